@@ -1,0 +1,56 @@
+# Everything runs in .venv, which `make setup` builds from hash-pinned requirement files with a uv kept in .tools.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+UV     := .tools/bin/uv
+ARGS   ?=
+
+.PHONY: help setup run test check fix bench golden schemas lock clean
+
+help: ## list the commands
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
+
+setup: $(VENV)/.ready ## prepare .venv (the others call it first)
+
+$(UV): requirements/tools.lock
+	$(PYTHON) -m pip install --quiet --disable-pip-version-check --no-warn-script-location --root-user-action=ignore \
+		--upgrade --target .tools --require-hashes -r requirements/tools.lock
+	@touch $(UV)
+
+$(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
+	$(UV) venv --quiet --allow-existing --python $(PYTHON) $(VENV)
+	$(UV) pip sync --quiet --python $(BIN)/python --require-hashes requirements/dev.lock
+	$(UV) pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation --editable .
+	@touch $@
+
+run: setup ## set up, and watch the CMS assistant play all its scenarios
+	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
+
+test: setup ## run the tests
+	$(BIN)/python -m pytest -n 2 $(ARGS)
+
+check: setup ## lint, types, import rules, and the shipped configuration
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/cuecard check prompts/cms/agent.yaml
+
+fix: setup ## format, and mend what the linter can mend
+	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
+
+bench: setup ## run the benchmarks, side by side in one run
+	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
+
+golden: setup ## accept the current output as the expected one (then read the diff)
+	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
+
+schemas: setup ## write schemas/*.json from the models
+	$(BIN)/cuecard schema --write schemas
+
+lock: $(UV) ## lock the requirement files anew
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		--extra run pyproject.toml requirements/dev.in -o requirements/dev.lock
+
+clean: ## remove what the other commands made
+	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

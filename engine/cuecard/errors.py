@@ -1,0 +1,146 @@
+"""Everything that cuecard raises, and the picture that an error draws.
+
+    CuecardError                what a user can mend; carries every problem found, not the first
+    ├── SpecError               a file of the agent is wrong (YAML, front matter, a missing file)
+    ├── TemplateError           a template is wrong
+    │   ├── TemplateSyntaxError     ... and cannot be compiled
+    │   ├── TemplateRenderError     ... and cannot be rendered with these values
+    │   └── TemplateLimitError      ... and is too deep, too large, or prints too much
+    ├── InputError              the host supplied a wrong, missing or unknown input
+    ├── TokenizerError          a token table is unknown or damaged
+    ├── SettingsError           a CUECARD_* setting has a wrong value
+    └── ToolServerError         the tool server could not be started or spoken to
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from typing import Literal
+
+Severity = Literal["error", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A place in a text: line and column counted from 1, column and length in code points."""
+
+    line: int
+    column: int
+    length: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """One thing that is wrong: where, what, and the way out.
+
+    Attributes:
+        code: a stable, documented word such as `unknown-key`.
+        message: the cause, in one sentence.
+        hint: the way out; empty when the message already says it.
+        name: the file, or the name of the template or value.
+        span: the place in it, if there is one.
+        source: the text of that line, shown with carets.
+        chain: the names of the partials or files that led here, outermost first.
+    """
+
+    code: str
+    message: str
+    hint: str = ""
+    name: str = ""
+    span: Span | None = None
+    source: str = ""
+    severity: Severity = "error"
+    chain: tuple[str, ...] = ()
+
+    def picture(self) -> str:
+        """The problem as people read it: `file:line:column`, the line, carets, and what to do."""
+        place = [self.name] if self.name else []
+        if self.span:
+            place += [str(self.span.line), str(self.span.column)]
+        head = f"{':'.join(place)}: " if place else ""
+        lines = [f"{head}{self.severity}[{self.code}]: {self.message}"]
+        if self.span and self.source:
+            lines += _excerpt(self.span, self.source)
+        lines += [f"  = in {link}" for link in reversed(self.chain)]
+        lines += [f"  = {line}" for line in self.hint.splitlines()]
+        return "\n".join(lines)
+
+
+def _excerpt(span: Span, source: str) -> list[str]:
+    number = str(span.line)
+    gutter = " " * len(number)
+    shown = visible(source.replace("\t", " "))
+    start = len(visible(source[: span.column - 1].replace("\t", " ")))
+    marked = visible(source[span.column - 1 : span.column - 1 + span.length].replace("\t", " "))
+    carets = "^" * max(1, len(marked))
+    return [f"  {number} | {shown}", f"  {gutter} | {' ' * start}{carets}"]
+
+
+def visible(text: str) -> str:
+    """The text with control and invisible characters written as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
+    return "".join(c if c.isprintable() else f"‹U+{ord(c):04X}›" for c in text)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the closest of the known words, or lists them when none is close."""
+    words = sorted(known)
+    close = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
+    if close:
+        return f"did you mean `{close[0]}`?"
+    if not words:
+        return ""
+    listed = ", ".join(f"`{w}`" for w in words[:12])
+    return f"known here: {listed}" + (", ..." if len(words) > 12 else "")
+
+
+class CuecardError(Exception):
+    """What a user can mend. `problems` holds every problem found; `str()` draws them all."""
+
+    def __init__(self, problems: Iterable[Problem] | Problem) -> None:
+        self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        return "\n\n".join(problem.picture() for problem in self.problems)
+
+    def within(self, link: str) -> CuecardError:
+        """The same error, seen from one partial or file further out."""
+        return type(self)(replace(p, chain=(link, *p.chain)) for p in self.problems)
+
+
+class SpecError(CuecardError):
+    """A file of the agent is wrong: agent file, tool instructions, settings file or a file they name."""
+
+
+class TemplateError(CuecardError):
+    """A template is wrong."""
+
+
+class TemplateSyntaxError(TemplateError):
+    """A template cannot be compiled."""
+
+
+class TemplateRenderError(TemplateError):
+    """A template cannot be rendered with the values it was given."""
+
+
+class TemplateLimitError(TemplateError):
+    """A template is too deep or too large, or prints too much."""
+
+
+class InputError(CuecardError):
+    """The host supplied an input that is wrong, missing or unknown."""
+
+
+class TokenizerError(CuecardError):
+    """A token table is unknown or damaged."""
+
+
+class SettingsError(CuecardError):
+    """A `CUECARD_*` setting has a wrong value."""
+
+
+class ToolServerError(CuecardError):
+    """The tool server could not be started or spoken to."""
