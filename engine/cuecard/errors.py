@@ -1,15 +1,15 @@
 """Everything that cuecard raises, and the picture that an error draws.
 
-    CuecardError                what a user can mend; carries every problem found, not the first
-    ├── SpecError               a file of the agent is wrong (YAML, front matter, a missing file)
-    ├── TemplateError           a template is wrong
-    │   ├── TemplateSyntaxError     ... and cannot be compiled
-    │   ├── TemplateRenderError     ... and cannot be rendered with these values
-    │   └── TemplateLimitError      ... and is too deep, too large, or prints too much
-    ├── InputError              the host supplied a wrong, missing or unknown input
-    ├── TokenizerError          a token table is unknown or damaged
-    ├── SettingsError           a CUECARD_* setting has a wrong value
-    └── ToolServerError         the tool server could not be started or spoken to
+CuecardError                what a user can mend; carries every problem found, not the first
+├── SpecError               a file of the agent is wrong (YAML, front matter, a missing file)
+├── TemplateError           a template is wrong
+│   ├── TemplateSyntaxError     ... and cannot be compiled
+│   ├── TemplateRenderError     ... and cannot be rendered with these values
+│   └── TemplateLimitError      ... and is too deep, too large, or prints too much
+├── InputError              the host supplied a wrong, missing or unknown input
+├── TokenizerError          a token table is unknown or damaged
+├── SettingsError           a CUECARD_* setting has a wrong value
+└── ToolServerError         the tool server could not be started or spoken to
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _excerpt(span: Span, source: str) -> list[str]:
 
 
 def visible(text: str) -> str:
-    """The text with control and invisible characters written as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
+    """The text with control and invisible characters as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
     return "".join(c if c.isprintable() else f"‹U+{ord(c):04X}›" for c in text)
 
 

@@ -1,0 +1,51 @@
+"""The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
+
+from cuecard.model.call import Call
+from cuecard.model.prompt import (
+    Appended,
+    Cut,
+    Discovery,
+    Manifest,
+    SectionRecord,
+    Segment,
+    Step,
+    TokenSource,
+)
+from cuecard.model.tools import SearchResult, ToolCard, ToolInstructions
+from cuecard.model.values import (
+    Clock,
+    CountTokens,
+    Delivery,
+    Entity,
+    History,
+    Json,
+    Memory,
+    Tier,
+    ToolResult,
+    Turn,
+)
+
+__all__ = [
+    "Appended",
+    "Call",
+    "Clock",
+    "CountTokens",
+    "Cut",
+    "Delivery",
+    "Discovery",
+    "Entity",
+    "History",
+    "Json",
+    "Manifest",
+    "Memory",
+    "SearchResult",
+    "SectionRecord",
+    "Segment",
+    "Step",
+    "Tier",
+    "TokenSource",
+    "ToolCard",
+    "ToolInstructions",
+    "ToolResult",
+    "Turn",
+]

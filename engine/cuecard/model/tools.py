@@ -1,0 +1,44 @@
+"""The nouns of the catalogue: a tool, its instructions, and what a search finds."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cuecard.model.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class ToolInstructions:
+    """What to do BEFORE and AFTER a tool, what comes NEXT, and its GOTCHA: four texts, lines separated by newlines."""
+
+    before: str
+    after: str
+    next: str
+    gotcha: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCard:
+    """One tool of the catalogue. `source` is `file:line` of its instructions, or the server it came from."""
+
+    name: str
+    description: str = ""
+    input_schema: Mapping[str, Json] = field(default_factory=dict)
+    phrases: tuple[str, ...] = ()
+    category: str = ""
+    instructions: ToolInstructions | None = None
+    source: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What the search tool answers: names of tools, best first, a message for the model, and a confidence (0 to 1)."""
+
+    tools: tuple[str, ...]
+    message: str
+    confidence: float = 0.0
+
+    def to_json(self) -> dict[str, Json]:
+        """`{"tools": [...], "message": "..."}`, the form the model sees."""
+        return {"tools": list(self.tools), "message": self.message}
