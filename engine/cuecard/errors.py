@@ -21,6 +21,9 @@ from typing import Literal
 
 Severity = Literal["error", "warning"]
 
+SHOWN = 120
+"""How many characters of a long line a picture shows."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -70,12 +73,14 @@ class Problem:
 
 def _excerpt(span: Span, source: str) -> list[str]:
     number = str(span.line)
-    gutter = " " * len(number)
-    shown = visible(source.replace("\t", " "))
-    start = len(visible(source[: span.column - 1].replace("\t", " ")))
-    marked = visible(source[span.column - 1 : span.column - 1 + span.length].replace("\t", " "))
+    before, marked, after = source[: span.column - 1], source[span.column - 1 :], ""
+    marked, after = marked[: span.length], marked[span.length :]
+    if len(source) > SHOWN:
+        before = "…" + before[-SHOWN // 2 :] if len(before) > SHOWN // 2 else before
+        marked, after = marked[:SHOWN], after[: SHOWN // 4] + "…"
+    before, marked, after = (visible(part.replace("\t", " ")) for part in (before, marked, after))
     carets = "^" * max(1, len(marked))
-    return [f"  {number} | {shown}", f"  {gutter} | {' ' * start}{carets}"]
+    return [f"  {number} | {before}{marked}{after}", f"  {' ' * len(number)} | {' ' * len(before)}{carets}"]
 
 
 def visible(text: str) -> str:

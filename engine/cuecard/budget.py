@@ -1,0 +1,54 @@
+"""What fits: discovered protocols within their budgets, and a record of each that does not.
+
+The newest go first: what an earlier step has shown stays, so that the prompt only ever grows by appending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from cuecard.delivery import Delivered
+from cuecard.model import CountTokens, Cut, Discovery
+from cuecard.spec.agent_file import BudgetSpec
+
+Deliver = Callable[[tuple[Discovery, ...]], Delivered]
+"""The prompt with these discovered tools."""
+
+
+def fit(
+    discovered: tuple[Discovery, ...],
+    deliver: Deliver,
+    budget: BudgetSpec,
+    protocols: Mapping[str, str],
+    count: CountTokens,
+) -> tuple[Delivered, tuple[Discovery, ...], tuple[Cut, ...]]:
+    """The prompt with as many discovered protocols as fit, in order of discovery, which those are, and the cuts."""
+    shown, cuts = _within(discovered, budget.protocols, protocols, count)
+    delivered = deliver(shown)
+    while budget.total is not None and delivered.tokens > budget.total and shown:
+        over = f"budget.total: {delivered.tokens} of {budget.total} tokens"
+        cuts.append(Cut(shown[-1].tool, over, _cost(shown[-1], protocols, count)))
+        shown = shown[:-1]
+        delivered = deliver(shown)
+    if budget.total is not None and delivered.tokens > budget.total:
+        over_by = delivered.tokens - budget.total
+        cuts.append(Cut("budget.total", "nothing more can be left out; the prompt is over its budget", over_by))
+    return delivered, shown, tuple(cuts)
+
+
+def _within(
+    discovered: tuple[Discovery, ...], limit: int | None, protocols: Mapping[str, str], count: CountTokens
+) -> tuple[tuple[Discovery, ...], list[Cut]]:
+    used, cuts = 0, []
+    for index, discovery in enumerate(discovered):
+        used += _cost(discovery, protocols, count)
+        if limit is not None and used > limit:
+            cuts = [
+                Cut(d.tool, f"budget.protocols: {limit} tokens", _cost(d, protocols, count)) for d in discovered[index:]
+            ]
+            return discovered[:index], cuts
+    return discovered, cuts
+
+
+def _cost(discovery: Discovery, protocols: Mapping[str, str], count: CountTokens) -> int:
+    return count(protocols.get(discovery.tool, ""))

@@ -1,0 +1,99 @@
+"""What the host supplied, checked and cleaned: the values that templates read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+
+from cuecard.agent import CURRENT_DATE, WORKING_MEMORY, Agent
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Cut, Json, Turn
+from cuecard.sections.clock import date_text
+from cuecard.sections.memory import memory_text
+from cuecard.spec.agent_file import InputSpec
+from cuecard.template import clean
+
+_TYPES: Mapping[str, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list, tuple),
+    "object": (dict,),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """Plain values by placeholder, what was left out of them, and how much hostile text was neutralised."""
+
+    values: Mapping[str, Json]
+    cuts: tuple[Cut, ...]
+    trust: Mapping[str, int]
+
+
+def check_inputs(agent: Agent, turn: Turn, now: datetime) -> Values:
+    """The values for one call.
+
+    Raises:
+        InputError: with every missing, unknown or wrongly typed input, and a time without a zone.
+    """
+    declared = agent.spec.inputs
+    problems = [*_unknown(turn.inputs, declared), *_missing(turn.inputs, declared), *_mistyped(turn.inputs, declared)]
+    if problems:
+        raise InputError(problems)
+    memory, cuts = memory_text(turn.memory, agent.spec.memory)
+    supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
+    cleaned, removed = clean({**supplied, WORKING_MEMORY: memory})
+    data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
+    trust = {"invisible_removed": removed, "angle_brackets_escaped": _count_angles(data)}
+    return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)
+
+
+def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
+    return [
+        Problem("unknown-input", f"`{name}` is not an input of this agent", did_you_mean(name, declared), "turn.inputs")
+        for name in supplied
+        if name not in declared
+    ]
+
+
+def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
+    return [
+        Problem("missing-input", f"`{name}` has no value and no default", _describe(name, spec), "turn.inputs")
+        for name, spec in declared.items()
+        if spec.required and name not in supplied
+    ]
+
+
+def _describe(name: str, spec: InputSpec) -> str:
+    about = f" - {spec.description}" if spec.description else ""
+    return f"supply `{name}` ({spec.type}){about}"
+
+
+def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
+    return [
+        Problem(
+            "wrong-input",
+            f"`{name}` should be of type {declared[name].type}, not {type(value).__name__}",
+            _describe(name, declared[name]),
+            "turn.inputs",
+        )
+        for name, value in supplied.items()
+        if name in declared and not _fits(value, declared[name].type)
+    ]
+
+
+def _fits(value: Json, kind: str) -> bool:
+    if isinstance(value, bool):
+        return kind == "boolean"
+    return isinstance(value, _TYPES[kind])
+
+
+def _count_angles(value: Json) -> int:
+    if isinstance(value, str):
+        return value.count("<")
+    if isinstance(value, Mapping):
+        return sum(map(_count_angles, value.values()))
+    return sum(map(_count_angles, value)) if isinstance(value, (list, tuple)) else 0

@@ -1,0 +1,91 @@
+"""The record of one prompt: what was sent, why, what it costs, and what was left out."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+
+from cuecard.agent import Agent
+from cuecard.delivery import Delivered
+from cuecard.model import Call, CountTokens, Cut, Discovery, Json, Manifest, SectionRecord
+from cuecard.render import sha256
+
+_REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
+
+
+def make_manifest(
+    agent: Agent,
+    call: Call,
+    delivered: Delivered,
+    shown: tuple[Discovery, ...],
+    discovered: tuple[Discovery, ...],
+    cuts: tuple[Cut, ...],
+    count: CountTokens,
+) -> Manifest:
+    """The manifest of a step."""
+    silent = tuple(
+        Cut(name, "no instructions: active without a protocol")
+        for name in (*call.initial, *(d.tool for d in discovered))
+        if name not in agent.protocols
+    )
+    system = sum(segment.tokens for segment in delivered.segments)
+    appended = sum(block.tokens for block in delivered.appended)
+    manifest = Manifest(
+        agent=call.agent,
+        spec_sha256=call.spec_sha256,
+        delivery=call.delivery,
+        tokens=call.tokens,
+        sections=(*_in_system(agent, delivered), *_appended(delivered, shown)),
+        protocols=tuple(_protocols(agent, call, shown, count)),
+        active_tools=(*call.initial, *(d.tool for d in discovered)),
+        discovered=discovered,
+        cuts=tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
+        trust=call.trust,
+        system_tokens=system,
+        appended_tokens=appended,
+        total_tokens=system + appended,
+    )
+    return replace(manifest, sha256=_fingerprint(manifest))
+
+
+def manifest_json(manifest: Manifest) -> dict[str, Json]:
+    """The manifest as plain JSON."""
+    return asdict(manifest)
+
+
+def _fingerprint(manifest: Manifest) -> str:
+    text = json.dumps(manifest_json(manifest), sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _in_system(agent: Agent, delivered: Delivered) -> Iterator[SectionRecord]:
+    sources = {section.id: section.source for section in agent.sections}
+    for s in delivered.segments:
+        source = sources.get(s.id, "")
+        yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256)
+
+
+def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
+    found: dict[str | None, list[str]] = {}
+    for discovery in shown:
+        found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    for block in delivered.appended:
+        reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
+        source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
+        yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
+
+
+def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Iterator[SectionRecord]:
+    place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
+    for name in (*call.initial, *place):
+        text = agent.protocols.get(name)
+        if text is None:
+            continue
+        reason = (
+            "core tool" if name in agent.spec.tools.core else f"discovered by {place.get(name) or 'the conversation'}"
+        )
+        where = "appended" if name in place and call.delivery == "append" else "system"
+        source = agent.catalogue[name].source
+        yield SectionRecord(name, "step", where, source, reason, count(text), sha256(text))

@@ -1,0 +1,82 @@
+"""Token counting with tables that travel in the package: never a download, exact for the encoding that is named."""
+
+from __future__ import annotations
+
+import gzip
+import struct
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib.resources import files
+from typing import TYPE_CHECKING
+
+from cuecard.errors import Problem, TokenizerError, did_you_mean
+from cuecard.model import TokenSource
+
+if TYPE_CHECKING:
+    import tiktoken
+
+_LETTERS = r"[^\r\n\p{L}\p{N}]?"
+_O200K_WORD = (
+    _LETTERS + r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+    _LETTERS + r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?",
+)
+PATTERNS = {
+    "o200k_base": "|".join(
+        (*_O200K_WORD, r"\p{N}{1,3}", r" ?[^\s\p{L}\p{N}]+[\r\n/]*", r"\s*[\r\n]+", r"\s+(?!\S)", r"\s+")
+    ),
+    "cl100k_base": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$"
+    r"|\s*[\r\n]|\s+(?!\S)|\s",
+}
+"""How each encoding splits a text before it merges bytes; tests hold them against tiktoken's own."""
+
+REMEMBERED = 4096
+"""How many texts a counter remembers: sections and protocols recur at every step."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenCounter:
+    """Counts tokens and remembers the counts of the last texts; `source` goes into manifests."""
+
+    source: TokenSource
+    count: Callable[[str], int]
+
+    def __call__(self, text: str) -> int:
+        """How many tokens the text costs."""
+        return self.count(text)
+
+
+def bundled_counter(encoding: str) -> TokenCounter:
+    """A counter for a bundled encoding; the table is unpacked at the first count, not here.
+
+    Raises:
+        TokenizerError: when no table of that name is bundled.
+    """
+    if encoding not in PATTERNS:
+        hint = did_you_mean(encoding, PATTERNS)
+        raise TokenizerError(Problem("unknown-encoding", f"no token table is bundled for `{encoding}`", hint))
+
+    def count(text: str) -> int:
+        return len(_encoding(encoding).encode_ordinary(text))
+
+    return TokenCounter(TokenSource(encoding, "bundled", exact=True), lru_cache(REMEMBERED)(count))
+
+
+@cache
+def _encoding(name: str) -> tiktoken.Encoding:
+    import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
+
+    return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=read_table(name), special_tokens={})
+
+
+def read_table(name: str) -> dict[bytes, int]:
+    """A bundled table: token bytes to rank. Packed as a count, one length byte per token, then the tokens by rank."""
+    packed = gzip.decompress(files("cuecard").joinpath("data", f"{name}.bin.gz").read_bytes())
+    (size,) = struct.unpack_from("<I", packed)
+    lengths, position, ranks = packed[4 : 4 + size], 4 + size, {}
+    for rank, length in enumerate(lengths):
+        ranks[packed[position : position + length]] = rank
+        position += length
+    if position != len(packed) or len(ranks) != size:
+        raise TokenizerError(Problem("damaged-table", f"the table of `{name}` is damaged", "reinstall cuecard"))
+    return ranks

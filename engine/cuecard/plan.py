@@ -1,0 +1,45 @@
+"""Which tools a call may show, and in which order: core, then discovered, as first discovered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from cuecard.agent import Agent
+from cuecard.history.discovery import discover
+from cuecard.model import Cut, Discovery, History, Turn
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPlan:
+    """The tools of a call: those that exist, those shown from the start, those discovered, and what was left out."""
+
+    tools: tuple[str, ...]
+    initial: tuple[str, ...]
+    discovered: tuple[Discovery, ...]
+    cuts: tuple[Cut, ...]
+
+
+def plan_tools(agent: Agent, turn: Turn, history: History) -> ToolPlan:
+    """The tools at the start of a call."""
+    catalogue, core = agent.catalogue, agent.spec.tools.core
+    tools = tuple(name for name in catalogue if turn.tools is None or name in turn.tools)
+    cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
+    cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
+    initial = tuple(name for name in dict.fromkeys((*core, *turn.discovered)) if name in tools)
+    discovered, dropped = discover_more(agent, tools, initial, history)
+    return ToolPlan(tools, initial, discovered, (*cuts, *dropped))
+
+
+def discover_more(
+    agent: Agent, tools: tuple[str, ...], initial: tuple[str, ...], history: History, before: Iterable[Discovery] = ()
+) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    """What the history adds to what was known before; a tool that is shown from the start is never discovered again."""
+    search = agent.spec.tools.search.tool
+    found, dropped = discover(history, search_tool=search, known=agent.catalogue, before=before)
+    gone = tuple(Cut(d.tool, "discovered, but it does not exist for this call") for d in found if d.tool not in tools)
+    return tuple(d for d in found if d.tool in tools and d.tool not in initial), (*dropped, *gone)
+
+
+def _strange(agent: Agent, turn: Turn) -> list[str]:
+    return [name for name in (*(turn.tools or ()), *turn.discovered) if name not in agent.catalogue]

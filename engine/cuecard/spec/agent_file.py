@@ -1,0 +1,123 @@
+"""The agent file: one YAML mapping that configures one assistant's prompt."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+from cuecard.model import Delivery, Json
+from cuecard.spec.validate import FileModel
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+"""A name of an agent, input or section: a letter, then letters, digits, `_` or `-`."""
+
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
+"""A tool's name as model providers accept it (and as MCP servers send it)."""
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[ToolName, ...], BeforeValidator(_tuple)]
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(lambda value: _tuple(_listed(value))),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""A text, or a list of texts."""
+
+
+class InputSpec(FileModel):
+    """A value that the host supplies for a call."""
+
+    type: Literal["string", "integer", "number", "boolean", "list", "object"] = Field(
+        "string", description="the JSON type of the value"
+    )
+    default: Json = Field(None, description="used when the host supplies nothing; without it the input is required")
+    trust: Literal["data", "author"] = Field(
+        "data", description="`data` stays a value in the prompt; `author` is printed as written"
+    )
+    description: str = Field("", description="what the input is for")
+
+    @property
+    def required(self) -> bool:
+        """Whether the host must supply it."""
+        return "default" not in self.model_fields_set
+
+
+class SearchSpec(FileModel):
+    """The search tool: how tools are discovered."""
+
+    tool: ToolName = Field("tool_search", description="the name of the search tool")
+    limit: int = Field(8, ge=1, le=50, description="how many tools a search returns at most")
+    confidence: float = Field(0.2, ge=0, le=1, description="below this confidence a search returns nothing")
+
+
+class ToolsSpec(FileModel):
+    """Where tool instructions come from, and which tools are always active."""
+
+    instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
+    core: Names = Field((), description="tools that are active from the first step on")
+    search: SearchSpec = Field(SearchSpec(), description="the search tool")
+
+
+class ExtractSpec(FileModel):
+    """Where in a tool's result entities are found."""
+
+    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
+    limit: int = Field(10, ge=1, le=100, description="how many entities of a list are taken")
+    when: str = Field("", description="a key of the result that must be true for this rule to apply")
+    type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
+
+
+class MemorySpec(FileModel):
+    """The working memory: how much of it is shown, and how entities get into it."""
+
+    per_type: int = Field(3, ge=1, le=100, description="how many lines each type of entity gets")
+    total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
+    empty: str = Field("", description="the text of an empty memory")
+    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(_tuple)] = Field(
+        (), description="where entities are found in tool results; every rule that applies is used"
+    )
+    types: dict[str, str] = Field(
+        default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
+    )
+    names: dict[str, Texts] = Field(
+        default_factory=dict, description="entity type to the keys that may hold its name; `*` for all other types"
+    )
+
+
+class BudgetSpec(FileModel):
+    """Limits in tokens. What does not fit is left out, newest first, and recorded in the manifest."""
+
+    total: int | None = Field(None, ge=1, description="the whole prompt")
+    protocols: int | None = Field(None, ge=1, description="the instructions of discovered tools")
+
+
+class TokensSpec(FileModel):
+    """How tokens are counted."""
+
+    encoding: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="the bundled token table")
+
+
+class AgentFile(FileModel):
+    """One assistant's prompt: template, inputs, tools, memory, delivery, budgets."""
+
+    agent: Name = Field(description="the agent's name")
+    template: str = Field(description="the XML core template, relative to this file")
+    partials: str = Field("", description="a folder of partials for the template, relative to this file")
+    whitespace: Literal["keep", "compact"] = Field(
+        "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
+    )
+    inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
+    tools: ToolsSpec = Field(ToolsSpec(), description="tool instructions, core tools, search")
+    memory: MemorySpec = Field(MemorySpec(), description="the working memory")
+    delivery: Delivery = Field("append", description="where the instructions of discovered tools go")
+    budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
+    tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")

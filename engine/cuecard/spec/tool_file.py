@@ -1,0 +1,52 @@
+"""Tool instruction files: BEFORE / AFTER / NEXT / GOTCHA of each tool of one category."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cuecard.model import ToolCard, ToolInstructions
+from cuecard.spec.agent_file import Texts, ToolName
+from cuecard.spec.validate import FileModel
+from cuecard.spec.yaml_text import Document
+
+Required = Annotated[Texts, Field(min_length=1)]
+
+
+class ToolEntry(FileModel):
+    """The instructions of one tool; each field a text, or a list of which all but the first become `- ` lines."""
+
+    description: str = Field("", description="what the tool does, in one line, for the search index")
+    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
+    before: Required = Field(description="what to have or to check first; `None required` if nothing")
+    after: Required = Field(description="what to do or to say when it has succeeded")
+    next: Required = Field(description="the tools that usually follow")
+    gotcha: Required = Field(description="what goes wrong, and how to avoid it")
+
+
+class ToolFile(FileModel):
+    """One file of tool instructions."""
+
+    category: str = Field("", description="the category of all tools in this file")
+    tools: dict[ToolName, ToolEntry] = Field(description="tool name to its entry")
+
+
+def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
+    """The file's entries as cards, in file order; each knows `source:line`."""
+    return [
+        ToolCard(
+            name=name,
+            description=entry.description,
+            phrases=entry.phrases,
+            category=file.category,
+            instructions=ToolInstructions(*map(_lines, (entry.before, entry.after, entry.next, entry.gotcha))),
+            source=f"{source}:{document.span(('tools', name), key=True).line}",
+        )
+        for name, entry in file.tools.items()
+    ]
+
+
+def _lines(texts: tuple[str, ...]) -> str:
+    first, *rest = texts
+    return "\n".join([first.strip(), *(f"- {text.strip()}" for text in rest)])
