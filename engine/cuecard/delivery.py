@@ -51,9 +51,7 @@ def _append(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Count
     for after, group in groupby(shown, key=lambda d: d.after_call_id):
         tools = [d.tool for d in group if d.tool in agent.protocols]
         if tools:
-            text = "".join(
-                s.text for s in make_segments(slots, render_sections(agent, slots, call.values, tools), count)
-            )
+            text = "".join(render_sections(agent, slots, call.values, tools))
             digest = sha256(text)
             blocks.append(Appended(after, text, f"{slots[0].id}-{digest[:12]}", count(text), digest))
     return tuple(blocks)

@@ -1,1 +1,178 @@
-def main() -> None: ...
+"""The command line: every command and option in one table; what a command does is imported when it runs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cuecard.errors import CuecardError, InputError, SettingsError
+
+app = typer.Typer(
+    name="cuecard",
+    help="Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+tools_app = typer.Typer(help="List, show and search the tools of an agent.", no_args_is_help=True)
+app.add_typer(tools_app, name="tools")
+
+ASSISTANT_HELP = "The assistant file, such as examples/cms/assistant.yaml."
+AssistantPath = Annotated[Path, typer.Argument(metavar="AGENT", help=ASSISTANT_HELP)]
+AgentPath = Annotated[Path, typer.Argument(metavar="AGENT", help="The agent file, or a folder with agent.yaml.")]
+ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+DeliveryOption = Annotated[
+    Literal["rewrite", "append"] | None, typer.Option("--delivery", help="Override the agent file's delivery.")
+]
+Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
+TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
+
+
+@app.command()
+def run(
+    assistant: Annotated[
+        Path, typer.Argument(metavar="AGENT", help="The assistant file, such as examples/cms/assistant.yaml.")
+    ],
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", help="Play only this scenario; repeatable.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="A pydantic-ai model name; without it, a scripted model.")
+    ] = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+    manifests: Annotated[
+        Path | None, typer.Option("--manifests", metavar="DIR", help="Write a manifest per step.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
+    ] = None,
+) -> None:
+    """Run an assistant: play its scenarios, or chat with a model."""
+    from cuecard.cli.run import run as command
+
+    raise typer.Exit(
+        command(
+            assistant,
+            model=model,
+            scenarios=scenario or (),
+            json=json,
+            manifests=manifests,
+            data=data,
+            delivery=delivery,
+        )
+    )
+
+
+@app.command()
+def render(
+    agent: AgentPath,
+    discovered: Discovered = "",
+    set_: Set = None,
+    turn: TurnFile = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+) -> None:
+    """Print the prompt of one step."""
+    from cuecard.cli.render import render as command
+
+    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+
+
+@app.command()
+def check(agent: AgentPath, json: Json = False) -> None:
+    """Check every file of an agent and report all problems at once."""
+    from cuecard.cli.check import check as command
+
+    raise typer.Exit(command(agent, as_json=json))
+
+
+@app.command()
+def tokens(
+    agent: AgentPath,
+    discovered: Discovered = "",
+    set_: Set = None,
+    turn: TurnFile = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+) -> None:
+    """Show what each section of the prompt costs."""
+    from cuecard.cli.tokens import tokens as command
+
+    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+
+
+@app.command()
+def schema(
+    write: Annotated[
+        Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
+    ] = None,
+) -> None:
+    """Print the JSON Schemas of the YAML files, for editors."""
+    from cuecard.cli.schema import schema as command
+
+    command(write)
+
+
+@tools_app.command("list")
+def tools_list(agent: AgentPath, json: Json = False) -> None:
+    """List the tools of an agent by category."""
+    from cuecard.cli.tools import list_tools
+
+    list_tools(agent, as_json=json)
+
+
+@tools_app.command("show")
+def tools_show(
+    agent: AgentPath, name: Annotated[str, typer.Argument(help="The tool's name.")], json: Json = False
+) -> None:
+    """Show one tool: its instructions, phrases, and the tools around it."""
+    from cuecard.cli.tools import show_tool
+
+    show_tool(agent, name, as_json=json)
+
+
+@tools_app.command("search")
+def tools_search(
+    agent: AgentPath,
+    query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
+    limit: Annotated[int | None, typer.Option("--limit", help="How many tools at most.")] = None,
+    json: Json = False,
+) -> None:
+    """Search as the agent's search tool does."""
+    from cuecard.cli.tools import search_tools
+
+    search_tools(agent, query, limit=limit, as_json=json)
+
+
+@tools_app.command("graph")
+def tools_graph(
+    agent: AgentPath,
+    form: Annotated[
+        Literal["mermaid", "dot"], typer.Option("--format", help="The language of the drawing.")
+    ] = "mermaid",
+) -> None:
+    """Draw which tool leads to which: BEFORE and NEXT as a graph."""
+    from cuecard.cli.tools import draw_graph
+
+    draw_graph(agent, form)
+
+
+def main() -> None:
+    """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
+    try:
+        app()
+    except (InputError, SettingsError) as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(2)
+    except CuecardError as error:
+        sys.stderr.write(f"{error}\n")
+        sys.exit(1)
+    except BrokenPipeError:
+        sys.exit(0)

@@ -26,7 +26,8 @@ class Call:
         segments: the system prompt with nothing discovered in this run; what `append` delivery sends at every step.
         values: cleaned values that the step-tier sections read again.
         tools: names of the tools that exist for this call, in catalogue order.
-        discovered: what the conversation had discovered before this call, in order of first discovery.
+        initial: tools whose protocols stand in `segments`: the core tools, then those of `Turn.discovered`.
+        discovered: what the history before this call had discovered, in order of first discovery.
         cuts: what was left out so far, with reasons.
         trust: how often each kind of hostile or invisible text was neutralised.
         tokens: which table counted.
@@ -38,6 +39,7 @@ class Call:
     segments: tuple[Segment, ...]
     values: Mapping[str, Json]
     tools: tuple[str, ...]
+    initial: tuple[str, ...]
     discovered: tuple[Discovery, ...]
     cuts: tuple[Cut, ...]
     trust: Mapping[str, int]

@@ -24,7 +24,7 @@ class Segment:
 class Appended:
     """A block that `append` delivery adds to the conversation, once.
 
-    It belongs after the *last* result of the batch that holds `after_call_id`; with None, before the first message.
+    It belongs after the *last* result of the batch that holds `after_call_id`; with None (the host gave no id), at the end.
     `id` is stable for the same text, so that a host can find and replace the block.
     """
 
@@ -76,13 +76,17 @@ class TokenSource:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it."""
+    """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
+
+    The tokens of `sections` add up to `total_tokens`; `protocols` says what stands inside them, tool by tool.
+    """
 
     agent: str
     spec_sha256: str
     delivery: Delivery
     tokens: TokenSource
     sections: tuple[SectionRecord, ...]
+    protocols: tuple[SectionRecord, ...]
     active_tools: tuple[str, ...]
     discovered: tuple[Discovery, ...]
     cuts: tuple[Cut, ...]

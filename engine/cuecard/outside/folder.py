@@ -22,8 +22,19 @@ def read_agent(path: str | Path) -> AgentSources:
     """
     file = Path(path)
     file = file / "agent.yaml" if file.is_dir() else file
-    agent = _Reader(file.parent).read(file)
+    agent = read_text(file)
     return _Reader(file.parent).follow(agent, read_yaml(agent.text, agent.name))
+
+
+def read_text(path: Path, folder: Path | None = None) -> SourceText:
+    """One UTF-8 text file; line breaks become newlines, a byte order mark is dropped.
+
+    Raises:
+        SpecError: when it is missing, unreadable, too large or not UTF-8.
+    """
+    name = _shown(path)
+    text = _decoded(path, name).replace("\r\n", "\n").replace("\r", "\n")
+    return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
 class _Reader:
@@ -60,17 +71,12 @@ class _Reader:
             self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
         for file in files:
             try:
-                yield self.read(file)
+                yield read_text(file, self.folder)
             except SpecError as error:
                 self.problems.extend(error.problems)
 
-    def read(self, file: Path) -> SourceText:
-        text = _text(file, _shown(file))
-        relative = Path(os.path.relpath(file, self.folder)).as_posix()
-        return SourceText(_shown(file), relative, text.replace("\r\n", "\n").replace("\r", "\n"))
 
-
-def _text(file: Path, name: str) -> str:
+def _decoded(file: Path, name: str) -> str:
     if not file.is_file():
         raise SpecError(_not_a_file(file, name))
     try:

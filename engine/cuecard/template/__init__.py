@@ -1,0 +1,24 @@
+"""A small compiler: Handlebars inside XML, text to template."""
+
+from cuecard.template.analysis import InputUse
+from cuecard.template.codegen import Helper
+from cuecard.template.guard import Escaping, Trusted, trusted
+from cuecard.template.invisible import clean, find_invisible
+from cuecard.template.outline import Outline, Part
+from cuecard.template.runtime import Options
+from cuecard.template.template import Template, compile_template
+
+__all__ = [
+    "Escaping",
+    "Helper",
+    "InputUse",
+    "Options",
+    "Outline",
+    "Part",
+    "Template",
+    "Trusted",
+    "clean",
+    "compile_template",
+    "find_invisible",
+    "trusted",
+]

@@ -1,0 +1,81 @@
+"""The runnable assistant: a pydantic-ai agent whose tools come from a tool server, plus three tools of its own."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from typing import Any, TypeAlias
+
+from pydantic_ai import Agent, Tool, ToolOutput
+from pydantic_ai.exceptions import ToolFailed
+from pydantic_ai.models import Model
+
+from cuecard.adapters.pydantic_ai import Cuecard, OnStep
+from cuecard.engine import Engine
+from cuecard.model import Json, ToolCard, ToolResult, Turn
+
+CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
+"""Calls a tool of the server: its name, its arguments. What the tool refuses is a result with `is_error`."""
+
+FINAL_ANSWER, ACKNOWLEDGE = "final_answer", "acknowledge"
+"""The tool that ends a turn, and the tool that says what is about to happen. The search tool is the third."""
+
+
+def make_assistant(
+    engine: Engine,
+    model: Model | str,
+    tools: Iterable[str],
+    call_tool: CallTool,
+    *,
+    retries: int = 2,
+    on_step: OnStep | None = None,
+) -> Agent[Turn, str]:
+    """An agent that takes the turn of each run as its `deps`, and answers with the text for the user.
+
+    Args:
+        engine: knows the tools: their descriptions, input schemas and instructions.
+        model: a pydantic-ai model, or its name.
+        tools: the names of the server's tools, all of them in the engine's catalogue.
+        call_tool: calls them.
+        retries: how often a tool that failed may be called again in a run.
+        on_step: told of every step.
+    """
+    own = [Tool(acknowledge, description=_said(engine, ACKNOWLEDGE))] if ACKNOWLEDGE in engine.tools else []
+    return Agent(
+        model,
+        deps_type=Turn,
+        # A model that answers in plain text has answered: only a tool call carries the turn on.
+        output_type=[ToolOutput(final_answer, name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER)), str],
+        tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
+        retries=retries,
+        capabilities=[Cuecard(engine=engine, turn=lambda ctx: ctx.deps, retries=retries, on_step=on_step)],
+    )
+
+
+def final_answer(answer: str) -> str:
+    """End the turn with this text for the user."""
+    return answer
+
+
+def acknowledge(message: str) -> dict[str, Json]:
+    """Tell the user in one sentence what is about to happen."""
+    return {"acknowledged": message}
+
+
+def _said(engine: Engine, name: str) -> str | None:
+    card = engine.tools.get(name)
+    return (card.description if card else "") or None
+
+
+def _server_tool(card: ToolCard, call_tool: CallTool) -> Tool[Turn]:
+    async def call(**arguments: Any) -> Json:
+        answer = await call_tool(card.name, arguments)
+        if answer.is_error:
+            raise ToolFailed(_as_text(answer.result))
+        return answer.result
+
+    return Tool.from_schema(call, card.name, card.description, dict(card.input_schema))
+
+
+def _as_text(result: Json) -> str:
+    return result if isinstance(result, str) else json.dumps(result, ensure_ascii=False)

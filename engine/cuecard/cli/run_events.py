@@ -1,0 +1,143 @@
+"""What happens while an assistant runs, as facts: displays, JSON lines and manifest files are made from nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.errors import Problem
+from cuecard.model import Json, Manifest
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """A scenario, or a chat (without a title), begins; `tools` is the size of the catalogue."""
+
+    scenario: str
+    title: str
+    tools: int
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The user has written something."""
+
+    scenario: str
+    turn: int
+    user: str
+
+
+@dataclass(frozen=True, slots=True)
+class CallMade:
+    """A tool call that the model decided on, and what came of it."""
+
+    tool: str
+    arguments: Json
+    result: Json
+    is_error: bool
+
+
+@dataclass(frozen=True, slots=True)
+class StepTaken:
+    """One request to the model and what it decided.
+
+    Attributes:
+        scenario: whose step it is.
+        turn: counted from 1.
+        number: the number of the request within the turn, counted from 1.
+        manifest: the record of the prompt.
+        before: the record of the request before, also of an earlier turn.
+        everything: tokens that the prompt would have with all protocols in it.
+        thought: what the model thought.
+        calls: what it called.
+    """
+
+    scenario: str
+    turn: int
+    number: int
+    manifest: Manifest
+    before: Manifest | None
+    everything: int
+    thought: str
+    calls: tuple[CallMade, ...]
+
+    @property
+    def tokens_more(self) -> int:
+        """Tokens more than at the step before; 0 at the first."""
+        return self.manifest.total_tokens - self.before.total_tokens if self.before else 0
+
+    @property
+    def discovered(self) -> tuple[str, ...]:
+        """Tools that this step knows and the one before did not."""
+        known = self.before.active_tools if self.before else ()
+        return tuple(d.tool for d in self.manifest.discovered if d.tool not in known)
+
+    @property
+    def entered(self) -> tuple[str, ...]:
+        """Sections that this prompt has and the one before had not."""
+        known = {section.id for section in self.before.sections} if self.before else set()
+        return tuple(section.id for section in self.manifest.sections if section.id not in known)
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """Sections whose text is another than at the step before."""
+        known = {section.id: section.sha256 for section in self.before.sections} if self.before else {}
+        sections = self.manifest.sections
+        return tuple(section.id for section in sections if known.get(section.id, section.sha256) != section.sha256)
+
+
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """A turn is over; without an answer, `stopped` says why."""
+
+    scenario: str
+    turn: int
+    answer: str
+    stopped: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A difference in the server's content: what stood at `path`, and what stands there now; None for nothing."""
+
+    path: str
+    before: Json
+    after: Json
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """What a scenario changed in the server's content."""
+
+    scenario: str
+    changes: tuple[Change, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The totals of a scenario: tokens of prompts, `sent` and as they would be with `everything` always in them.
+
+    `problems` says what did not go as the scenario says.
+    """
+
+    scenario: str
+    requests: int
+    first: int
+    last: int
+    sent: int
+    everything: int
+    problems: tuple[Problem, ...] = ()
+
+
+Event: TypeAlias = Began | Asked | StepTaken | Answered | Changed | Ended
+
+Emit: TypeAlias = Callable[[Event], None]
+"""Takes note of an event."""
+
+
+def totals(scenario: str, steps: list[StepTaken], problems: tuple[Problem, ...] = ()) -> Ended:
+    """The totals of these steps."""
+    tokens = [step.manifest.total_tokens for step in steps] or [0]
+    everything = sum(step.everything for step in steps)
+    return Ended(scenario, len(steps), tokens[0], tokens[-1], sum(tokens), everything, problems)

@@ -1,0 +1,20 @@
+"""`cuecard schema`: the JSON Schemas of the YAML files."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from cuecard.spec.schema import schemas
+
+
+def schema(folder: Path | None) -> None:
+    """Print all schemas as one JSON object, or write each into a file of the folder."""
+    texts = schemas()
+    if folder is None:
+        print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))
+        return
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text, encoding="utf-8")
+        print(folder / name)

@@ -1,0 +1,76 @@
+"""One step of an agent from command-line options: what `render` and `tokens` look at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, SpecError, did_you_mean
+from cuecard.model import Delivery, Json, Step, ToolResult
+from cuecard.outside.content import find_content
+from cuecard.outside.folder import read_text
+from cuecard.outside.settings import read_settings
+from cuecard.spec.turn_file import TurnFile, to_turn
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import read_yaml
+
+
+def open_engine(agent: Path, delivery: Delivery | None = None) -> Engine:
+    """The agent's engine; an option goes before the environment, the environment before the agent file."""
+    return Engine.open(find_content(agent), delivery=delivery or read_settings().delivery)
+
+
+def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:
+    """The step that the options describe.
+
+    Raises:
+        SpecError: when the turn file is wrong.
+        InputError: when an input or a tool name is.
+    """
+    file = _turn_file(turn)
+    inputs = {**file.inputs, **dict(_assignment(engine, text) for text in values)}
+    call = engine.prepare_call(to_turn(file, inputs))
+    return engine.prepare_step(call, [*file.tool_results(), *_as_if_found(engine, discovered)])
+
+
+def _turn_file(path: Path | None) -> TurnFile:
+    if path is None:
+        return TurnFile()
+    source = read_text(find_content(path))
+    return validate(read_yaml(source.text, source.name), TurnFile)
+
+
+def _assignment(engine: Engine, text: str) -> tuple[str, Json]:
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise InputError(Problem("wrong-option", f"`--set {text}` has no `=`", "write --set name=value", "--set"))
+    spec = engine.agent.spec.inputs.get(name)
+    return name, value if spec is None else _convert(name, value, spec.type)
+
+
+def _convert(name: str, value: str, kind: str) -> Json:
+    if kind == "string":
+        return value
+    try:
+        parsed: Any = read_yaml(f"value: {value}", "--set").value["value"]
+    except SpecError:
+        raise InputError(Problem("wrong-option", f"`{name}` is not a {kind}", "write it as in YAML", "--set")) from None
+    return parsed
+
+
+def _as_if_found(engine: Engine, discovered: str) -> list[ToolResult]:
+    names = [name for name in (part.strip() for part in discovered.split(",")) if name]
+    unknown = [name for name in names if name not in engine.tools]
+    if unknown:
+        problems = [(n, did_you_mean(n, engine.tools)) for n in unknown]
+        raise InputError(
+            Problem("unknown-tool", f"`{n}` is not a tool of this agent", h, "--discovered") for n, h in problems
+        )
+    return [ToolResult(engine.agent.spec.tools.search.tool, {"tools": names}, "search-1")] if names else []
+
+
+def unknown_tool(name: str, engine: Engine, where: str) -> Problem:
+    """The problem of a name that is not in the catalogue."""
+    return Problem("unknown-tool", f"`{name}` is not a tool of this agent", did_you_mean(name, engine.tools), where)

@@ -1,0 +1,50 @@
+"""`cuecard tokens`: what each section of a prompt costs."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from cuecard.cli.step import open_engine, step_from
+from cuecard.model import Delivery, Manifest
+
+
+def tokens(
+    agent: Path,
+    *,
+    discovered: str,
+    values: Sequence[str],
+    turn: Path | None,
+    delivery: Delivery | None,
+    as_json: bool,
+) -> None:
+    """Print a table: section, tier, place, tokens, and share of the whole."""
+    step = step_from(open_engine(agent, delivery), discovered=discovered, values=values, turn=turn)
+    manifest = step.manifest
+    if as_json:
+        rows = [asdict(record) for record in manifest.sections]
+        totals = {name: getattr(manifest, f"{name}_tokens") for name in ("system", "appended", "total")}
+        print(json.dumps({"tokens": asdict(manifest.tokens), "sections": rows, "totals": totals}, indent=2))
+    else:
+        Console().print(_table(manifest))
+
+
+def _table(manifest: Manifest) -> Table:
+    kind = "exact" if manifest.tokens.exact else "approximate"
+    title = f"{manifest.agent} · {manifest.delivery} · {manifest.tokens.encoding} ({kind})"
+    table = Table(title=title, title_justify="left", show_footer=True)
+    whole = manifest.total_tokens
+    table.add_column("section", footer="total")
+    table.add_column("tier")
+    table.add_column("place")
+    table.add_column("tokens", justify="right", footer=f"{whole:,}")
+    table.add_column("share", justify="right", footer="100 %")
+    for record in manifest.sections:
+        share = f"{100 * record.tokens / whole:.1f} %" if whole else ""
+        table.add_row(record.id, record.tier, record.placement, f"{record.tokens:,}", share)
+    return table

@@ -1,0 +1,85 @@
+"""`cuecard tools`: look at an agent's catalogue."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from itertools import groupby
+from pathlib import Path
+from typing import Literal
+
+from rich.console import Console
+from rich.table import Table
+
+from cuecard.cli.step import open_engine, unknown_tool
+from cuecard.engine import Engine
+from cuecard.errors import InputError
+from cuecard.model import Json, ToolCard
+from cuecard.tools import tool_graph
+
+
+def list_tools(agent: Path, *, as_json: bool) -> None:
+    """Every tool by category, with the tokens of its protocol."""
+    engine = open_engine(agent)
+    if as_json:
+        print(json.dumps([_card(engine, card) for card in engine.tools.values()], indent=2, ensure_ascii=False))
+        return
+    table = Table("tool", "what it does", "tokens")
+    table.columns[2].justify = "right"
+    for category, cards in groupby(engine.tools.values(), key=lambda card: card.category):
+        table.add_section()
+        table.add_row(f"[bold]{category or 'no category'}[/bold]")
+        for card in cards:
+            table.add_row(card.name, card.description, str(_cost(engine, card)))
+    Console().print(table)
+
+
+def show_tool(agent: Path, name: str, *, as_json: bool) -> None:
+    """One tool: what the model reads about it, how it is found, and which tools lead to it and from it."""
+    engine = open_engine(agent)
+    if name not in engine.tools:
+        raise InputError(unknown_tool(name, engine, "tools show"))
+    card = engine.tools[name]
+    if as_json:
+        print(json.dumps(_card(engine, card), indent=2, ensure_ascii=False))
+        return
+    graph = tool_graph(engine.tools.values())
+    lines = [
+        f"{card.name} ({card.category}) {card.source}",
+        card.description,
+        "",
+        engine.agent.protocols.get(name, "no instructions").rstrip(),
+        "",
+        f"found by: {', '.join(card.phrases) or 'its name'}",
+        f"comes after: {', '.join(graph.before(name)) or 'nothing'}",
+        f"leads to: {', '.join(graph.after(name)) or 'nothing'}",
+        f"tokens: {_cost(engine, card)}",
+    ]
+    print("\n".join(lines))
+
+
+def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool) -> None:
+    """What the agent's search tool would answer."""
+    engine = open_engine(agent)
+    result = engine.search_tools(query, limit)
+    if as_json:
+        print(json.dumps({**result.to_json(), "confidence": round(result.confidence, 3)}, indent=2))
+        return
+    for name in result.tools:
+        print(f"{name}  {engine.tools[name].description}")
+    sys.stderr.write(f"{result.message} (confidence {result.confidence:.2f})\n")
+
+
+def draw_graph(agent: Path, form: Literal["mermaid", "dot"]) -> None:
+    """The graph of BEFORE and NEXT."""
+    graph = tool_graph(open_engine(agent).tools.values())
+    print(graph.mermaid() if form == "mermaid" else graph.dot())
+
+
+def _card(engine: Engine, card: ToolCard) -> dict[str, Json]:
+    return {**asdict(card), "core": card.name in engine.agent.spec.tools.core, "tokens": _cost(engine, card)}
+
+
+def _cost(engine: Engine, card: ToolCard) -> int:
+    return engine.count(engine.agent.protocols.get(card.name, ""))

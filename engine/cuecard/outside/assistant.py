@@ -1,0 +1,110 @@
+"""Reads an assistant file and its scenarios."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
+from cuecard.outside.content import find_content
+from cuecard.outside.folder import read_text
+from cuecard.outside.mcp import ServerCommand
+from cuecard.spec.assistant_file import AssistantFile, fill, unknown_placeholders
+from cuecard.spec.scenario_file import Scenario, ScenarioFile, unsaved_names
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import Document, read_yaml
+
+
+@dataclass(frozen=True, slots=True)
+class Assistant:
+    """A runnable assistant as its files describe it: paths resolved, scenarios in the order of their names."""
+
+    name: str
+    folder: Path
+    file: AssistantFile
+    scenarios: tuple[Scenario, ...] = ()
+
+    @property
+    def agent(self) -> Path:
+        """The agent file."""
+        return self.folder / self.file.agent
+
+    def server(self, data: Path, now: datetime) -> ServerCommand:
+        """How to start the tool server on this data."""
+        return self._command(self.file.server.command, data, now)
+
+    def snapshot(self, data: Path, now: datetime) -> ServerCommand | None:
+        """How to look at the server's content, if the file says."""
+        snapshot = self.file.server.snapshot
+        return self._command(snapshot, data, now) if snapshot else None
+
+    def chosen(self, names: tuple[str, ...]) -> tuple[Scenario, ...]:
+        """The scenarios of these names; all when none is named.
+
+        Raises:
+            InputError: with every name that no scenario has.
+        """
+        known = {scenario.name: scenario for scenario in self.scenarios}
+        wrong = [name for name in names if name not in known]
+        if wrong:
+            raise InputError(
+                Problem("unknown-scenario", f"there is no scenario `{n}`", did_you_mean(n, known), "--scenario")
+                for n in wrong
+            )
+        return tuple(known[name] for name in dict.fromkeys(names)) if names else self.scenarios
+
+    def _command(self, command: list[str], data: Path, now: datetime) -> ServerCommand:
+        values = {"python": sys.executable, "here": str(self.folder), "data": str(data), "now": now.isoformat()}
+        server = self.file.server
+        env = {name: fill(text, values) for name, text in server.env.items()}
+        return ServerCommand([fill(text, values) for text in command], env, self.folder, server.timeout, self.name)
+
+
+def read_assistant(path: Path) -> Assistant:
+    """The assistant at `path` (its YAML file, or a folder with `assistant.yaml`).
+
+    Raises:
+        SpecError: with every problem of the file and of its scenarios.
+    """
+    found = find_content(path)
+    found = found / "assistant.yaml" if found.is_dir() else found
+    source = read_text(found)
+    document = read_yaml(source.text, source.name)
+    file = validate(document, AssistantFile)
+    # Resolved, because commands that hold `{here}` run elsewhere.
+    folder = found.parent.resolve()
+    problems = [*document.warnings, *unknown_placeholders(document, file), *_missing(document, file, folder)]
+    scenarios, found_problems = _read_scenarios(folder / file.scenarios) if file.scenarios else ((), [])
+    problems = [p for p in (*problems, *found_problems) if p.severity == "error"]
+    if problems:
+        raise SpecError(problems)
+    return Assistant(source.name, folder, file, scenarios)
+
+
+def _missing(document: Document, file: AssistantFile, folder: Path) -> list[Problem]:
+    return [
+        document.problem(
+            (key,), "missing-file", f"`{place}` does not exist", f"looked for {os.path.normpath(folder / place)}"
+        )
+        for key, place in (("agent", file.agent), ("scenarios", file.scenarios))
+        if not (folder / place).exists()
+    ]
+
+
+def _read_scenarios(folder: Path) -> tuple[tuple[Scenario, ...], list[Problem]]:
+    scenarios: list[Scenario] = []
+    problems: list[Problem] = []
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            source = read_text(path)
+            document = read_yaml(source.text, source.name)
+            scenario = Scenario(path.stem, validate(document, ScenarioFile), document)
+        except CuecardError as error:
+            problems += error.problems
+            continue
+        scenarios.append(scenario)
+        problems += [*document.warnings, *unsaved_names(scenario)]
+    return tuple(scenarios), problems

@@ -1,0 +1,41 @@
+"""Settings from the environment, as `CUECARD_*`. The command line reads them; the library never does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from pydantic import Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from cuecard.errors import Problem, SettingsError
+from cuecard.model import Delivery
+
+
+class Settings(BaseSettings):
+    """What the environment says; an option on the command line goes before it."""
+
+    model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True)
+
+    delivery: Delivery | None = Field(None, description="overrides the agent file's `delivery`")
+    model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
+    manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
+
+
+def read_settings() -> Settings:
+    """The settings of this process.
+
+    Raises:
+        SettingsError: with every setting that has a wrong value; the value itself is not repeated.
+    """
+    try:
+        return Settings()
+    except ValidationError as error:
+        raise SettingsError(_problem(e) for e in error.errors(include_input=False, include_url=False)) from None
+
+
+def _problem(error: object) -> Problem:
+    details = dict(error) if isinstance(error, dict) else {}
+    field = str(details["loc"][0])
+    about = Settings.model_fields[field].description or ""
+    message = f"CUECARD_{field.upper()}: {details['msg'][0].lower()}{details['msg'][1:]}"
+    return Problem("wrong-setting", message, f"it {about}" if about else "", "environment")

@@ -1,0 +1,24 @@
+"""Times in files: ISO 8601 with a zone, because without one nobody knows which day it is."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator
+
+_SUCH_AS = "such as 2026-11-20T09:00:00+00:00"
+
+
+def _read(value: Any) -> Any:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError(f"should be an ISO 8601 time with a zone, {_SUCH_AS}") from None
+    if isinstance(moment, datetime) and moment.tzinfo is None:
+        raise ValueError(f"should have a zone, {_SUCH_AS}")
+    return moment
+
+
+Moment = Annotated[datetime, BeforeValidator(_read)]
+"""A time with its zone, written as text."""

@@ -1,0 +1,117 @@
+"""Which inputs a template reads: every name looked up in its root context, with the place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from cuecard.errors import Span
+from cuecard.template.nodes import Block, Call, Expression, Literal, Mustache, Partial, Path, Program, Statement
+from cuecard.template.source import Source
+
+Parsed = Mapping[str, tuple[Source, Program]]
+"""Partials by name, parsed."""
+
+
+@dataclass(frozen=True, slots=True)
+class InputUse:
+    """A root-level name that a template reads; `template` is where, when that is one of its partials."""
+
+    name: str
+    span: Span
+    template: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """Where a node stands: for each context from the inside out whether it is the root, and the names that are not inputs."""
+
+    roots: tuple[bool, ...]
+    local: frozenset[str]
+    calling: tuple[str, ...]
+
+
+def inputs_of(
+    body: Iterable[Statement], source: Source, helpers: Collection[str], partials: Parsed
+) -> tuple[InputUse, ...]:
+    """The inputs that these statements read, in order of appearance; through partials whose names are written out.
+
+    Inside `each`, `with` and `{{#x}}` names belong to the block's value, not to the root; what a name means there
+    shows only when the template is rendered.
+    """
+    walker = _Walker(source, frozenset(helpers), partials)
+    return tuple(walker.body(body, _Place((True,), frozenset(), ())))
+
+
+class _Walker:
+    def __init__(self, source: Source, helpers: frozenset[str], partials: Parsed) -> None:
+        self.source, self.helpers, self.partials = source, helpers, partials
+
+    def body(self, body: Iterable[Statement], at: _Place) -> Iterator[InputUse]:
+        for node in body:
+            if isinstance(node, Mustache):
+                yield from self.call(node.call, at)
+            elif isinstance(node, Block):
+                yield from self.block(node, at)
+            elif isinstance(node, Partial):
+                yield from self.partial(node, at)
+
+    def block(self, node: Block, at: _Place) -> Iterator[InputUse]:
+        head = node.call.head
+        name = head.original if isinstance(head, Path | Literal) else ""
+        if node.decorator:
+            yield from self.body(node.program.body if node.program else (), at)
+            return
+        yield from self.call(node.call, at, is_block=True)
+        keeps = name in {"if", "unless"} or node.raw or name in self.helpers
+        inside = at if keeps else _Place((False, *at.roots), at.local, at.calling)
+        for branch, place in ((node.program, inside), (node.inverse, at)):
+            if branch:
+                local = place.local | frozenset(branch.block_params)
+                yield from self.body(branch.body, _Place(place.roots, local, at.calling))
+
+    def partial(self, node: Partial, at: _Place) -> Iterator[InputUse]:
+        for value in (*node.call.params, *(v for _, v in node.call.hash)):
+            yield from self.value(value, at)
+        if isinstance(node.call.head, Call):
+            yield from self.call(node.call.head, at)
+        if node.program:
+            yield from self.body(node.program.body, at)
+        name = "" if isinstance(node.call.head, Call) else node.call.head.original
+        if name not in self.partials or name in at.calling:
+            return
+        source, program = self.partials[name]
+        roots = (False, *at.roots) if node.call.params else at.roots
+        added = frozenset(key for key, _ in node.call.hash)
+        walker = _Walker(source, self.helpers, self.partials)
+        yield from walker.body(program.body, _Place(roots, added, (*at.calling, name)))
+
+    def call(self, call: Call, at: _Place, *, is_block: bool = False) -> Iterator[InputUse]:
+        head = call.head
+        if isinstance(head, Call):
+            yield from self.call(head, at)
+        elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, at, is_block=is_block)):
+            yield from self.value(
+                Path(head.start, head.end, head.original, (head.original,)) if isinstance(head, Literal) else head, at
+            )
+        for value in (*call.params, *(v for _, v in call.hash)):
+            yield from self.value(value, at)
+
+    def is_helper(self, head: Path, at: _Place, *, is_block: bool) -> bool:
+        built_in = is_block and head.original in {"if", "unless", "each", "with"}
+        return head.is_simple and not head.data and (head.parts[0] in self.helpers or built_in)
+
+    def value(self, node: Expression, at: _Place) -> Iterator[InputUse]:
+        if isinstance(node, Call):
+            yield from self.call(node, at)
+        if not isinstance(node, Path) or not node.parts:
+            return
+        if node.data:
+            named = node.parts[1:] if node.parts[0] == "root" and not node.depth else ()
+        elif node.depth or node.scoped or node.parts[0] not in at.local:
+            is_root = node.depth < len(at.roots) and at.roots[node.depth]
+            named = node.parts if is_root else ()
+        else:
+            named = ()
+        if named:
+            yield InputUse(named[0], self.source.span(node.start, node.end), self.source.name if at.calling else "")

@@ -1,0 +1,127 @@
+"""Values stay values: what is escaped when a value is put into a template.
+
+Promise 3: any string put into a template comes out as data: it cannot open or close a section, become a role, start a
+template expression, or bring in another value. Rendered text is never parsed again.
+
+The promise is about structure. It does not make a model deaf to what the data says.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection
+from typing import Literal, TypeAlias
+
+Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars"]
+"""How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the last two)."""
+
+_LOOK_ALIKES = "\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u2991\u29fc\u3008\ufe3f\ufe64\uff1c\U0001d236"
+"""Opening angles that a reader may take for `<`: the single ones of Unicode's confusables, brackets and wide forms."""
+
+_LOOK_ALIKE = re.compile(f"[{_LOOK_ALIKES}]")
+_ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
+_LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
+_HTML = str.maketrans(
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;", "`": "&#x60;", "=": "&#x3D;"}
+)
+
+_SLASHES = "/\\\u2044\u2215\u29f8"
+_FOLDED = {"\u0131": "i", **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")}
+"""Letters and signs that look or compare like another one although NFKD keeps them: dotless i, dashes, minus."""
+
+_BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
+"""Invisible, but letters or symbols by category: Hangul fillers, the empty braille pattern."""
+
+
+class Trusted(str):
+    """An author's value: it enters the prompt as it is."""
+
+    __slots__ = ()
+
+
+def trusted(text: str) -> Trusted:
+    """Mark a text as an author's: `{{{x}}}` then prints it as it is."""
+    return Trusted(text)
+
+
+def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "text", attribute: bool = False) -> str:
+    """A data value as `{{{x}}}` prints it. Takes linear time, and changes nothing the second time.
+
+    Mode `text` escapes every `<`, and a look-alike such as `‹` only where it would open or close one of `names`. Mode
+    `names` treats `<` like a look-alike. `&`, `>`, quotes and code stay readable. Modes `raw` and `handlebars` change
+    nothing.
+
+    A name is found in any case, with spaces, slashes and invisible characters around or inside it, and in compatibility
+    forms (NFKD). A value that ends in the middle of such a tag counts, so that two values cannot form one together.
+
+    Args:
+        text: the value.
+        names: the element names of this prompt.
+        mode: how much to escape.
+        attribute: whether the value stands between double quotes in a tag; `"` and line breaks are then replaced too.
+    """
+    if mode in {"raw", "handlebars"}:
+        return text
+    angle = _ANGLE
+    if mode == "text":
+        text, angle = text.replace("<", "&lt;"), _LOOK_ALIKE
+    if names and angle.search(text):
+        text = _escape_tags(text, angle, names)
+    if attribute:
+        text = _LINE_BREAK.sub(" ", text.replace('"', "&quot;"))
+    return text
+
+
+def escape_html(text: str) -> str:
+    """A value as `{{x}}` prints it: the seven characters that Handlebars.js 4.7 escapes, in its spelling."""
+    return text.translate(_HTML)
+
+
+def _escape_tags(text: str, angle: re.Pattern[str], names: Collection[str]) -> str:
+    own = frozenset(word for name in names if (word := "".join(map(_folded, name))))
+    # No tag reaches beyond the next angle: the pieces are disjoint, so that the work is linear.
+    first, *pieces = angle.split(text)
+    last = len(pieces) - 1
+    checked = [
+        ("&lt;" if _opens(piece, own, cut_off=number == last) else mark) + piece
+        for number, (mark, piece) in enumerate(zip(angle.findall(text), pieces, strict=True))
+    ]
+    return "".join([first, *checked])
+
+
+def _opens(piece: str, names: frozenset[str], *, cut_off: bool) -> bool:
+    """Whether an angle before this piece opens or closes one of the names; `cut_off` if more text may follow."""
+    longest = max(map(len, names), default=0)
+    word = ""
+    for character in piece:
+        # A reader who does not fold sees a border here, even where the folded name would go on.
+        if word in names and not _in_name(character):
+            return True
+        for part in _folded(character):
+            if _in_name(part):
+                word += part
+            elif word or not (part.isspace() or part in _SLASHES):
+                return word in names
+        if len(word) > longest:
+            return False
+    return word in names or (cut_off and any(name.startswith(word) for name in names))
+
+
+def _in_name(character: str) -> bool:
+    return character.isalnum() or character in "-_.:"
+
+
+def _folded(character: str) -> str:
+    """What a tolerant reader makes of one character: lower case, compatibility form, nothing if it is invisible.
+
+    One character at a time, because normalising a long run of combining marks as a whole takes quadratic time.
+    """
+    parts = character if character.isascii() else unicodedata.normalize("NFKD", character)
+    return "".join(_FOLDED.get(part, part.casefold()) for part in parts if _is_seen(part))
+
+
+def _is_seen(character: str) -> bool:
+    if character in "\t\n\v\f\r":
+        return True
+    return unicodedata.category(character)[0] not in "CM" and character not in _BLANK_LETTERS

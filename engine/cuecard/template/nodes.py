@@ -1,0 +1,134 @@
+"""The syntax tree of a template, after Handlebars.js 4.7. `start` and `end` are offsets into its text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    """`a.b`, `../a`, `@data`, `this.a`, `[a b].c`: `depth` counts `..`; `scoped` means that it began with `this` or `.`."""
+
+    start: int
+    end: int
+    original: str
+    parts: tuple[str, ...]
+    depth: int = 0
+    data: bool = False
+    scoped: bool = False
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether it is one bare name, which may be a helper."""
+        return len(self.parts) == 1 and not self.scoped and not self.depth
+
+
+@dataclass(frozen=True, slots=True)
+class Literal:
+    """A text, number, `true`, `false`, `null` or `undefined`; `original` is how JavaScript prints it as a key."""
+
+    start: int
+    end: int
+    value: str | int | float | bool | None
+    original: str
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A head with parameters: what stands in a mustache, a block's opening tag, or parentheses."""
+
+    start: int
+    end: int
+    head: Path | Literal | Call
+    params: tuple[Expression, ...] = ()
+    hash: tuple[tuple[str, Expression], ...] = ()
+
+    @property
+    def has_arguments(self) -> bool:
+        """Whether anything follows the head."""
+        return bool(self.params or self.hash)
+
+
+Expression: TypeAlias = "Path | Literal | Call"
+
+
+@dataclass(frozen=True, slots=True)
+class Strip:
+    """`~` on the outer left and outer right of a tag."""
+
+    left: bool = False
+    right: bool = False
+
+
+@dataclass(slots=True)
+class Content:
+    """Text as written. Whitespace control narrows `first` and `last`, offsets into the template's text."""
+
+    start: int
+    end: int
+    first: int
+    last: int
+    left_stripped: bool = False
+    right_stripped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mustache:
+    """`{{x}}` (escaped) or `{{{x}}}` and `{{&x}}` (not)."""
+
+    start: int
+    end: int
+    call: Call
+    escaped: bool
+    strip: Strip
+
+
+@dataclass(frozen=True, slots=True)
+class Comment:
+    """`{{! ... }}` or `{{!-- ... --}}`."""
+
+    start: int
+    end: int
+    strip: Strip
+
+
+@dataclass(slots=True)
+class Program:
+    """The statements of a template or of one branch. `chained` marks the branch that an `{{else if}}` makes."""
+
+    body: list[Statement]
+    block_params: tuple[str, ...] = ()
+    chained: bool = False
+
+
+@dataclass(slots=True)
+class Block:
+    """`{{#x}} ... {{else}} ... {{/x}}`, `{{^x}} ... {{/x}}`, and `{{#*inline "x"}}` (a decorator)."""
+
+    start: int
+    end: int
+    call: Call
+    program: Program | None
+    inverse: Program | None
+    open_strip: Strip
+    inverse_strip: Strip
+    close_strip: Strip
+    decorator: bool = False
+    raw: bool = False
+
+
+@dataclass(slots=True)
+class Partial:
+    """`{{> name context key=value}}` and, with a program, `{{#> name}} ... {{/name}}`. `indent` precedes each line."""
+
+    start: int
+    end: int
+    call: Call
+    strip: Strip
+    program: Program | None = None
+    close_strip: Strip = field(default_factory=Strip)
+    indent: str = ""
+
+
+Statement: TypeAlias = Content | Mustache | Comment | Block | Partial

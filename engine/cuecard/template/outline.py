@@ -1,0 +1,226 @@
+"""The sections of an XML core template, and whether it is well-formed whichever branches are taken.
+
+Checked once, with placeholders; a rendered prompt is never parsed. The only module that knows lxml.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from cuecard.errors import Problem, Span, TemplateSyntaxError
+from cuecard.model import Json
+from cuecard.template.analysis import InputUse
+from cuecard.template.markup import Tag, blanked, mustache_spans, tags
+from cuecard.template.nodes import Block, Content, Partial, Program, Statement
+from cuecard.template.source import Source
+
+if TYPE_CHECKING:
+    from cuecard.template.template import Part as Slice
+    from cuecard.template.template import Template
+
+FILLER = "x"
+"""What stands for a value: a name character, harmless in text and in attributes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A slice of the template: a section, the root's opening tag, or its closing tag (`/root`)."""
+
+    id: str
+    span: Span
+    text: str
+    slice: Slice
+
+    @property
+    def inputs(self) -> tuple[InputUse, ...]:
+        """What it reads."""
+        return self.slice.inputs
+
+    def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
+        """Its text with these values; the texts of all parts make the text of the template."""
+        return self.slice.render(values, data)
+
+
+@dataclass(frozen=True, slots=True)
+class Outline:
+    """The root's name and the parts in document order."""
+
+    root: str
+    parts: tuple[Part, ...]
+
+
+def make_outline(template: Template, source: Source, program: Program) -> Outline:
+    """Check a template and cut it into parts.
+
+    Raises:
+        TemplateSyntaxError: with every place where it is not well-formed.
+    """
+    problems = [*_check(source, program), *_check_branches(source, program)]
+    if problems:
+        raise TemplateSyntaxError(list(dict.fromkeys(problems)))
+    plain = blanked(source.text, mustache_spans(program.body), FILLER)
+    root, seams = _seams(plain, program)
+    ends = [*(start for start, _ in seams[1:]), len(source.text)]
+    parts = []
+    for (start, name), end in zip(seams, ends, strict=True):
+        sliced = template.part(_cut(program.body, start, end))
+        at = start + len(source.text[start:end]) - len(source.text[start:end].lstrip())
+        parts.append(Part(name, source.span(at, at + 1), source.text[start:end], sliced))
+    return Outline(root, tuple(parts))
+
+
+def _check(source: Source, program: Program) -> Iterator[Problem]:
+    """The whole text with the first branch of every block, then with the last."""
+    for index in (0, -1):
+        spans = [*mustache_spans(program.body), *_other_branches(program.body, index)]
+        yield from _xml_problems(source, blanked(source.text, spans, FILLER), 0)
+
+
+def _other_branches(body: Sequence[Statement], taken: int) -> Iterator[tuple[int, int]]:
+    for node in body:
+        branches = _branches(node)
+        kept = branches[taken] if branches else None
+        for branch in branches:
+            if branch is kept:
+                yield from _other_branches(branch.body, taken)
+            elif branch.body:
+                yield branch.body[0].start, branch.body[-1].end
+
+
+def _branches(node: Statement) -> list[Program]:
+    if isinstance(node, Partial):
+        return [node.program] if node.program else []
+    if not isinstance(node, Block):
+        return []
+    # A missing branch is an empty one: `{{#if}}` without `else` may print nothing.
+    return [node.program or Program([]), node.inverse or Program([])]
+
+
+def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
+    """Each branch on its own: an element opened in it must be closed in it."""
+    plain = blanked(source.text, mustache_spans(program.body), FILLER)
+    inside = [(tag.start, tag.end) for tag in tags(plain)]
+    for branch in _all_branches(program.body):
+        start, end = branch.body[0].start, branch.body[-1].end
+        if not any(first < start < last for first, last in inside):
+            yield from _unbalanced(source, [t for t in tags(plain[:end]) if t.start >= start])
+
+
+def _all_branches(body: Sequence[Statement]) -> Iterator[Program]:
+    for node in body:
+        for branch in _branches(node):
+            if branch.body:
+                yield branch
+                yield from _all_branches(branch.body)
+
+
+def _unbalanced(source: Source, found: Sequence[Tag]) -> Iterator[Problem]:
+    stack: list[Tag] = []
+    for tag in found:
+        if tag.kind == "open":
+            stack.append(tag)
+        elif tag.kind == "close" and stack and stack[-1].name == tag.name:
+            stack.pop()
+        elif tag.kind == "close":
+            stack.append(tag)
+            break
+    for tag in stack[:1]:
+        verb, other = ("opened", "closed") if tag.kind == "open" else ("closed", "opened")
+        message = f"<{tag.name}> is {verb} in a branch that does not {'close' if verb == 'opened' else 'open'} it"
+        hint = f"an element must be opened and {'closed' if other == 'closed' else 'closed'} in the same branch"
+        yield source.problem(tag.start, tag.end, "xml-branch", message, hint)
+
+
+def _xml_problems(source: Source, text: str, _start: int) -> Iterator[Problem]:
+    from lxml import etree  # noqa: PLC0415 - lxml loads when the first outline is made
+
+    doctype = text.find("<!DOCTYPE")
+    if doctype >= 0:
+        yield source.problem(doctype, doctype + 9, "xml-doctype", "DOCTYPE is not allowed", "remove it")
+        return
+    parser = etree.XMLParser(
+        resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False, recover=False
+    )
+    try:
+        etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
+    except etree.XMLSyntaxError as error:
+        yield _described(source, error)
+
+
+def _described(source: Source, error: Any) -> Problem:
+    line, column = error.position
+    lines = source.text.split("\n")
+    offset = sum(len(each) + 1 for each in lines[: max(0, line - 1)]) + max(0, column - 1)
+    message = str(error.msg or "the template is not well-formed XML").partition(", line ")[0]
+    plain = source.text[: min(offset, len(source.text))]
+    tag = plain.rfind("<") if "tag" in message.lower() else offset
+    start = min(max(tag, 0), max(0, len(source.text) - 1))
+    hints = {
+        "mismatch": "close elements in the order in which they were opened",
+        "Premature": "close every element",
+        "Extra content": "one root element holds everything",
+        "empty": "write one root element with the sections in it",
+        "xmlParseEntityRef": "write `&amp;` for a plain `&`",
+        "Entity": "only &lt; &gt; &amp; &quot; &apos; exist",
+        "StartTag": "write `&lt;` for a plain `<`",
+    }
+    hint = next((hint for word, hint in hints.items() if word in message), "see the place above")
+    return source.problem(start, max(start + 1, min(offset, len(source.text))), "xml", message, hint)
+
+
+def _seams(plain: str, program: Program) -> tuple[str, list[tuple[int, str]]]:
+    """Where parts begin, with their names: at each child of the root, moved to the beginning of its line."""
+    depth, root, seams = 0, "", []
+    for tag in tags(plain):
+        if depth == 0 and tag.kind != "close":
+            root = tag.name
+            seams.append((0, root))
+            if tag.kind == "empty":
+                break
+        elif depth == 1 and tag.kind != "close":
+            seams.append((_line_start(plain, tag.start), tag.name))
+        elif depth == 1 and tag.kind == "close":
+            seams.append((_line_start(plain, tag.start), f"/{root}"))
+        depth += {"open": 1, "close": -1, "empty": 0}[tag.kind]
+    blocks = [(node.start, node.end) for node in program.body if not isinstance(node, Content)]
+    return root, list(_named(_outside(seams, blocks, plain)))
+
+
+def _line_start(text: str, offset: int) -> int:
+    line = text.rfind("\n", 0, offset) + 1
+    return offset if text[line:offset].strip(" \t") else line
+
+
+def _outside(
+    seams: Sequence[tuple[int, str]], blocks: Sequence[tuple[int, int]], plain: str
+) -> Iterator[tuple[int, str]]:
+    """Seams that cut no block: one that falls into a block moves to its beginning, and the block is one part."""
+    previous = -1
+    for offset, name in seams:
+        block = next(((start, end) for start, end in blocks if start < offset < end), None)
+        at = _line_start(plain, block[0]) if block else offset
+        if any(start < at < end for start, end in blocks):
+            at = block[0] if block else at
+        if at > previous:
+            yield at, name
+            previous = at
+
+
+def _named(seams: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
+    """A second section of the same name is called `name-2`."""
+    seen: dict[str, int] = {}
+    for offset, name in seams:
+        seen[name] = seen.get(name, 0) + 1
+        yield offset, name if seen[name] == 1 else f"{name}-{seen[name]}"
+
+
+def _cut(body: Sequence[Statement], start: int, end: int) -> Iterator[Statement]:
+    for node in body:
+        if isinstance(node, Content):
+            first, last = max(node.first, start), min(node.last, end)
+            if first < last:
+                yield Content(node.start, node.end, first, last)
+        elif start <= node.start < end:
+            yield node

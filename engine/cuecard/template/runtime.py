@@ -1,0 +1,283 @@
+"""What generated code calls: lookups, printing, blocks, helpers and partials, each failing with a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NoReturn, TypeAlias
+
+from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
+from cuecard.model import Json
+from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text
+from cuecard.template.source import Source
+from cuecard.template.values import NotData, has, is_falsy, items_of, lookup, same, text_of
+
+MAX_PARTIALS = 100
+"""How deep partials may call partials."""
+
+MAX_OUTPUT = 10_000_000
+"""How many characters a template may print."""
+
+Scope: TypeAlias = tuple[Json, Any]
+"""Contexts from the inside out, as linked pairs: `../` walks along them."""
+
+Data: TypeAlias = dict[str, Any]
+"""A frame of `@data`; `_parent` is the frame around it."""
+
+Body: TypeAlias = Callable[[Json, Data, Scope, Any, "Env"], str]
+"""A generated function: context, data frame, scope, block parameters, environment -> text."""
+
+PartialBody: TypeAlias = Callable[[Json, Data, Scope, "Env"], str]
+"""A partial: context, data frame, scope, environment -> text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Env:
+    """The partials that can be called from here, and how deep the calls are."""
+
+    partials: dict[str, PartialBody]
+    depth: int = 0
+
+    def find(self, name: str) -> PartialBody | None:
+        """The partial of that name."""
+        return self.partials.get(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Fn:
+    """A branch of a block, or an inline partial, bound to where it was written."""
+
+    body: Body
+    data: Data
+    scope: Scope
+    params: Any
+    env: Env
+    takes_params: bool = False
+
+    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] = ()) -> Trusted:
+        """The branch rendered with this context; safe to print as it is."""
+        bound = (params, self.params) if self.takes_params else self.params
+        frame = self.data if data is None else data
+        return Trusted(self.body(context, frame, push(context, self.scope), bound, self.env))
+
+    def as_partial(self, context: Json, data: Data, _scope: Scope, _env: Env) -> str:
+        """The inline partial, called by name."""
+        return self.body(context, data, push(context, self.scope), self.params, self.env)
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What a helper that has a parameter named `options` gets: hash, context, `@data`, and the branches of its block."""
+
+    name: str
+    hash: Mapping[str, Json]
+    context: Json
+    data: Data
+    fn: Fn | None = None
+    inverse: Fn | None = None
+
+
+def push(context: Json, scope: Scope) -> Scope:
+    """The scope inside a block; a block that keeps its context adds nothing (Handlebars.js wrapProgram)."""
+    return scope if same(context, scope[0]) else (context, scope)
+
+
+def outer(scope: Any, depth: int) -> Json:
+    """The context `depth` levels out; None beyond the root."""
+    for _ in range(depth):
+        if scope is None:
+            return None
+        scope = scope[1]
+    return scope[0] if scope is not None else None
+
+
+def up(data: Any, depth: int) -> Json:
+    """The frame of `@data` this many levels out; None beyond the outermost."""
+    for _ in range(depth):
+        data = data.get("_parent") if data is not None else None
+    return data
+
+
+def frame(data: Data) -> Data:
+    """A new frame of `@data` within this one."""
+    return {**data, "_parent": data}
+
+
+@dataclass(frozen=True, slots=True)
+class Runtime:
+    """The functions of one compiled template; `places` are the offsets of its nodes, for errors."""
+
+    source: Source
+    places: list[tuple[int, int]]
+    escaping: Escaping
+    names: Collection[str]
+
+    def fail(self, place: int, code: str, message: str, hint: str = "") -> NoReturn:
+        """Raise a TemplateRenderError at a node."""
+        raise TemplateRenderError(self.problem(place, code, message, hint))
+
+    def problem(self, place: int, code: str, message: str, hint: str = "") -> Problem:
+        """A problem at a node."""
+        return self.source.problem(*self.places[place], code, message, hint)
+
+    def strict(self, value: Json, key: str, place: int) -> Json:
+        """`value.key`, which must exist."""
+        if isinstance(value, dict) and key in value:
+            return value[key]
+        if not has(value, key):
+            known = value if isinstance(value, Mapping) else ()
+            hint = did_you_mean(key, [str(k) for k in known]) or "supply it, or guard it with `{{#if}}`"
+            self.fail(place, "missing-value", f"`{key}` has no value here", hint)
+        return lookup(value, key)
+
+    def assume(self, value: Json, key: str, place: int) -> Json:
+        """`value.key`, where `value` itself must exist."""
+        if value is None:
+            self.fail(place, "missing-value", f"`{key}` is read from nothing", "supply the value in front of it")
+        return lookup(value, key)
+
+    def html(self, value: Json, place: int) -> str:
+        """`{{x}}`: escaped as Handlebars does; trusted text as it is."""
+        if isinstance(value, Trusted):
+            return value
+        return escape_html(value if isinstance(value, str) else self.text(value, place))
+
+    def bare(self, value: Json, place: int) -> str:
+        """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
+        if isinstance(value, Trusted):
+            return value
+        return escape_text(self.text(value, place), self.names, mode=self.escaping)
+
+    def attribute(self, value: Json, place: int) -> str:
+        """`{{{x}}}` inside an attribute."""
+        if isinstance(value, Trusted):
+            return value
+        return escape_text(self.text(value, place), self.names, mode=self.escaping, attribute=True)
+
+    def text(self, value: Json, place: int) -> str:
+        """The value as JavaScript prints it."""
+        try:
+            return text_of(value)
+        except NotData:
+            self.not_data(value, place)
+        except RecursionError:
+            self.fail(place, "value-too-deep", "the value is nested too deep to print", "print a part of it")
+
+    def not_data(self, value: Json, place: int) -> NoReturn:
+        """Raise: functions and objects are not values."""
+        kind = type(value).__name__
+        self.fail(
+            place, "not-data", f"a value of type {kind} is not data", "pass text, numbers, lists and mappings only"
+        )
+
+    def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
+        """What `if` takes for no."""
+        try:
+            return is_falsy(value, include_zero=include_zero)
+        except NotData:
+            self.not_data(value, place)
+
+    def each(self, value: Json, fn: Fn, place: int) -> str | None:
+        """`{{#each}}`; None when there is nothing to walk."""
+        try:
+            pairs = list(items_of(value))
+        except NotData:
+            self.not_data(value, place)
+        if not pairs:
+            return None
+        data, last, pieces, size = frame(fn.data), len(pairs) - 1, [], 0
+        body, scope, params, env = fn.body, fn.scope, fn.params, fn.env
+        for index, (key, item) in enumerate(pairs):
+            data["key"], data["index"], data["first"], data["last"] = key, index, index == 0, index == last
+            bound = ((item, key), params) if fn.takes_params else params
+            piece = body(item, data, push(item, scope), bound, env)
+            size += len(piece)
+            if size > MAX_OUTPUT:
+                self.too_much(place)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def section(self, value: Json, fn: Fn | None, context: Json, place: int) -> str | None:
+        """`{{#x}}` of a value, not a helper (Handlebars.js blockHelperMissing); None for the other branch."""
+        if callable(value):
+            self.not_data(value, place)
+        if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
+            return None
+        if fn is None:
+            return ""
+        if value is True:
+            return fn(context)
+        return self.each(value, fn, place) if isinstance(value, (list, tuple)) else fn(value)
+
+    def call(
+        self, helper: Callable[..., Json], params: Sequence[Json], options: Options, place: int, *, wants_options: bool
+    ) -> Json:
+        """A helper's result; whatever it raises becomes an error at the place of the call."""
+        try:
+            return helper(*params, options=options) if wants_options else helper(*params, **options.hash)
+        except TemplateError:
+            raise
+        except Exception as error:
+            message = f"the helper `{options.name}` failed: {type(error).__name__}: {error}"
+            raise TemplateRenderError(self.problem(place, "helper-failed", message)) from error
+
+    def partial(
+        self,
+        name: Json,
+        context: Json,
+        added: Mapping[str, Json] | None,
+        at: tuple[Data, Scope, Env],
+        block: Fn | None,
+        indent: str,
+        place: int,
+    ) -> str:
+        """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
+        data, scope, env = at
+        if env.depth >= MAX_PARTIALS:
+            message = f"partials call each other more than {MAX_PARTIALS} deep"
+            raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
+        around = data.get("partial-block")
+        target: PartialBody | None = around if name == "@partial-block" else env.find(str(name))
+        if block is not None:
+            inner = _partial_block(block, around)
+            data = {**frame(data), "partial-block": inner}
+            env = block.env
+            target = target or inner
+        if target is None:
+            self.fail(place, "unknown-partial", f"no partial is called `{name}`", did_you_mean(str(name), env.partials))
+        if added is not None:
+            context = {**_as_mapping(context), **added}
+        try:
+            text = target(context, data, scope, Env(env.partials, env.depth + 1))
+        except TemplateError as error:
+            raise error.within(self.source.where(self.places[place][0])) from None
+        if len(text) > MAX_OUTPUT:
+            self.too_much(place)
+        return _indented(text, indent) if indent else text
+
+    def too_much(self, place: int) -> NoReturn:
+        """Raise: the output is too large."""
+        message = f"the template prints more than {MAX_OUTPUT:,} characters"
+        raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
+
+
+def _partial_block(block: Fn, around: PartialBody | None) -> PartialBody:
+    """The block of a partial call, as the partial sees it; inside it, `@partial-block` is the one around the call."""
+
+    def inner(context: Json, data: Data, _scope: Scope, _env: Env) -> str:
+        return block(context, {**frame(data), "partial-block": around})
+
+    return inner
+
+
+def _as_mapping(context: Json) -> Mapping[str, Json]:
+    if isinstance(context, Mapping):
+        return context
+    return {str(i): v for i, v in enumerate(context)} if isinstance(context, (list, tuple, str)) else {}
+
+
+def _indented(text: str, indent: str) -> str:
+    lines = text.split("\n")
+    return "\n".join(
+        line if not line and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)
+    )

@@ -1,0 +1,74 @@
+"""The catalogue: every tool an agent could use, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from cuecard.errors import InputError, Problem
+from cuecard.model import ToolCard
+
+
+class Catalogue(Mapping[str, ToolCard]):
+    """Tool cards by name, in the order they were given. Immutable.
+
+    Raises:
+        InputError: with every card whose name another card has already.
+    """
+
+    __slots__ = ("_cards",)
+
+    def __init__(self, cards: Iterable[ToolCard] = ()) -> None:
+        self._cards = MappingProxyType(_by_name(cards))
+
+    def __getitem__(self, name: str) -> ToolCard:
+        return self._cards[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._cards)
+
+    def __len__(self) -> int:
+        return len(self._cards)
+
+    def __repr__(self) -> str:
+        return f"Catalogue({len(self)} tools)"
+
+    def merged(self, cards: Iterable[ToolCard]) -> Catalogue:
+        """A catalogue that also knows what a host says of its tools, such as a tool server's descriptions and schemas.
+
+        A host's card fills what the card here leaves empty; what people wrote stays. Tools that are new come last, in
+        the host's order.
+
+        Raises:
+            InputError: with every name that the host gives to two tools.
+        """
+        told = _by_name(cards)
+        known = (_filled(card, told.pop(name, card)) for name, card in self.items())
+        return Catalogue([*known, *told.values()])
+
+
+def _by_name(cards: Iterable[ToolCard]) -> dict[str, ToolCard]:
+    unique: dict[str, ToolCard] = {}
+    problems = [_duplicate(unique[card.name], card) for card in cards if unique.setdefault(card.name, card) is not card]
+    if problems:
+        raise InputError(problems)
+    return unique
+
+
+def _duplicate(first: ToolCard, second: ToolCard) -> Problem:
+    where = f"first from {first.source}; " if first.source else ""
+    hint = f"{where}the model calls tools by name alone: rename one, or leave it out"
+    return Problem("duplicate-tool", f"two tools are named `{second.name}`", hint, name=second.source)
+
+
+def _filled(card: ToolCard, told: ToolCard) -> ToolCard:
+    return replace(
+        card,
+        description=card.description or told.description,
+        input_schema=card.input_schema or told.input_schema,
+        phrases=card.phrases or told.phrases,
+        category=card.category or told.category,
+        instructions=card.instructions or told.instructions,
+        source=card.source or told.source,
+    )

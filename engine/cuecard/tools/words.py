@@ -1,0 +1,74 @@
+"""From text to the words of the search index.
+
+A word is a run of letters, digits and marks. Words in camelCase count whole and in parts, so that `GitHub` meets
+`github` and `searchImages` meets `search`. Scripts written without spaces become pairs of neighbouring characters, as
+in Lucene's CJK analysis. English stop words are left out, the rest is stemmed with Porter2.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Callable, Iterator
+from functools import cache
+from itertools import pairwise
+from typing import TypeAlias
+
+Word: TypeAlias = tuple[str, ...]
+"""One word in all its forms: the whole, then the parts of a camelCase word. Any form may match."""
+
+Stem: TypeAlias = Callable[[str], str]
+"""The stem of a lower-case word."""
+
+STOP_WORDS = frozenset(
+    """
+    a about also am an and any are as at be been being both but by can could d did do does doing don each few for from
+    further had has have having he her here hers him his how i if in into is it its just ll m may me might mine must my
+    no nor not of on or other our ours own please re s shall she should so some such t than that the their theirs them
+    then there these they this those to too us ve very was we were what when where which while who whom whose why will
+    with would you your yours
+    """.split()  # noqa: SIM905 - 120 quoted words in a list are no easier to read
+)
+"""English words that say nothing about a capability; direction words (log out, turn off) stay, they do."""
+
+_BRAHMIC = "\u0900-\u109f\u1780-\u17ff"  # Indic to Khmer: their vowel signs are marks, which `\w` leaves out
+_UNSPACED = (
+    "\u0e00-\u109f\u1780-\u17ff"  # Thai to Myanmar, Khmer
+    "\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af"  # kana, Hangul
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+_RUN = re.compile(rf"(?:[^\W_]|[{_BRAHMIC}])+")
+_SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+def new_stem() -> Stem:
+    """An English (Porter2) stemmer that remembers its answers.
+
+    It keeps a cursor while it works, so each index and each query takes its own: threads then never meet.
+    """
+    from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
+
+    return cache(EnglishStemmer().stemWord)
+
+
+def words(text: str, stem: Stem) -> Iterator[Word]:
+    """The words of a text in reading order, stemmed, without stop words."""
+    for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
+        for position, piece in enumerate(_SCRIPT.split(run)):
+            if position % 2:
+                yield from _pairs(piece)
+            elif piece and piece.casefold() not in STOP_WORDS:
+                yield _forms(piece, stem)
+
+
+def _pairs(piece: str) -> Iterator[Word]:
+    if len(piece) == 1:
+        yield (piece,)
+    for first, second in pairwise(piece):
+        yield (first + second,)
+
+
+def _forms(piece: str, stem: Stem) -> Word:
+    parts = [part for part in _HUMP.sub(" ", piece).casefold().split() if part not in STOP_WORDS]
+    return tuple(dict.fromkeys(stem(form) for form in (piece.casefold(), *parts)))

@@ -1,0 +1,50 @@
+"""Case folders: an agent, a turn, and what comes of it - the prompt, or the full text of the error.
+
+`expected.txt` is golden: `make golden` writes it anew, and the difference is for people to read.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from cuecard import CuecardError, Engine, Step
+from cuecard.cli.step import step_from
+
+FOLDER = Path(__file__).parent / "agents"
+
+
+@pytest.mark.parametrize("case", sorted(path.name for path in FOLDER.iterdir()))
+def test_case(case: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(FOLDER / case)
+    expected = Path("expected.txt")
+    outcome = _outcome()
+    if os.environ.get("CUECARD_GOLDEN"):
+        expected.write_text(outcome, encoding="utf-8")
+
+    assert outcome == expected.read_text(encoding="utf-8")
+
+
+def _outcome() -> str:
+    try:
+        engine = Engine.open("agent.yaml")
+        step = step_from(engine, discovered="", values=[], turn=Path("turn.yaml"))
+    except CuecardError as error:
+        return f"{type(error).__name__}\n\n{error}\n"
+    warnings = "".join(f"{warning.picture()}\n\n" for warning in engine.warnings)
+    return warnings + _prompt(step)
+
+
+def _prompt(step: Step) -> str:
+    manifest = step.manifest
+    lines = [step.system]
+    lines += [f"=== appended after {block.after_call_id}\n{block.text}" for block in step.appended]
+    lines += ["=== manifest\n", f"active: {', '.join(step.active_tools)}\n"]
+    lines += [f"{s.placement} {s.tier} {s.tokens:4} {s.id} ({s.source}): {s.reason}\n" for s in manifest.sections]
+    lines += [f"protocol {p.tokens:4} {p.id} ({p.source}): {p.reason}\n" for p in manifest.protocols]
+    lines += [f"left out: {cut.what}: {cut.reason} ({cut.tokens} tokens)\n" for cut in manifest.cuts]
+    lines += [f"neutralised: {what}: {number}\n" for what, number in manifest.trust.items() if number]
+    lines += [f"total {manifest.total_tokens}\n"]
+    return "".join(lines)

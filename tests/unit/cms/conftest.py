@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+EXAMPLE = Path(__file__).parents[3] / "examples" / "cms"
+sys.path.insert(0, str(EXAMPLE))  # the example is no installed package: its own folder is where its server finds it
+
+from cms.database import Clock, Database, Json  # noqa: E402 - after the path is known
+from cms.errors import CmsError  # noqa: E402 - the same
+from cms.seed import open_site  # noqa: E402 - the same
+from cms.snapshot import Snapshot, snapshot  # noqa: E402 - the same
+from cms.tools import call  # noqa: E402 - the same
+
+
+def ticking() -> Clock:
+    """A clock that moves on by a minute each time somebody looks."""
+    minutes = count()
+    return lambda: datetime(2026, 3, 1, 8, tzinfo=UTC) + timedelta(minutes=next(minutes))
+
+
+@dataclass(frozen=True)
+class Site:
+    """A seeded site in a folder of its own, used through the table of tools."""
+
+    db: Database
+    folder: Path
+
+    def use(self, tool: str, **arguments: object) -> Json:
+        return call(self.db, tool, arguments)
+
+    def refuse(self, tool: str, **arguments: object) -> CmsError:
+        """The error of a call that must be refused and must leave everything as it was."""
+        before = self.content()
+        with pytest.raises(CmsError) as caught:
+            self.use(tool, **arguments)
+
+        assert self.content() == before
+        return caught.value
+
+    def use_and_confirm(self, tool: str, **arguments: object) -> Json:
+        """The three steps: ask, see that nothing has happened yet, confirm."""
+        before = self.content()
+        asked = self.use(tool, **arguments)
+
+        assert asked.keys() == {"requiresConfirmation", "message"}
+        assert self.content() == before
+        return self.use(tool, **arguments, confirmed=True)
+
+    def content(self) -> Snapshot:
+        return snapshot(self.db)
+
+
+@pytest.fixture(scope="session")
+def seeded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("cms")
+    open_site(folder, clock=ticking()).close()
+    return folder
+
+
+@pytest.fixture
+def new_site(seeded: Path, tmp_path: Path) -> Iterator[Callable[[], Site]]:
+    """Makes sites, for tests that need more than one."""
+    opened: list[Site] = []
+
+    def make() -> Site:
+        folder = tmp_path / f"site-{len(opened)}"
+        shutil.copytree(seeded, folder)
+        opened.append(Site(open_site(folder, clock=ticking()), folder))
+        return opened[-1]
+
+    yield make
+    for site in opened:
+        site.db.close()
+
+
+@pytest.fixture
+def site(new_site: Callable[[], Site]) -> Site:
+    return new_site()

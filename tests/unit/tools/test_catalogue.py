@@ -1,0 +1,91 @@
+from __future__ import annotations
+
+import pytest
+
+from cuecard.errors import InputError
+from cuecard.model import ToolCard, ToolInstructions
+from cuecard.tools import Catalogue
+
+INSTRUCTIONS = ToolInstructions("before", "after", "next", "gotcha")
+SCHEMA = {"type": "object", "properties": {"slug": {"type": "string"}}}
+
+
+def test_a_catalogue_is_a_mapping_that_keeps_its_order() -> None:
+    catalogue = Catalogue([ToolCard("b"), ToolCard("a")])
+
+    assert list(catalogue) == ["b", "a"]
+    assert catalogue["a"] == ToolCard("a")
+    assert len(catalogue) == 2
+    assert catalogue == {"b": ToolCard("b"), "a": ToolCard("a")}
+    assert "c" not in catalogue
+
+
+def test_a_catalogue_cannot_be_changed() -> None:
+    catalogue = Catalogue([ToolCard("a")])
+
+    with pytest.raises(TypeError):
+        catalogue["a"] = ToolCard("a")  # type: ignore[index]  # that it cannot be done is the point
+    with pytest.raises(AttributeError):
+        catalogue.more = 1  # type: ignore[attr-defined]  # the same
+
+
+def test_a_host_completes_what_people_left_out() -> None:
+    written = ToolCard("get", phrases=("read",), category="pages", instructions=INSTRUCTIONS, source="pages.yaml:3")
+    told = ToolCard("get", "Reads a page.", SCHEMA, source="cms server")
+
+    merged = Catalogue([written]).merged([told])
+
+    assert merged["get"] == ToolCard("get", "Reads a page.", SCHEMA, ("read",), "pages", INSTRUCTIONS, "pages.yaml:3")
+
+
+def test_what_people_wrote_stays() -> None:
+    written = ToolCard("get", "Read one page", {}, ("read",), "pages", INSTRUCTIONS)
+    told = ToolCard("get", "Reads.", {}, ("fetch",), "server", ToolInstructions("a", "b", "c", "d"))
+
+    assert Catalogue([written]).merged([told])["get"] == written
+
+
+def test_tools_that_only_the_host_knows_come_last() -> None:
+    merged = Catalogue([ToolCard("b"), ToolCard("a")]).merged([ToolCard("z"), ToolCard("a", "A"), ToolCard("c")])
+
+    assert list(merged) == ["b", "a", "z", "c"]
+
+
+def test_merging_leaves_the_catalogue_as_it_was() -> None:
+    catalogue = Catalogue([ToolCard("a")])
+
+    catalogue.merged([ToolCard("a", "now with a description"), ToolCard("b")])
+
+    assert catalogue == {"a": ToolCard("a")}
+
+
+def test_every_duplicate_is_reported_with_both_places() -> None:
+    cards = [
+        ToolCard("a", source="one.yaml:3"),
+        ToolCard("a", source="two.yaml:9"),
+        ToolCard("b"),
+        ToolCard("b"),
+        ToolCard("a", source="three.yaml:5"),
+    ]
+    with pytest.raises(InputError) as error:
+        Catalogue(cards)
+
+    assert (
+        str(error.value)
+        == """\
+two.yaml:9: error[duplicate-tool]: two tools are named `a`
+  = first from one.yaml:3; the model calls tools by name alone: rename one, or leave it out
+
+error[duplicate-tool]: two tools are named `b`
+  = the model calls tools by name alone: rename one, or leave it out
+
+three.yaml:5: error[duplicate-tool]: two tools are named `a`
+  = first from one.yaml:3; the model calls tools by name alone: rename one, or leave it out"""
+    )
+
+
+def test_a_host_that_gives_one_name_to_two_tools_is_told() -> None:
+    told = [ToolCard("search", source="web server"), ToolCard("search", source="files server")]
+
+    with pytest.raises(InputError, match="two tools are named"):
+        Catalogue([ToolCard("search")]).merged(told)

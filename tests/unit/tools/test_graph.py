@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+
+from cuecard.model import ToolCard, ToolInstructions
+from cuecard.tools import Edge, tool_graph, unknown_names
+
+
+def card(name: str, before: str = "", next_: str = "", *, after: str = "", gotcha: str = "") -> ToolCard:
+    return ToolCard(name, instructions=ToolInstructions(before, after, next_, gotcha))
+
+
+def test_before_leads_to_the_tool_and_next_away_from_it() -> None:
+    graph = tool_graph([card("get"), card("update", "get the page", "publish (if asked)"), card("publish")])
+
+    assert graph.edges == (Edge("get", "update", "before"), Edge("update", "publish", "next"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cms_getPage",
+        "cms_getPage, then go",
+        "(cms_getPage)",
+        "`cms_getPage`.",
+        "first:\n- cms_getPage",
+        "cms_getPage/x",
+    ],
+)
+def test_names_are_found_as_whole_words(text: str) -> None:
+    graph = tool_graph([card("cms_getPage"), card("b", text)])
+
+    assert graph.edges == (Edge("cms_getPage", "b", "before"),)
+
+
+@pytest.mark.parametrize("text", ["cms_getPages", "my_cms_getPage", "x-cms_getPage", "cms_getPage-all", "CMS_getPage"])
+def test_parts_of_words_are_no_names(text: str) -> None:
+    assert tool_graph([card("cms_getPage"), card("b", text)]).edges == ()
+
+
+def test_the_longest_name_wins() -> None:
+    graph = tool_graph([card("read"), card("read-file"), card("b", "", "read-file, read")])
+
+    assert graph.edges == (Edge("b", "read-file", "next"), Edge("b", "read", "next"))
+
+
+def test_names_with_characters_of_patterns_are_plain_text() -> None:
+    graph = tool_graph([card("a.b"), card("c", "axb a.b")])
+
+    assert graph.edges == (Edge("a.b", "c", "before"),)
+
+
+def test_only_before_and_next_make_edges_and_none_leads_to_itself() -> None:
+    graph = tool_graph([card("x"), card("y", "y", "y again", after="x", gotcha="x")])
+
+    assert graph.edges == ()
+
+
+def test_each_edge_is_there_once() -> None:
+    assert tool_graph([card("x"), card("y", "x, or x")]).edges == (Edge("x", "y", "before"),)
+
+
+def test_tools_without_instructions_are_only_led_to() -> None:
+    assert tool_graph([ToolCard("a"), card("b", "a")]).edges == (Edge("a", "b", "before"),)
+    assert tool_graph([]).edges == ()
+
+
+def test_neighbours_are_named_once_each() -> None:
+    graph = tool_graph([card("a", "", "c"), card("b", "", "c"), card("c", "a")])
+
+    assert graph.before("c") == ("a", "b")
+    assert graph.after("a") == ("c",)
+    assert (graph.before("a"), graph.after("c"), graph.after("unheard of")) == ((), (), ())
+
+
+KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("cms_getPgae to verify", ["cms_getPgae"]),
+        ("see cms_getPage and pexels_getPhoto", []),
+        ("cms_a, cms_b, cms_a", ["cms_a", "cms_b"]),
+        ("readAll lines", ["readAll"]),
+        ("read_all, reading, ready, Readme", []),
+        ("pageId, imageField, confirmed:true, other_thing, acknowledged", []),
+        ("cms_", []),
+    ],
+)
+def test_words_shaped_like_the_known_names_are_reported(text: str, expected: list[str]) -> None:
+    assert [word for _, word in unknown_names(card("x", text), KNOWN)] == expected
+
+
+def test_unknown_names_are_reported_in_every_field() -> None:
+    found = unknown_names(card("x", "cms_a", "cms_c", after="cms_b", gotcha="cms_d"), KNOWN)
+
+    assert found == [("before", "cms_a"), ("after", "cms_b"), ("next", "cms_c"), ("gotcha", "cms_d")]
+
+
+def test_the_tools_own_parameters_are_no_unknown_names() -> None:
+    tool = ToolCard(
+        "x", input_schema={"properties": {"cms_key": {}}}, instructions=ToolInstructions("cms_key", "", "", "")
+    )
+
+    assert unknown_names(tool, KNOWN) == []
+    assert unknown_names(ToolCard("x"), KNOWN) == []

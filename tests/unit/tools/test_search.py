@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pytest
+
+from cuecard.errors import InputError
+from cuecard.model import ToolCard
+from cuecard.tools import SearchIndex
+
+CARDS = (
+    ToolCard("send_mail", phrases=("send a mail", "write to somebody"), category="mail"),
+    ToolCard("read_mail", phrases=("read the inbox",), category="mail"),
+    ToolCard("list_files", phrases=("list files",), category="files"),
+    ToolCard("draw_chart", category="charts"),
+)
+
+
+@pytest.fixture(scope="module")
+def index() -> SearchIndex:
+    return SearchIndex.build(CARDS)
+
+
+def test_tools_come_best_first_and_at_most_as_many_as_asked_for(index: SearchIndex) -> None:
+    assert index.search("send mail").tools == ("send_mail", "read_mail")
+    assert index.search("send mail", 1).tools == ("send_mail",)
+
+
+def test_the_message_counts_the_tools_and_ends_with_the_hint(index: SearchIndex) -> None:
+    hint = "Their instructions are in the protocols section."
+
+    assert index.search("mail", found_hint=hint).message == f"Found 2 tools. They are now active. {hint}"
+    assert index.search("chart").message == "Found 1 tool. It is now active."
+
+
+def test_when_nothing_is_found_the_message_says_what_to_try(index: SearchIndex) -> None:
+    result = index.search("weather in Paris")
+
+    assert (result.tools, result.confidence) == ((), 0.0)
+    assert result.message == (
+        'No tool found for "weather in Paris". Search with a few words for what the tool should do '
+        '(a verb and a noun), not for the topic; for example "send a mail", "list files".'
+    )
+
+
+def test_an_answer_below_the_threshold_is_empty_but_tells_its_confidence(index: SearchIndex) -> None:
+    unsure = index.search("mail my aunt the jam recipe of her cousin", threshold=0.9)
+
+    assert unsure.tools == ()
+    assert 0 < unsure.confidence < 0.9
+    assert index.search("mail my aunt the jam recipe of her cousin", threshold=0.1).tools != ()
+
+
+@pytest.mark.parametrize("query", ["", "  \n\t"])
+def test_an_empty_query_is_answered_with_advice(index: SearchIndex, query: str) -> None:
+    result = index.search(query)
+
+    assert result.tools == ()
+    assert result.message.startswith("The query is empty. Search with a few words")
+
+
+def test_stop_words_alone_are_answered_with_advice(index: SearchIndex) -> None:
+    assert index.search("what can you do").message.startswith('No tool found for "what can you do". Search with')
+
+
+def test_a_query_of_a_whole_document_is_not_ranked(index: SearchIndex) -> None:
+    result = index.search("send mail " * 1000)
+
+    assert result.tools == ()
+    assert result.message.startswith("The query is longer than 2000 characters.")
+
+
+def test_the_message_repeats_a_query_on_one_short_visible_line(index: SearchIndex) -> None:
+    message = index.search("forecast\n\u202efor " + "tomorrow " * 50).message
+
+    assert "\n" not in message
+    assert message.startswith('No tool found for "forecast ‹U+202E›for tomorrow')
+    assert len(message) < 350
+
+
+@pytest.mark.parametrize("limit", [0, -1, 51])
+def test_a_limit_out_of_range_is_an_error_with_the_way_out(index: SearchIndex, limit: int) -> None:
+    with pytest.raises(InputError) as error:
+        index.search("mail", limit)
+
+    assert str(error.value) == (
+        f"limit: error[search-limit]: a search cannot return {limit} tools\n  = ask for 1 to 50 tools; 8 are usual"
+    )
+
+
+@pytest.mark.parametrize("limit", [1, 50])
+def test_the_limits_of_the_limit_are_allowed(index: SearchIndex, limit: int) -> None:
+    assert index.search("mail", limit).tools[0] == "send_mail"
+
+
+def test_a_ranker_of_the_host_takes_the_place_of_bm25() -> None:
+    asked: list[tuple[str, int]] = []
+
+    def rank(query: str, limit: int) -> Sequence[tuple[str, float]]:
+        asked.append((query, limit))
+        return [("draw_chart", 0.7), ("made_up", 0.6), ("draw_chart", 0.5), ("send_mail", 0.4), ("list_files", 0.1)]
+
+    result = SearchIndex.build(CARDS, ranker=rank).search("plot", 2)
+
+    assert asked == [("plot", 2)]
+    assert (result.tools, result.confidence) == (("draw_chart", "send_mail"), 0.7)
+
+
+@pytest.mark.parametrize(("score", "confidence"), [(17.5, 1.0), (-3.0, 0.0), (float("nan"), 0.0)])
+def test_confidence_stays_between_0_and_1_whatever_a_ranker_says(score: float, confidence: float) -> None:
+    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: [("send_mail", score)])
+
+    assert index.search("mail").confidence == confidence
+
+
+def test_an_empty_catalogue_answers_with_advice() -> None:
+    result = SearchIndex.build([]).search("send mail")
+
+    assert result.message == (
+        'No tool found for "send mail". Search with a few words for what the tool should do (a verb and a noun), '
+        "not for the topic."
+    )
