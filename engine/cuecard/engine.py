@@ -111,7 +111,9 @@ class Engine:
             InputError: when `limit` is out of range.
         """
         search = self.agent.spec.tools.search
-        return self._index.search(query, limit or search.limit, threshold=search.confidence)
+        hint = f"Read their instructions in {self.agent.protocol_place} before you call them."
+        wanted = search.limit if limit is None else limit
+        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""
@@ -119,4 +121,5 @@ class Engine:
 
     @cached_property
     def _index(self) -> SearchIndex:
-        return SearchIndex.build(self.agent.catalogue.values())
+        core = self.agent.spec.tools.core
+        return SearchIndex.build([card for name, card in self.agent.catalogue.items() if name not in core])

@@ -6,11 +6,14 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, replace
+from typing import Literal, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.delivery import Delivered
 from cuecard.model import Call, CountTokens, Cut, Discovery, Json, Manifest, SectionRecord
 from cuecard.render import sha256
+
+Placement: TypeAlias = Literal["system", "appended"]
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
@@ -86,6 +89,6 @@ def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Co
         reason = (
             "core tool" if name in agent.spec.tools.core else f"discovered by {place.get(name) or 'the conversation'}"
         )
-        where = "appended" if name in place and call.delivery == "append" else "system"
+        where: Placement = "appended" if name in place and call.delivery == "append" else "system"
         source = agent.catalogue[name].source
         yield SectionRecord(name, "step", where, source, reason, count(text), sha256(text))

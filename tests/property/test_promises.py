@@ -7,6 +7,7 @@ import re
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
+from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
@@ -27,6 +28,14 @@ NOW = datetime(2026, 11, 20, tzinfo=UTC)
 @cache
 def engine(delivery: Delivery) -> Engine:
     return Engine.open(CMS, delivery=delivery)
+
+
+@cache
+def elsewhere(delivery: Delivery) -> Engine:
+    """The same agent, read in another place."""
+    sources = read_agent(CMS)
+    moved = replace(sources, agent=replace(sources.agent, name="C:/another/place/agent.yaml"))
+    return replace(engine(delivery), agent=build_agent(moved))
 
 
 TOOLS = st.sampled_from([name for name in engine("append").tools if name not in CORE])
@@ -63,7 +72,7 @@ def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery:
     """
     one = engine(delivery)
     step = one.prepare_step(one.prepare_call(Turn(now=NOW)), history)
-    shown = [name for name in re.findall(r"^<(\w+)>\nBEFORE: ", everything(step), re.MULTILINE)]
+    shown = re.findall(r"^<(\w+)>\nBEFORE: ", everything(step), re.MULTILINE)
 
     assert shown == [*CORE, *first_found(history)]
     assert list(step.active_tools) == shown
@@ -73,10 +82,7 @@ def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery:
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_promise_4_same_inputs_same_bytes(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
-    sources = read_agent(CMS)
-    elsewhere = replace(sources, agent=replace(sources.agent, name="C:/another/place/agent.yaml"))
-    one = engine(delivery)
-    other = replace(one, agent=build_agent(elsewhere))
+    one, other = engine(delivery), elsewhere(delivery)
     turn = Turn(memory=memory, now=NOW)
 
     assert one.prepare_step(one.prepare_call(turn), history) == other.prepare_step(other.prepare_call(turn), history)
@@ -90,7 +96,7 @@ def test_promise_5_append_only(history: list[ToolResult], memory: Memory) -> Non
     call = one.prepare_call(Turn(memory=memory, now=NOW))
     steps = [one.prepare_step(call, history[:length]) for length in range(len(history) + 1)]
 
-    for before, after in zip(steps, steps[1:], strict=False):
+    for before, after in pairwise(steps):
         assert after.system == before.system
         assert after.appended[: len(before.appended)] == before.appended
         assert after.active_tools[: len(before.active_tools)] == before.active_tools

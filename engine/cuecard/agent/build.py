@@ -29,13 +29,13 @@ def build_agent(sources: AgentSources) -> Agent:
     """
     problems = [*sources.problems, *(p for source in sources.texts() for p in refuse_invisible(source))]
     document = _attempt(lambda: read_yaml(sources.agent.text, sources.agent.name), problems)
-    spec = document and _attempt(lambda: validate(document, AgentFile), problems)
+    spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
     parts = _attempt(lambda: _parts(sources), problems) or ()
-    cards, found = read_instructions(sources.instructions)
+    cards, named, found = read_instructions(sources.instructions)
     problems += found
     if document and spec:
         problems += [*document.warnings, *check_inputs(document, spec, parts, sources.template)]
-        problems += check_tools(document, spec, cards) if sources.instructions else []
+        problems += check_tools(document, spec, named) if sources.instructions else []
     if spec is None or any(p.severity == "error" for p in problems):
         raise SpecError(problems)
     sections = tuple(_section(part, sources.template) for part in parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from cuecard.errors import Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
@@ -13,15 +13,17 @@ from cuecard.spec.yaml_text import Document, read_yaml
 from cuecard.tools import unknown_names
 
 
-def read_instructions(sources: Iterable[SourceText]) -> tuple[dict[str, ToolCard], list[Problem]]:
-    """The cards of all files in file order, and every problem in them."""
+def read_instructions(sources: Iterable[SourceText]) -> tuple[dict[str, ToolCard], frozenset[str], list[Problem]]:
+    """The cards of all files in file order, every name that has an entry, be it right or wrong, and every problem."""
     cards: dict[str, ToolCard] = {}
     documents: dict[str, Document] = {}
+    named: set[str] = set()
     problems: list[Problem] = []
     for source in sources:
         try:
             document = read_yaml(source.text, source.name)
             problems += document.warnings
+            named |= _names(document)
             found = tool_cards(validate(document, ToolFile), document, source.path)
         except SpecError as error:
             problems += error.problems
@@ -31,7 +33,12 @@ def read_instructions(sources: Iterable[SourceText]) -> tuple[dict[str, ToolCard
                 problems.append(_duplicate(card.name, documents[card.name], document))
             else:
                 cards[card.name], documents[card.name] = card, document
-    return cards, [*problems, *_unknown(cards, documents)]
+    return cards, frozenset(named), [*problems, *_unknown(cards, named, documents)]
+
+
+def _names(document: Document) -> set[str]:
+    tools = document.value.get("tools")
+    return set(tools) if isinstance(tools, dict) else set()
 
 
 def _duplicate(tool: str, first: Document, second: Document) -> Problem:
@@ -41,7 +48,7 @@ def _duplicate(tool: str, first: Document, second: Document) -> Problem:
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
 
 
-def _unknown(cards: Mapping[str, ToolCard], documents: Mapping[str, Document]) -> list[Problem]:
+def _unknown(cards: Mapping[str, ToolCard], named: Collection[str], documents: Mapping[str, Document]) -> list[Problem]:
     return [
         documents[name].problem(
             ("tools", name, field),
@@ -51,5 +58,5 @@ def _unknown(cards: Mapping[str, ToolCard], documents: Mapping[str, Document]) -
             severity="warning",
         )
         for name, card in cards.items()
-        for field, unknown in unknown_names(card, cards)
+        for field, unknown in unknown_names(card, named)
     ]

@@ -41,6 +41,11 @@ class Agent:
     protocols: Mapping[str, str]
     warnings: tuple[Problem, ...] = ()
 
+    @property
+    def protocol_place(self) -> str:
+        """The section in which protocols stand, as a tag: `<tool-usage-instructions>`."""
+        return next((f"<{section.id}>" for section in self.sections if PROTOCOLS in section.reads), "the prompt")
+
     def with_catalogue(self, catalogue: Catalogue) -> Agent:
         """The same agent with more known about its tools."""
         return replace(self, catalogue=catalogue)

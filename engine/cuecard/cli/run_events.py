@@ -1,8 +1,8 @@
-"""What happens while an assistant runs, as facts: displays, JSON lines and manifest files are made from nothing else."""
+"""What happens while an assistant runs, as facts: display, JSON lines and manifest files are made from them alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -130,13 +130,21 @@ class Ended:
     problems: tuple[Problem, ...] = ()
 
 
-Event: TypeAlias = Began | Asked | StepTaken | Answered | Changed | Ended
+@dataclass(frozen=True, slots=True)
+class Finished:
+    """All scenarios have been played; `failed` names those that did not go as they say."""
+
+    scenarios: int
+    failed: tuple[str, ...] = ()
+
+
+Event: TypeAlias = Began | Asked | StepTaken | Answered | Changed | Ended | Finished
 
 Emit: TypeAlias = Callable[[Event], None]
 """Takes note of an event."""
 
 
-def totals(scenario: str, steps: list[StepTaken], problems: tuple[Problem, ...] = ()) -> Ended:
+def totals(scenario: str, steps: Sequence[StepTaken], problems: tuple[Problem, ...] = ()) -> Ended:
     """The totals of these steps."""
     tokens = [step.manifest.total_tokens for step in steps] or [0]
     everything = sum(step.everything for step in steps)

@@ -6,7 +6,18 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cuecard.errors import Span
-from cuecard.template.nodes import Block, Call, Expression, Literal, Mustache, Partial, Path, Program, Statement
+from cuecard.template.nodes import (
+    Block,
+    Call,
+    Expression,
+    Literal,
+    Mustache,
+    Partial,
+    Path,
+    Program,
+    Statement,
+    as_path,
+)
 from cuecard.template.source import Source
 
 Parsed = Mapping[str, tuple[Source, Program]]
@@ -24,7 +35,7 @@ class InputUse:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a node stands: for each context from the inside out whether it is the root, and the names that are not inputs."""
+    """Where a node stands: whether each context from the inside out is the root, and which names are no inputs."""
 
     roots: tuple[bool, ...]
     local: frozenset[str]
@@ -90,14 +101,12 @@ class _Walker:
         head = call.head
         if isinstance(head, Call):
             yield from self.call(head, at)
-        elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, at, is_block=is_block)):
-            yield from self.value(
-                Path(head.start, head.end, head.original, (head.original,)) if isinstance(head, Literal) else head, at
-            )
+        elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, is_block=is_block)):
+            yield from self.value(as_path(head), at)
         for value in (*call.params, *(v for _, v in call.hash)):
             yield from self.value(value, at)
 
-    def is_helper(self, head: Path, at: _Place, *, is_block: bool) -> bool:
+    def is_helper(self, head: Path, *, is_block: bool) -> bool:
         built_in = is_block and head.original in {"if", "unless", "each", "with"}
         return head.is_simple and not head.data and (head.parts[0] in self.helpers or built_in)
 

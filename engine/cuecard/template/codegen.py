@@ -22,6 +22,7 @@ from cuecard.template.nodes import (
     Path,
     Program,
     Statement,
+    as_path,
 )
 from cuecard.template.source import Source
 
@@ -48,7 +49,7 @@ class Rules:
 
 @dataclass(slots=True)
 class Generated:
-    """Python source whose functions take (context, data, scope, block parameters, environment); `entry` is the first."""
+    """Python source; its functions take context, data, scope, block parameters, environment. `entry` is the first."""
 
     source: str
     entry: str
@@ -111,7 +112,7 @@ class _Writer:
         return name
 
     def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> str:
-        """Write a function that adds the inline partials of a program to the environment; its name, if there are any."""
+        """Write a function that adds a program's inline partials to the environment; its name, if there are any."""
         blocks = [node for node in program.body if isinstance(node, Block) and node.decorator]
         if not blocks:
             return ""
@@ -147,7 +148,7 @@ class _Writer:
     # -- statements
 
     def mustache(self, node: Mustache, params: tuple[tuple[str, ...], ...], out: _Function) -> None:
-        head = _as_path(node.call.head)
+        head = as_path(node.call.head)
         if head.is_simple and head.parts[0] in BLOCKS and not self.bound(head, params) and not head.data:
             name = head.parts[0]
             if name not in self.rules.helpers and (node.call.has_arguments or not self.rules.strict):
@@ -179,7 +180,7 @@ class _Writer:
         out.add(f"a(partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place}))")
 
     def block(self, node: Block, params: tuple[tuple[str, ...], ...], out: _Function) -> None:
-        head = _as_path(node.call.head)
+        head = as_path(node.call.head)
         name = head.parts[0] if head.is_simple and not head.data and not self.bound(head, params) else ""
         if name in BLOCKS and name not in self.rules.helpers:
             self.built_in(name, node, params, out)
@@ -262,7 +263,7 @@ class _Writer:
         """The value of a head with its arguments: a helper's result, or what the path leads to."""
         if isinstance(call.head, Call):
             return self.invoke(call.head, params)
-        head = _as_path(call.head)
+        head = as_path(call.head)
         simple = head.is_simple and not head.data and not self.bound(head, params)
         name = head.parts[0] if simple else ""
         if name in self.rules.helpers:
@@ -299,7 +300,7 @@ class _Writer:
         return f"fail({self.place(head)}, 'unknown-helper', {message!r}, {hint!r})"
 
     def options(self, call: Call, params: tuple[tuple[str, ...], ...], block: Block | None, shown: str = "") -> str:
-        name = shown or _as_path(call.head if not isinstance(call.head, Call) else call.head.head).original
+        name = shown or as_path(call.head if not isinstance(call.head, Call) else call.head.head).original
         branches = [(b and self.branch(b, params)) or "None" for b in ((block.program, block.inverse) if block else ())]
         return f"Options({', '.join([repr(name), self.pairs(call, params), 'c', 'd', *branches])})"
 
@@ -366,15 +367,6 @@ def _indented(out: _Function) -> Iterator[None]:
     out.indent += 1
     yield
     out.indent -= 1
-
-
-def _as_path(head: Path | Literal | Call) -> Path:
-    """A literal as a head is a name: `{{"a b"}}` and `{{12}}` look up those keys (Handlebars transformLiteralToPath)."""
-    if isinstance(head, Call):
-        return _as_path(head.head)
-    if isinstance(head, Literal):
-        return Path(head.start, head.end, head.original, (head.original,))
-    return head
 
 
 def _wants_options(helper: Helper) -> bool:

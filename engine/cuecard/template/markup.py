@@ -62,8 +62,8 @@ def blanked(text: str, spans: Iterable[tuple[int, int]], filler: str) -> str:
     pieces, at = [], 0
     for start, end in sorted(spans):
         if end > at:
-            start = max(start, at)
-            pieces += [text[at:start], "".join(c if c in "\r\n" else filler for c in text[start:end])]
+            begin = max(start, at)
+            pieces += [text[at:begin], "".join(c if c in "\r\n" else filler for c in text[begin:end])]
             at = end
     return "".join([*pieces, text[at:]])
 

@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """`a.b`, `../a`, `@data`, `this.a`, `[a b].c`: `depth` counts `..`; `scoped` means that it began with `this` or `.`."""
+    """`a.b`, `../a`, `@data`, `this.a`, `[a b].c`: `depth` counts `..`; `scoped`: it begins with `this` or `.`."""
 
     start: int
     end: int
@@ -132,3 +132,12 @@ class Partial:
 
 
 Statement: TypeAlias = Content | Mustache | Comment | Block | Partial
+
+
+def as_path(head: Path | Literal | Call) -> Path:
+    """A literal as a head is a name: `{{"a b"}}` looks up that key (Handlebars.js transformLiteralToPath)."""
+    if isinstance(head, Call):
+        return as_path(head.head)
+    if isinstance(head, Literal):
+        return Path(head.start, head.end, head.original, (head.original,))
+    return head

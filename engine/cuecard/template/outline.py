@@ -75,7 +75,7 @@ def _check(source: Source, program: Program) -> Iterator[Problem]:
     """The whole text with the first branch of every block, then with the last."""
     for index in (0, -1):
         spans = [*mustache_spans(program.body), *_other_branches(program.body, index)]
-        yield from _xml_problems(source, blanked(source.text, spans, FILLER), 0)
+        yield from _xml_problems(source, blanked(source.text, spans, FILLER))
 
 
 def _other_branches(body: Sequence[Statement], taken: int) -> Iterator[tuple[int, int]]:
@@ -127,13 +127,13 @@ def _unbalanced(source: Source, found: Sequence[Tag]) -> Iterator[Problem]:
             stack.append(tag)
             break
     for tag in stack[:1]:
-        verb, other = ("opened", "closed") if tag.kind == "open" else ("closed", "opened")
-        message = f"<{tag.name}> is {verb} in a branch that does not {'close' if verb == 'opened' else 'open'} it"
-        hint = f"an element must be opened and {'closed' if other == 'closed' else 'closed'} in the same branch"
+        done, missing = ("opened", "close") if tag.kind == "open" else ("closed", "open")
+        message = f"<{tag.name}> is {done} in a branch that does not {missing} it"
+        hint = "open and close an element in the same branch"
         yield source.problem(tag.start, tag.end, "xml-branch", message, hint)
 
 
-def _xml_problems(source: Source, text: str, _start: int) -> Iterator[Problem]:
+def _xml_problems(source: Source, text: str) -> Iterator[Problem]:
     from lxml import etree  # noqa: PLC0415 - lxml loads when the first outline is made
 
     doctype = text.find("<!DOCTYPE")

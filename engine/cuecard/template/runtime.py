@@ -10,7 +10,7 @@ from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateR
 from cuecard.model import Json
 from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text
 from cuecard.template.source import Source
-from cuecard.template.values import NotData, has, is_falsy, items_of, lookup, same, text_of
+from cuecard.template.values import Code, NotData, has, is_falsy, items_of, lookup, same, text_of
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""
@@ -67,7 +67,7 @@ class Fn:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a helper that has a parameter named `options` gets: hash, context, `@data`, and the branches of its block."""
+    """What a helper with a parameter named `options` gets: hash, context, `@data`, and the branches of its block."""
 
     name: str
     hash: Mapping[str, Json]
@@ -239,7 +239,7 @@ class Runtime:
         around = data.get("partial-block")
         target: PartialBody | None = around if name == "@partial-block" else env.find(str(name))
         if block is not None:
-            inner = _partial_block(block, around)
+            inner = _PartialBlock(block, around)
             data = {**frame(data), "partial-block": inner}
             env = block.env
             target = target or inner
@@ -261,13 +261,15 @@ class Runtime:
         raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
 
 
-def _partial_block(block: Fn, around: PartialBody | None) -> PartialBody:
+@dataclass(frozen=True, slots=True)
+class _PartialBlock(Code):
     """The block of a partial call, as the partial sees it; inside it, `@partial-block` is the one around the call."""
 
-    def inner(context: Json, data: Data, _scope: Scope, _env: Env) -> str:
-        return block(context, {**frame(data), "partial-block": around})
+    block: Fn
+    around: PartialBody | None
 
-    return inner
+    def __call__(self, context: Json, data: Data, _scope: Scope, _env: Env) -> str:
+        return self.block(context, {**frame(data), "partial-block": self.around})
 
 
 def _as_mapping(context: Json) -> Mapping[str, Json]:

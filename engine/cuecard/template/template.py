@@ -99,7 +99,7 @@ class Template:
             TemplateRenderError: for a missing value, a value that is not JSON, or a helper that failed.
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
-        return self._render(self._main, values, data)
+        return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:
         """The sections of an XML core template.
@@ -118,15 +118,17 @@ class Template:
         program = Program([*(i for i in inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program), self._inputs(statements))
 
-    def _render(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
+    def render_unit(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
+        """The text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values, **(data or {})}
         env = Env({name: partial.call for name, partial in self._partials.items()})
         try:
-            return unit.body(values, frame, (values, None), None, env)
+            text: str = unit.body(values, frame, (values, None), None, env)
         except RecursionError:
             hint = "render it from a shallower call, or use fewer nested blocks and partials"
             problem = Problem("too-deep", "Python's recursion limit was reached", hint, self.name)
             raise TemplateLimitError(problem) from None
+        return text
 
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
         return inputs_of(body, self._source, self._helpers, self._parsed)
@@ -148,7 +150,7 @@ class Part:
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
         """The text of this slice; see `Template.render`."""
-        return self._template._render(self._unit, values, data)  # noqa: SLF001 - two halves of one thing
+        return self._template.render_unit(self._unit, values, data)
 
 
 class _Unit:
@@ -161,10 +163,11 @@ class _Unit:
 
     @property
     def body(self) -> Any:
-        if self._body is None:
-            with self._lock:
-                self._body = self._body or _load(self.source.name, self.generated, self.runtime)
-        return self._body
+        """The compiled function."""
+        with self._lock:
+            if self._body is None:
+                self._body = _load(self.source.name, self.generated, self.runtime)
+            return self._body
 
     def call(self, context: Json, data: Data, scope: Scope, env: Env) -> str:
         """The text as a partial."""
@@ -193,7 +196,7 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Any:
         "section": runtime.section,
         "call": runtime.call,
         "partial": runtime.partial,
-        "fail": lambda place, code, message, hint: runtime.fail(place, code, message, hint),
+        "fail": runtime.fail,
         **generated.constants,
     }
     exec(compile(generated.source, f"<template {name}>", "exec"), namespace)  # noqa: S102 - our own code: template text is in it only as literals

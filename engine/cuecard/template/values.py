@@ -9,6 +9,12 @@ from typing import Any
 from cuecard.model import Json
 
 
+class Code:
+    """Something that runs and yet may stand among values: `@partial-block`. It is true, and prints nothing."""
+
+    __slots__ = ()
+
+
 class NotData(Exception):  # noqa: N818 - never shown: the runtime turns it into a TemplateRenderError with a place
     """A value that is not JSON, such as a function or an object with methods."""
 
@@ -40,7 +46,7 @@ def has(value: Json, key: str) -> bool:
 
 
 def is_empty(value: Json) -> bool:
-    """What `if`, `unless` and `with` treat as absent: undefined, null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
+    """What `if` and `with` treat as absent: null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
     if isinstance(value, (list, tuple)):
         return not value
     if isinstance(value, (str, bool)) or value is None:
@@ -52,13 +58,13 @@ def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
     """What `if` takes for no."""
     if value == 0 and isinstance(value, (int, float)) and not isinstance(value, bool):
         return not include_zero
-    if callable(value):
+    if callable(value) and not isinstance(value, Code):
         raise NotData
     return is_empty(value)
 
 
 def items_of(value: Json) -> Iterator[tuple[Json, Json]]:
-    """Keys and values as `each` walks them: indices in order; a mapping's integer keys first, as JavaScript has them."""
+    """Keys and values as `each` walks them; a mapping's integer keys come first, as JavaScript has them."""
     if isinstance(value, (list, tuple)):
         yield from enumerate(value)
     elif isinstance(value, Mapping):
@@ -80,11 +86,7 @@ def text_of(value: Json) -> str:
         return value
     if value is None:
         return ""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value) if abs(value) < 10**21 else number_text(float(value))
-    if isinstance(value, float):
+    if isinstance(value, (bool, int, float)):
         return number_text(value)
     if isinstance(value, (list, tuple)):
         return ",".join(map(text_of, value))
@@ -94,7 +96,15 @@ def text_of(value: Json) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number as JavaScript's Number.prototype.toString writes it (ECMA-262, Number::toString)."""
+    """A boolean, or a number as JavaScript writes it (ECMA-262, Number::toString); integers below 1e21 are exact."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int) and abs(value) < 10**21:
+        return str(value)
+    return _float_text(float(value))
+
+
+def _float_text(value: float) -> str:
     if math.isnan(value):
         return "NaN"
     if math.isinf(value):

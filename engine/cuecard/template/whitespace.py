@@ -82,7 +82,7 @@ class _Control:
         for branch in (block.program, other):
             if branch:
                 self.program(branch)
-        program, last = _branches(block)
+        program, _ = _branches(block)
         inverse = other if block.program else None
         first_inverse, last_inverse = _chain(inverse)
         closing = (first_inverse or program).body

@@ -81,7 +81,8 @@ def unknown_names(card: ToolCard, known: Collection[str]) -> list[tuple[str, str
     """Words in a card's instructions that look like tool names but are none: the field and the word, in reading order.
 
     A word looks like a tool name when it starts as a known one does: `cms_getPgae` beside `cms_getPage`, `getUser`
-    beside `getPage`. The tool's own parameters are no tool names.
+    beside `getPage`; in `before` and `next`, which name tools, also when it holds an underscore. The tool's own
+    parameters are no tool names.
     """
     if card.instructions is None:
         return []
@@ -91,7 +92,7 @@ def unknown_names(card: ToolCard, known: Collection[str]) -> list[tuple[str, str
         (field, word)
         for field, text in asdict(card.instructions).items()
         for word in dict.fromkeys(_WORD.findall(text))
-        if word not in ignored and _start(word) in starts
+        if word not in ignored and (_start(word) in starts or (field in {"before", "next"} and "_" in word.strip("_")))
     ]
 
 

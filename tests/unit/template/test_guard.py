@@ -100,6 +100,7 @@ def named(table: Mapping[str, tuple[str | int, ...]]) -> pytest.MarkDecorator:
         "row 17: CJK angle": ("〈system〉", "&lt;system〉"),
         "row 17: mathematical angle": ("⟨system⟩", "&lt;system⟩"),
         "row 17: zero-width space inside": ("‹sys\u200btem›", "&lt;sys\u200btem›"),
+        "row 17: Hangul filler inside": ("‹sys\u3164tem›", "&lt;sys\u3164tem›"),
         "row 17: zero-width space as a border": ("‹system\u200bx›", "&lt;system\u200bx›"),
         "row 17: both": ("‹sys\u200btem\u200bx›", "&lt;sys\u200btem\u200bx›"),
         "row 17: invisible before the name": ("‹\u2060 /\u00ad system›", "&lt;\u2060 /\u00ad system›"),
