@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping
 
 from cuecard.delivery import Delivered
 from cuecard.model import CountTokens, Cut, Discovery
+from cuecard.sections.protocols import Protocol
 from cuecard.spec.agent_file import BudgetSpec
 
 Deliver = Callable[[tuple[Discovery, ...]], Delivered]
@@ -19,7 +20,7 @@ def fit(
     discovered: tuple[Discovery, ...],
     deliver: Deliver,
     budget: BudgetSpec,
-    protocols: Mapping[str, str],
+    protocols: Mapping[str, Protocol],
     count: CountTokens,
 ) -> tuple[Delivered, tuple[Discovery, ...], tuple[Cut, ...]]:
     """The prompt with as many discovered protocols as fit, in order of discovery, which those are, and the cuts."""
@@ -37,7 +38,7 @@ def fit(
 
 
 def _within(
-    discovered: tuple[Discovery, ...], limit: int | None, protocols: Mapping[str, str], count: CountTokens
+    discovered: tuple[Discovery, ...], limit: int | None, protocols: Mapping[str, Protocol], count: CountTokens
 ) -> tuple[tuple[Discovery, ...], list[Cut]]:
     used, cuts = 0, []
     for index, discovery in enumerate(discovered):
@@ -50,5 +51,6 @@ def _within(
     return discovered, cuts
 
 
-def _cost(discovery: Discovery, protocols: Mapping[str, str], count: CountTokens) -> int:
-    return count(protocols.get(discovery.tool, ""))
+def _cost(discovery: Discovery, protocols: Mapping[str, Protocol], count: CountTokens) -> int:
+    protocol = protocols.get(discovery.tool)
+    return count(protocol.text) if protocol else 0

@@ -5,15 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict, fields, replace
+from operator import attrgetter
 from typing import Literal, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.delivery import Delivered
-from cuecard.model import Call, CountTokens, Cut, Discovery, Json, Manifest, SectionRecord
-from cuecard.render import sha256
+from cuecard.model import Call, CountTokens, Cut, Discovery, Json, Manifest, SectionRecord, TokenSource
 
 Placement: TypeAlias = Literal["system", "appended"]
+
+_FIELDS = tuple(field.name for field in fields(Manifest))
+_RECORD, _TOKENS, _DISCOVERY, _CUT = (
+    attrgetter(*(field.name for field in fields(kind))) for kind in (SectionRecord, TokenSource, Discovery, Cut)
+)
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
@@ -59,8 +64,17 @@ def manifest_json(manifest: Manifest) -> dict[str, Json]:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    text = json.dumps(manifest_json(manifest), sort_keys=True, separators=(",", ":"))
-    return hashlib.sha256(text.encode()).hexdigest()
+    """Over every field in the order of its declaration; written out flat, because a step must cost little."""
+    nested = {
+        "tokens": _TOKENS(manifest.tokens),
+        "sections": [_RECORD(record) for record in manifest.sections],
+        "protocols": [_RECORD(record) for record in manifest.protocols],
+        "discovered": [_DISCOVERY(discovery) for discovery in manifest.discovered],
+        "cuts": [_CUT(cut) for cut in manifest.cuts],
+        "trust": sorted(manifest.trust.items()),
+    }
+    flat = [nested.get(name, getattr(manifest, name)) for name in _FIELDS if name != "sha256"]
+    return hashlib.sha256(json.dumps(flat).encode()).hexdigest()
 
 
 def _in_system(agent: Agent, delivered: Delivered) -> Iterator[SectionRecord]:
@@ -83,12 +97,12 @@ def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[Se
 def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Iterator[SectionRecord]:
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
     for name in (*call.initial, *place):
-        text = agent.protocols.get(name)
-        if text is None:
+        protocol = agent.protocols.get(name)
+        if protocol is None:
             continue
         reason = (
             "core tool" if name in agent.spec.tools.core else f"discovered by {place.get(name) or 'the conversation'}"
         )
         where: Placement = "appended" if name in place and call.delivery == "append" else "system"
         source = agent.catalogue[name].source
-        yield SectionRecord(name, "step", where, source, reason, count(text), sha256(text))
+        yield SectionRecord(name, "step", where, source, reason, count(protocol.text), protocol.sha256)

@@ -32,7 +32,11 @@ def render_sections(
 
 def _compact(text: str) -> str:
     """Without spaces at line ends and without blank lines, as the CMS seed's normaliser leaves a prompt (003)."""
-    return _BLANK_LINES.sub("\n", _SPACES_AT_LINE_END.sub("", text)).removeprefix("\n")
+    if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
+        text = _SPACES_AT_LINE_END.sub("", text)
+    if "\n\n" in text:
+        text = _BLANK_LINES.sub("\n", text)
+    return text.removeprefix("\n")
 
 
 def make_segments(sections: Sequence[Section], texts: Sequence[str], count: CountTokens) -> tuple[Segment, ...]:

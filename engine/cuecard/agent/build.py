@@ -10,7 +10,7 @@ from cuecard.agent.instructions import read_instructions
 from cuecard.agent.nouns import BUILT_IN, Agent, Section
 from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.model import Tier
-from cuecard.sections.protocols import protocol
+from cuecard.sections.protocols import make_protocol
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.validate import validate
@@ -39,7 +39,7 @@ def build_agent(sources: AgentSources) -> Agent:
     if spec is None or any(p.severity == "error" for p in problems):
         raise SpecError(problems)
     sections = tuple(_section(part, sources.template) for part in parts)
-    protocols = {name: text for name, card in cards.items() if (text := protocol(card))}
+    protocols = {name: made for name, card in cards.items() if (made := make_protocol(card))}
     return Agent(spec, sources.sha256(), sections, Catalogue(cards.values()), protocols, tuple(problems))
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from cuecard.errors import Problem
 from cuecard.model import Json, Tier
+from cuecard.sections.protocols import Protocol
 from cuecard.spec.agent_file import AgentFile
 from cuecard.tools import Catalogue
 
@@ -38,7 +39,7 @@ class Agent:
     sha256: str
     sections: tuple[Section, ...]
     catalogue: Catalogue
-    protocols: Mapping[str, str]
+    protocols: Mapping[str, Protocol]
     warnings: tuple[Problem, ...] = ()
 
     @property

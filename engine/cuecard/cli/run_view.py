@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from rich.console import Console
 from rich.text import Text
 
+from cuecard.adapters.assistant import FINAL_ANSWER
 from cuecard.cli.run_events import Answered, Asked, Began, CallMade, Change, Changed, Ended, Event, Finished, StepTaken
 from cuecard.errors import visible
 from cuecard.model import Json
@@ -39,7 +40,7 @@ def _lines(event: Event) -> Iterator[Text]:
         case StepTaken():
             yield from _step(event)
         case Answered():
-            yield from (Text(f"{INDENT}{visible(line)}", "cyan") for line in event.answer.splitlines())
+            yield from (Text(f"{INDENT}{visible(line)}".rstrip(), "cyan") for line in event.answer.splitlines())
             if event.stopped:
                 yield Text(f"{INDENT}stopped: {visible(event.stopped)}", "red")
         case Changed():
@@ -65,8 +66,10 @@ def _step(event: StepTaken) -> Iterator[Text]:
 
 
 def _call(call: CallMade) -> Text:
+    # The answer follows in full, so its tool call needs no arguments.
+    arguments = "" if call.tool == FINAL_ANSWER else f" {_short(call.arguments, 80)}"
     outcome = (f"  failed: {_short(call.result, 200)}", "red") if call.is_error else ""
-    return Text.assemble((call.tool, "bold"), (f" {_short(call.arguments, 80)}", "dim"), outcome)
+    return Text.assemble((call.tool, "bold"), (arguments, "dim"), outcome)
 
 
 def _change(change: Change) -> Text:

@@ -49,7 +49,7 @@ def show_tool(agent: Path, name: str, *, as_json: bool) -> None:
         f"{card.name} ({card.category}) {card.source}",
         card.description,
         "",
-        engine.agent.protocols.get(name, "no instructions").rstrip(),
+        engine.agent.protocols[name].text.rstrip() if name in engine.agent.protocols else "no instructions",
         "",
         f"found by: {', '.join(card.phrases) or 'its name'}",
         f"comes after: {', '.join(graph.before(name)) or 'nothing'}",
@@ -82,4 +82,5 @@ def _card(engine: Engine, card: ToolCard) -> dict[str, Json]:
 
 
 def _cost(engine: Engine, card: ToolCard) -> int:
-    return engine.count(engine.agent.protocols.get(card.name, ""))
+    protocol = engine.agent.protocols.get(card.name)
+    return engine.count(protocol.text) if protocol else 0

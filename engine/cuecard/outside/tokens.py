@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import gzip
 import struct
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from cuecard.errors import Problem, TokenizerError, did_you_mean
-from cuecard.model import TokenSource
+from cuecard.model import CountTokens, TokenSource
 
 if TYPE_CHECKING:
     import tiktoken
@@ -39,7 +38,7 @@ class TokenCounter:
     """Counts tokens and remembers the counts of the last texts; `source` goes into manifests."""
 
     source: TokenSource
-    count: Callable[[str], int]
+    count: CountTokens
 
     def __call__(self, text: str) -> int:
         """How many tokens the text costs."""
@@ -56,10 +55,12 @@ def bundled_counter(encoding: str) -> TokenCounter:
         hint = did_you_mean(encoding, PATTERNS)
         raise TokenizerError(Problem("unknown-encoding", f"no token table is bundled for `{encoding}`", hint))
 
-    def count(text: str) -> int:
-        return len(_encoding(encoding).encode_ordinary(text))
+    return TokenCounter(TokenSource(encoding, "bundled", exact=True), lru_cache(REMEMBERED)(uncached_count(encoding)))
 
-    return TokenCounter(TokenSource(encoding, "bundled", exact=True), lru_cache(REMEMBERED)(count))
+
+def uncached_count(encoding: str) -> CountTokens:
+    """The bare count of a bundled encoding, which remembers nothing."""
+    return lambda text: len(_encoding(encoding).encode_ordinary(text))
 
 
 @cache

@@ -1,81 +1,59 @@
-"""The lean core of the CMS assistant: its order, and what it costs."""
+"""The lean core of the CMS assistant: its order, and what it costs (o200k_base), from the real engine."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from datetime import UTC, datetime
 
 import pytest
 
-from cuecard.model import Entity, Memory
+from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn
+from cuecard.model import Delivery
 from cuecard.outside.content import content_root
-from cuecard.outside.tokens import bundled_counter
-from cuecard.sections.memory import memory_text
-from cuecard.sections.protocols import protocol, protocols_text
-from cuecard.spec.agent_file import MemorySpec
-from cuecard.tools import Catalogue
 
 CORE = ["tool_search", "final_answer", "acknowledge"]
-COUNT = bundled_counter("o200k_base")
-ENTITIES = [
-    ("page", "About Us"),
-    ("section", "Opening hours"),
-    ("image", "team-photo-2026.jpg"),
-    ("post", "The old mill"),
-]
+NAMES = [("page", "About Us"), ("section", "Opening hours"), ("image", "team-photo-2026.jpg"), ("post", "The old mill")]
+TEN = Memory(tuple(Entity(kind, f"{kind}-{n}", name) for n in range(10) for kind, name in [NAMES[n % 4]]))
 
 
-@pytest.fixture(scope="module")
-def template() -> str:
-    return (content_root() / "prompts" / "cms" / "agent.xml").read_text(encoding="utf-8")
+def step(delivery: Delivery, memory: Memory = Memory(), *, found: int = 0) -> Step:
+    """The prompt with the dearest discovered tools."""
+    engine = Engine.open(content_root() / "prompts" / "cms", delivery=delivery)
+    cost = {name: engine.count(protocol.text) for name, protocol in engine.agent.protocols.items()}
+    dearest = sorted((name for name in cost if name not in CORE), key=lambda name: -cost[name])[:found]
+    call = engine.prepare_call(Turn(memory=memory, now=datetime(2026, 11, 20, tzinfo=UTC)))
+    return engine.prepare_step(call, [ToolResult("tool_search", {"tools": dearest}, "call-1")])
 
 
-def prompt(template: str, cms: Catalogue, tools: Sequence[str], memory: Memory) -> str:
-    text, cuts = memory_text(memory, MemorySpec())
-    assert cuts == ()
-    values = {
-        "{{{workingMemory}}}": text,
-        "{{currentDate}}": "2026-11-20",
-        "{{{activeProtocols}}}": protocols_text(tools, {name: protocol(card) for name, card in cms.items()}),
-    }
-    return re.sub(r"\{+\w+\}+", lambda match: values[match[0]], template)
-
-
-def test_what_changes_more_often_stands_later(template: str) -> None:
-    assert re.findall(r"\{+\w+\}+", template) == ["{{{workingMemory}}}", "{{currentDate}}", "{{{activeProtocols}}}"]
-    assert re.findall(r"^<([a-z-]+)>", template, re.MULTILINE) == [
-        "agent",
-        "identity",
-        "react",
-        "tool-discovery",
-        "operational-knowledge",
-        "working-memory",
-        "current-datetime",
-        "tool-usage-instructions",
+def test_what_changes_more_often_stands_later() -> None:
+    assert [(segment.id, segment.tier) for segment in step("append").segments] == [
+        ("agent", "static"),
+        ("identity", "static"),
+        ("react", "static"),
+        ("tool-discovery", "static"),
+        ("operational-knowledge", "static"),
+        ("working-memory", "call"),
+        ("current-datetime", "call"),
+        ("tool-usage-instructions", "step"),
+        ("/agent", "static"),
     ]
 
 
-def test_there_are_no_blank_lines_and_no_indented_sections(template: str) -> None:
-    assert re.findall(r"\n\n|^\s+<|[ \t]$", template, re.MULTILINE) == []
-    assert template.endswith("</agent>\n")
+def test_there_are_no_blank_lines_and_no_indented_sections() -> None:
+    system = step("rewrite", TEN, found=10).system
+
+    assert re.findall(r"\n\n|^\s+<|[ \t]$", system, re.MULTILINE) == []
+    assert system.endswith("</agent>\n")
 
 
-def test_with_nothing_discovered_the_prompt_costs_1200_to_1500_tokens(template: str, cms: Catalogue) -> None:
-    assert 1200 <= COUNT(prompt(template, cms, CORE, Memory())) <= 1500
+@pytest.mark.parametrize("delivery", ["rewrite", "append"])
+def test_the_core_is_lean_with_nothing_in_memory(delivery: Delivery) -> None:
+    assert 1200 <= step(delivery).manifest.total_tokens <= 1500
 
 
-def test_with_the_ten_longest_protocols_and_ten_entities_it_costs_at_most_2400(template: str, cms: Catalogue) -> None:
-    discoverable = [name for name in cms if name not in CORE]
-    longest = sorted(discoverable, key=lambda name: -COUNT(protocol(cms[name])))[:10]
-    memory = Memory(tuple(_entity(n) for n in range(10)))
+@pytest.mark.parametrize("delivery", ["rewrite", "append"])
+def test_it_stays_lean_with_the_ten_dearest_tools_and_ten_entities(delivery: Delivery) -> None:
+    full = step(delivery, TEN, found=10).manifest
 
-    assert COUNT(prompt(template, cms, [*CORE, *longest], memory)) <= 2400
-
-
-def _entity(number: int) -> Entity:
-    kind, name = ENTITIES[number % len(ENTITIES)]
-    return Entity(kind, f"{kind}-{number}", name)
-
-
-def test_every_tool_that_the_core_names_is_a_core_tool(template: str, cms: Catalogue) -> None:
-    assert {name for name in cms if name in template} == {"tool_search", "final_answer", "acknowledge"}
+    assert len(full.protocols) == 13
+    assert full.total_tokens <= 2400

@@ -1,0 +1,74 @@
+"""What a step costs, side by side in one run with the seed's way done naively: render everything, count everything."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Entity, Memory, ToolResult, Turn
+from cuecard.outside.tokens import bundled_counter, uncached_count
+from cuecard.sections.memory import memory_text
+from cuecard.sections.protocols import protocols_text
+from cuecard.template import compile_template, trusted
+
+pytestmark = pytest.mark.bench
+
+CMS = Path(__file__).parents[2] / "prompts" / "cms"
+MEMORY = Memory(tuple(Entity("page" if n % 2 else "post", f"id-{n}", f"Thing {n}") for n in range(10)))
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+REPEATS = 200
+
+
+def microseconds(work: Callable[[], object]) -> float:
+    work()
+    times = []
+    for _ in range(REPEATS):
+        start = time.perf_counter()
+        work()
+        times.append(time.perf_counter() - start)
+    return statistics.median(times) * 1e6
+
+
+def test_a_step_against_the_naive_way() -> None:
+    engine = Engine.open(CMS / "agent.yaml", delivery="rewrite")
+    core = engine.agent.spec.tools.core
+    found = [name for name in engine.tools if name not in core][:10]
+    history = [ToolResult("tool_search", {"tools": found}, "call-1")]
+    count = uncached_count("o200k_base")
+    template = compile_template((CMS / "agent.xml").read_text(encoding="utf-8"), name="agent.xml")
+    memory = memory_text(MEMORY, engine.agent.spec.memory)[0]
+
+    def naive() -> int:
+        protocols = protocols_text([*core, *found], engine.agent.protocols)
+        values = {"workingMemory": memory, "currentDate": "2026-11-20", "activeProtocols": trusted(protocols)}
+        return count(template.render(values))
+
+    turn = Turn(memory=MEMORY, now=NOW)
+    appending = replace(engine, delivery="append")
+    call, append_call = engine.prepare_call(turn), appending.prepare_call(turn)
+
+    def first_time() -> object:
+        fresh = replace(engine, count=bundled_counter("o200k_base"))
+        fresh.count(call.segments[0].text)
+        return fresh.prepare_step(call, history)
+
+    rows = {
+        "naive: render all, count all": microseconds(naive),
+        "prepare_step, rewrite": microseconds(lambda: engine.prepare_step(call, history)),
+        "prepare_step, append": microseconds(lambda: appending.prepare_step(append_call, history)),
+        "prepare_step, rewrite, nothing counted before": microseconds(first_time),
+        "prepare_call": microseconds(lambda: engine.prepare_call(turn)),
+    }
+    base = rows["naive: render all, count all"]
+    tokens = engine.prepare_step(call, history).manifest.total_tokens
+    print(f"\n{len(found)} of {len(engine.tools)} tools discovered, 10 entities, {tokens} tokens")
+    for name, value in rows.items():
+        print(f"  {name:48s} {value:8.0f} us  {value / base:5.2f}x")
+
+    assert tokens == naive()
