@@ -15,7 +15,7 @@ from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import read_yaml
-from cuecard.template import Part, compile_template
+from cuecard.template import Escaping, Part, compile_template
 from cuecard.tools import Catalogue
 
 Result = TypeVar("Result")
@@ -30,7 +30,7 @@ def build_agent(sources: AgentSources) -> Agent:
     problems = [*sources.problems, *(p for source in sources.texts() for p in refuse_invisible(source))]
     document = _attempt(lambda: read_yaml(sources.agent.text, sources.agent.name), problems)
     spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
-    parts = _attempt(lambda: _parts(sources), problems) or ()
+    parts = _attempt(lambda: _parts(sources, spec.template.escaping if spec else "text"), problems) or ()
     cards, named, found = read_instructions(sources.instructions)
     problems += found
     if document and spec:
@@ -51,11 +51,12 @@ def _attempt(read: Callable[[], Result], problems: list[Problem]) -> Result | No
         return None
 
 
-def _parts(sources: AgentSources) -> tuple[Part, ...]:
+def _parts(sources: AgentSources, escaping: Escaping) -> tuple[Part, ...]:
     if sources.template is None:
         return ()
     partials = {partial.stem: partial.text for partial in sources.partials}
-    template = compile_template(sources.template.text, name=sources.template.name, partials=partials)
+    source = sources.template
+    template = compile_template(source.text, name=source.name, partials=partials, escaping=escaping)
     return template.outline().parts
 
 

@@ -108,9 +108,10 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a scenario changed in the server's content."""
+    """What a turn has changed in the server's content."""
 
     scenario: str
+    turn: int
     changes: tuple[Change, ...]
 
 

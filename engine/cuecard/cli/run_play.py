@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 
 from pydantic_ai.models import Model
@@ -42,33 +43,44 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
     Raises:
         ToolServerError: when the tool server cannot be started or spoken to.
     """
-    now = scenario.file.now
-    look = stage.assistant.snapshot(data, now)
-    before = read_snapshot(look) if look else {}
-    async with open_server(stage.assistant.server(data, now)) as server:
+    look = _look(stage.assistant, data, scenario.file.now)
+    talk, content = Talk(), look()
+    problems: tuple[Problem, ...] = ()
+    async with open_server(stage.assistant.server(data, scenario.file.now)) as server:
         running = await Running.on(server, scenario.name, stage.assistant.file, stage.engine)
         stage.emit(Began(scenario.name, scenario.file.title, len(running.engine.tools)))
-        talk, problems = await _talk(stage, scenario, running)
-    after = read_snapshot(look) if look else {}
-    stage.emit(Changed(scenario.name, tuple(changes(before, after))))
+        for number in range(len(scenario.file.turns)):
+            model = stage.model or scripted_model(scenario, number)
+            talk, problems = await _attempt(running, scenario, talk, model, stage.emit)
+            before, content = content, look()
+            stage.emit(Changed(scenario.name, number + 1, tuple(changes(before, content))))
+            if problems:
+                break
     if not problems and not stage.model:
-        problems = _unexpected(scenario, talk, after)
+        problems = _unexpected(scenario, talk, content)
     stage.emit(totals(scenario.name, talk.steps, problems))
     return not problems
 
 
-async def _talk(stage: Stage, scenario: Scenario, running: Running) -> tuple[Talk, tuple[Problem, ...]]:
-    talk = Talk()
-    for number, turn in enumerate(scenario.file.turns):
-        model = stage.model or scripted_model(scenario, number)
-        try:
-            talk = await take_turn(running, talk, turn.user, model, stage.emit, scenario.file.now)
-        except SpecError as error:
-            return talk, error.problems
-        if stopped := talk.turns[-1].stopped:
-            path = ("turns", number, "user")
-            return talk, (scenario.document.problem(path, "turn-stopped", f"the turn did not end well: {stopped}"),)
-    return talk, ()
+async def _attempt(
+    running: Running, scenario: Scenario, talk: Talk, model: Model, emit: Emit
+) -> tuple[Talk, tuple[Problem, ...]]:
+    """The next turn of the scenario, and what did not go as it says."""
+    number = len(talk.turns)
+    try:
+        talk = await take_turn(running, talk, scenario.file.turns[number].user, model, emit, scenario.file.now)
+    except SpecError as error:
+        return talk, error.problems
+    if not (stopped := talk.turns[-1].stopped):
+        return talk, ()
+    message = f"the turn ended without an answer: {stopped}"
+    return talk, (scenario.document.problem(("turns", number, "user"), "turn-stopped", message),)
+
+
+def _look(assistant: Assistant, data: Path, now: datetime) -> Callable[[], Mapping[str, Json]]:
+    """Looks at the server's content; sees nothing where the assistant file does not say how."""
+    command = assistant.snapshot(data, now)
+    return (lambda: read_snapshot(command)) if command else dict
 
 
 def _unexpected(scenario: Scenario, talk: Talk, content: Mapping[str, Json]) -> tuple[Problem, ...]:

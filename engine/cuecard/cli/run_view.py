@@ -17,6 +17,9 @@ from cuecard.model import Json
 INDENT = " " * 20
 """Up to the column in which a step says what happened."""
 
+CONTENT = f"{'content':>18}  "
+"""What stands before a change of the server's content."""
+
 
 @dataclass(frozen=True, slots=True)
 class View:
@@ -44,7 +47,6 @@ def _lines(event: Event) -> Iterator[Text]:
             if event.stopped:
                 yield Text(f"{INDENT}stopped: {visible(event.stopped)}", "red")
         case Changed():
-            yield Text("  changes of the content" if event.changes else "  the content has not changed")
             yield from map(_change, event.changes)
         case Ended():
             yield from _end(event)
@@ -74,10 +76,10 @@ def _call(call: CallMade) -> Text:
 
 def _change(change: Change) -> Text:
     if change.before is None:
-        return Text(f"    + {change.path} {_short(change.after, 100)}", "green")
+        return Text(f"{CONTENT}+ {change.path} {_short(change.after, 100)}", "green")
     if change.after is None:
-        return Text(f"    - {change.path} {_short(change.before, 100)}", "red")
-    return Text(f"    ~ {change.path} {_short(change.before, 50)} -> {_short(change.after, 50)}", "yellow")
+        return Text(f"{CONTENT}- {change.path} {_short(change.before, 100)}", "red")
+    return Text(f"{CONTENT}~ {change.path} {_short(change.before, 50)} -> {_short(change.after, 50)}", "yellow")
 
 
 def _end(event: Ended) -> Iterator[Text]:

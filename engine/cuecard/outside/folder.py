@@ -45,8 +45,11 @@ class _Reader:
         self.problems: list[Problem] = []
 
     def follow(self, agent: SourceText, document: Document) -> AgentSources:
-        template = next(iter(self.named(document, ("template",), "*.xml", document.value.get("template"))), None)
-        partials = tuple(self.named(document, ("partials",), "*", document.value.get("partials")))
+        written = document.value.get("template")
+        core = written if isinstance(written, dict) else {"file": written}
+        at = ("template", "file") if isinstance(written, dict) else ("template",)
+        template = next(iter(self.named(document, at, "*.xml", core.get("file"))), None)
+        partials = tuple(self.named(document, ("template", "partials"), "*", core.get("partials")))
         tools = document.value.get("tools")
         wanted = tools.get("instructions", []) if isinstance(tools, dict) else []
         instructions = [

@@ -106,12 +106,29 @@ class TokensSpec(FileModel):
     encoding: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="the bundled token table")
 
 
+class TemplateSpec(FileModel):
+    """The core template and how it is compiled."""
+
+    file: str = Field(description="the XML core template, relative to the agent file")
+    partials: str = Field("", description="a folder of partials, relative to the agent file")
+    escaping: Literal["text", "names"] = Field(
+        "text", description="how `{{{x}}}` prints data: every `<` escaped, or only this prompt's own element names"
+    )
+
+
+Template = Annotated[
+    TemplateSpec,
+    BeforeValidator(
+        lambda value: {"file": value} if isinstance(value, str) else value, json_schema_input_type=str | TemplateSpec
+    ),
+]
+
+
 class AgentFile(FileModel):
     """One assistant's prompt: template, inputs, tools, memory, delivery, budgets."""
 
     agent: Name = Field(description="the agent's name")
-    template: str = Field(description="the XML core template, relative to this file")
-    partials: str = Field("", description="a folder of partials for the template, relative to this file")
+    template: Template = Field(description="the XML core template: its file, or a mapping with more to say about it")
     whitespace: Literal["keep", "compact"] = Field(
         "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
     )

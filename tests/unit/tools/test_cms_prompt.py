@@ -13,10 +13,11 @@ from cuecard.outside.content import content_root
 
 CORE = ["tool_search", "final_answer", "acknowledge"]
 NAMES = [("page", "About Us"), ("section", "Opening hours"), ("image", "team-photo-2026.jpg"), ("post", "The old mill")]
+EMPTY = Memory()
 TEN = Memory(tuple(Entity(kind, f"{kind}-{n}", name) for n in range(10) for kind, name in [NAMES[n % 4]]))
 
 
-def step(delivery: Delivery, memory: Memory = Memory(), *, found: int = 0) -> Step:
+def step(delivery: Delivery, memory: Memory = EMPTY, *, found: int = 0) -> Step:
     """The prompt with the dearest discovered tools."""
     engine = Engine.open(content_root() / "prompts" / "cms", delivery=delivery)
     cost = {name: engine.count(protocol.text) for name, protocol in engine.agent.protocols.items()}

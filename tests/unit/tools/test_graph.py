@@ -83,8 +83,8 @@ KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
         ("see cms_getPage and pexels_getPhoto", []),
         ("cms_a, cms_b, cms_a", ["cms_a", "cms_b"]),
         ("readAll lines", ["readAll"]),
-        ("read_all, reading, ready, Readme", []),
-        ("pageId, imageField, confirmed:true, other_thing, acknowledged", []),
+        ("read_all, reading, ready, Readme", ["read_all"]),
+        ("pageId, imageField, confirmed:true, other_thing, acknowledged", ["other_thing"]),
         ("cms_", []),
     ],
 )

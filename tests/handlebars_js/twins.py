@@ -1,0 +1,83 @@
+"""The helpers of render.js once more, in Python."""
+
+from __future__ import annotations
+
+from cuecard.model import Json
+from cuecard.template import Helper, Options, Trusted, trusted
+from cuecard.template.values import is_empty, text_of
+
+
+def join(*values: Json) -> str:
+    return "-".join(map(text_of, values))
+
+
+def upper(text: Json = None) -> str:
+    return text_of(text).upper()
+
+
+def either(first: Json = None, second: Json = None) -> Json:
+    return second if is_empty(first) else first
+
+
+def pair(first: Json = None, second: Json = None) -> Json:
+    return {"first": first, "second": second}
+
+
+def pairs(**values: Json) -> str:
+    return " ".join(f"{key}={text_of(values[key])}" for key in sorted(values))
+
+
+def safe(text: Json = None) -> Trusted:
+    return trusted(text_of(text))
+
+
+def wrap(options: Options) -> str:
+    return f"[{body(options)}]"
+
+
+def choose(value: Json, options: Options) -> str:
+    return other(options) if is_empty(value) else body(options)
+
+
+def inside(value: Json, options: Options) -> str:
+    return options.fn(value) if options.fn else ""
+
+
+def entries(values: Json, options: Options) -> str:
+    if not isinstance(values, list):
+        return other(options)
+    fn = options.fn
+    return "|".join(fn(item, params=(item, index, "third")) if fn else "" for index, item in enumerate(values))
+
+
+def marked(mark: Json, options: Options) -> str:
+    data = {**options.data, "_parent": options.data, "mark": mark}
+    return options.fn(options.context, data) if options.fn else ""
+
+
+def verbatim(options: Options) -> str:
+    return f"<{body(options)}>"
+
+
+def body(options: Options) -> str:
+    return options.fn(options.context) if options.fn else ""
+
+
+def other(options: Options) -> str:
+    return options.inverse(options.context) if options.inverse else ""
+
+
+HELPERS: dict[str, Helper] = {
+    "join": join,
+    "upper": upper,
+    "either": either,
+    "pair": pair,
+    "pairs": pairs,
+    "safe": safe,
+    "wrap": wrap,
+    "choose": choose,
+    "inside": inside,
+    "entries": entries,
+    "marked": marked,
+    "verbatim": verbatim,
+}

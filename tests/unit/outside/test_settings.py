@@ -1,0 +1,24 @@
+import pytest
+
+from cuecard.errors import SettingsError
+from cuecard.outside.settings import read_settings
+
+
+def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUECARD_DELIVERY", "rewrite")
+    monkeypatch.setenv("CUECARD_MODEL", "anthropic:claude-opus-4-8")
+
+    assert read_settings().delivery == "rewrite"
+    assert read_settings().model == "anthropic:claude-opus-4-8"
+
+
+def test_a_wrong_setting_is_named_but_its_value_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUECARD_DELIVERY", "s3cret")
+
+    with pytest.raises(SettingsError) as caught:
+        read_settings()
+
+    assert str(caught.value) == (
+        "environment: error[wrong-setting]: CUECARD_DELIVERY: input should be 'rewrite' or 'append'\n"
+        "  = it overrides the agent file's `delivery`"
+    )

@@ -1,0 +1,29 @@
+"""The JSON Schemas in `schemas/` are what the models say, and every shipped YAML file names its schema."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from cuecard.outside.content import content_root
+from cuecard.spec.schema import schemas
+
+ROOT = content_root()
+FILES = sorted(
+    path for folder in ("prompts", "tool_instructions", "examples") for path in (ROOT / folder).rglob("*.yaml")
+)
+
+
+def test_the_schemas_are_up_to_date() -> None:
+    written = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "schemas").glob("*.schema.json")}
+
+    assert written == schemas(), "run `make schemas` and read the difference"
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())
+def test_a_shipped_file_names_its_schema(path: Path) -> None:
+    first = path.read_text(encoding="utf-8").partition("\n")[0]
+    modeline = re.fullmatch(r"# yaml-language-server: \$schema=(.+)", first)
+
+    assert modeline, "its first line is the modeline of editors"
+    assert (path.parent / modeline[1]).resolve().is_file()
