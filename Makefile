@@ -45,8 +45,9 @@ bench: setup ## run the benchmarks, side by side in one run
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
 
-schemas: setup ## write schemas/*.json from the models
+schemas: setup ## write schemas/*.json and docs/settings.md from the models
 	$(BIN)/cuecard schema --write schemas
+	$(BIN)/cuecard schema --markdown > docs/settings.md
 
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \

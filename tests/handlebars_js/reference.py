@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import tempfile
@@ -49,9 +48,7 @@ def install() -> None:
     for program in ("node", "npm"):
         if not shutil.which(program):
             raise Unavailable(f"{program} is not installed")
-    wanted = json.loads((HERE / "package.json").read_text())["dependencies"]["handlebars"]
-    found = HERE / "node_modules" / "handlebars" / "package.json"
-    if found.exists() and json.loads(found.read_text())["version"] == wanted:
+    if _installed():
         return
     with tempfile.TemporaryDirectory(dir=HERE, prefix=".install-") as folder:
         for name in ("package.json", "package-lock.json", ".npmrc"):
@@ -66,15 +63,21 @@ def install() -> None:
         _put_in_place(Path(folder) / "node_modules")
 
 
+def _installed() -> bool:
+    wanted = json.loads((HERE / "package.json").read_text())["dependencies"]["handlebars"]
+    found = HERE / "node_modules" / "handlebars" / "package.json"
+    return found.exists() and bool(json.loads(found.read_text())["version"] == wanted)
+
+
 def _put_in_place(modules: Path) -> None:
     """Another test process may do the same at the same time: the first one wins."""
     target = HERE / "node_modules"
-    if target.exists():
-        os.replace(target, modules.parent / "old")  # noqa: PTH105 - beside the new ones, and removed with them
+    if target.exists() and not _installed():
+        target.rename(modules.parent / "old")
     try:
-        os.replace(modules, target)  # noqa: PTH105 - the atomic form
+        modules.rename(target)
     except OSError:
-        if not target.exists():
+        if not _installed():
             raise
 
 

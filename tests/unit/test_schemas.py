@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from cuecard.outside.content import content_root
+from cuecard.outside.settings import environment
+from cuecard.spec.reference import settings_page
 from cuecard.spec.schema import schemas
 
 ROOT = content_root()
@@ -18,6 +20,12 @@ def test_the_schemas_are_up_to_date() -> None:
     written = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "schemas").glob("*.schema.json")}
 
     assert written == schemas(), "run `make schemas` and read the difference"
+
+
+def test_the_page_of_settings_is_up_to_date() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
+
+    assert page == settings_page(environment()), "run `make schemas` and read the difference"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())

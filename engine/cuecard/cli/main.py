@@ -113,11 +113,12 @@ def schema(
     write: Annotated[
         Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
     ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that lists every key.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
     from cuecard.cli.schema import schema as command
 
-    command(write)
+    command(write, markdown=markdown)
 
 
 @tools_app.command("list")

@@ -5,11 +5,16 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cuecard.outside.settings import environment
+from cuecard.spec.reference import settings_page
 from cuecard.spec.schema import schemas
 
 
-def schema(folder: Path | None) -> None:
-    """Print all schemas as one JSON object, or write each into a file of the folder."""
+def schema(folder: Path | None, *, markdown: bool) -> None:
+    """Print all schemas as one JSON object, or write each into a file of the folder; or print the page of all keys."""
+    if markdown:
+        print(settings_page(environment()), end="")
+        return
     texts = schemas()
     if folder is None:
         print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))

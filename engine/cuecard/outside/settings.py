@@ -33,6 +33,11 @@ def read_settings() -> Settings:
         raise SettingsError(_problem(e) for e in error.errors(include_input=False, include_url=False)) from None
 
 
+def environment() -> dict[str, str]:
+    """Each variable and what it does, for the docs."""
+    return {f"CUECARD_{name.upper()}": field.description or "" for name, field in Settings.model_fields.items()}
+
+
 def _problem(error: object) -> Problem:
     details = dict(error) if isinstance(error, dict) else {}
     field = str(details["loc"][0])

@@ -1,0 +1,85 @@
+"""Docs cannot lie: every Python and console block of the README and the docs is run."""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuecard.cli.main import app, tools_app
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.tool_file import ToolFile
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import read_yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks(language: str) -> list[tuple[str, str]]:
+    return [
+        (f"{page.name}:{page.read_text(encoding='utf-8').count(chr(10), 0, match.start()) + 1}", match[2])
+        for page in PAGES
+        for match in BLOCK.finditer(page.read_text(encoding="utf-8"))
+        if match[1] == language
+    ]
+
+
+@pytest.mark.parametrize(("where", "code"), blocks("python"))
+def test_python_blocks_run(where: str, code: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(ROOT)
+
+    exec(compile(code, where, "exec"), {})  # noqa: S102 - running the example is the test
+
+
+@pytest.mark.parametrize(("where", "text"), blocks("console"))
+def test_console_blocks_print_what_they_show(where: str, text: str) -> None:
+    checker = doctest.OutputChecker()
+    for command, expected in _commands(text):
+        if command.startswith("make "):
+            assert re.search(rf"^{command.split()[1]}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE), command
+            continue
+        shown = _run(command)
+
+        assert checker.check_output(expected, shown, doctest.ELLIPSIS), f"{where}: {command} prints\n{shown}"
+
+
+@pytest.mark.parametrize(("where", "text"), blocks("yaml"))
+def test_yaml_blocks_are_valid_files(where: str, text: str) -> None:
+    model = ToolFile if "tool-instructions" in text.partition("\n")[0] else AgentFile
+
+    assert validate(read_yaml(text, where), model)
+
+
+def test_the_readme_names_every_command() -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    commands = [c.name or (c.callback.__name__ if c.callback else "") for c in app.registered_commands]
+    tools = [c.name or "" for c in tools_app.registered_commands]
+
+    assert [c for c in commands if f"`cuecard {c} " not in readme and f"`cuecard {c}`" not in readme] == []
+    assert [t for t in tools if f"`{t}`" not in readme and f"tools {t}`" not in readme] == []
+
+
+def _commands(text: str) -> list[tuple[str, str]]:
+    parts = re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]
+    return [(part.partition("\n")[0].partition("#")[0].strip(), part.partition("\n")[2]) for part in parts]
+
+
+def _run(command: str) -> str:
+    program, *arguments = shlex.split(command)
+
+    assert program == "cuecard", command
+    done = subprocess.run(
+        [sys.executable, "-c", "from cuecard.cli.main import main; main()", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.stderr + done.stdout

@@ -1,0 +1,129 @@
+"""Tool servers, well and ill: real processes where a process is the point, the same protocol in memory elsewhere."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from mcp.client.client import Client
+
+from cuecard.errors import ToolServerError
+from cuecard.model import ToolResult
+from cuecard.outside.mcp import ServerCommand, ToolServer, open_server
+
+FOLDER = Path(__file__).parent
+sys.path.insert(0, str(FOLDER))  # where the odd server is found, by this process and by its own
+
+from odd_server import NAMES, odd_server  # noqa: E402 - after the path is known
+
+Result = TypeVar("Result")
+Use = Callable[[ToolServer], Awaitable[Result]]
+
+
+def command(*arguments: str, timeout: float = 20) -> ServerCommand:
+    return ServerCommand([sys.executable, *arguments], {}, FOLDER, timeout, "assistant.yaml")
+
+
+def use(start: ServerCommand, work: Use[Result]) -> Result:
+    async def work_with_it() -> Result:
+        async with open_server(start) as server:
+            return await work(server)
+
+    return asyncio.run(work_with_it())
+
+
+def use_in_memory(work: Use[Result], **options: Any) -> Result:
+    async def work_with_it() -> Result:
+        async with Client(odd_server(**options), mode="legacy") as client:
+            return await work(ToolServer(client, command(), io.StringIO()))
+
+    return asyncio.run(work_with_it())
+
+
+def error_of(start: ServerCommand) -> str:
+    with pytest.raises(ToolServerError) as caught:
+        use(start, lambda server: server.tools())
+    return str(caught.value)
+
+
+def test_a_command_that_does_not_exist_is_named() -> None:
+    start = ServerCommand(["no-such-command", "--data", "x"], {}, FOLDER, name="assistant.yaml")
+
+    assert error_of(start) == (
+        "assistant.yaml: error[server-start]: the tool server does not start:"
+        " `no-such-command`: no such file or directory\n"
+        "  = install the command, or change `server.command`"
+    )
+
+
+def test_a_command_that_ends_at_once_is_quoted_with_its_last_words() -> None:
+    program = "import sys; sys.exit('no \\x1b[31mdatabase')"
+
+    assert error_of(command("-c", program)) == (
+        "assistant.yaml: error[server-died]: the tool server ended, or closed its output\n"
+        f"  = it runs: {sys.executable} -c {program}\n"
+        "  = it said: no ‹U+001B›[31mdatabase\n"
+        "  = start it by hand to see more"
+    )
+
+
+def test_a_command_that_keeps_silent_is_given_up() -> None:
+    program = "import sys; sys.stdin.read()"
+
+    assert error_of(command("-c", program, timeout=0.3)) == (
+        "assistant.yaml: error[server-timeout]: the tool server did not answer within 0.3 s\n"
+        f"  = it runs: {sys.executable} -c {program}\n"
+        "  = see what it waits for, or raise `server.timeout`"
+    )
+
+
+def test_a_server_that_dies_in_a_call_is_a_clear_error_with_its_last_words() -> None:
+    with pytest.raises(ToolServerError) as caught:
+        use(command("odd_server.py"), lambda server: server.call("die", {}))
+
+    assert "error[server-died]" in str(caught.value)
+    assert "it said: out of memory" in str(caught.value)
+
+
+def test_an_error_of_the_caller_comes_out_as_it_is() -> None:
+    async def fail(_server: ToolServer) -> None:
+        raise LookupError("mine")
+
+    with pytest.raises(LookupError, match="mine"):
+        use(command("odd_server.py"), fail)
+
+
+def test_tools_are_listed_over_all_pages_with_their_source() -> None:
+    cards = use_in_memory(lambda server: server.tools())
+
+    assert [card.name for card in cards] == [*NAMES]
+    assert {(card.description, card.source) for card in cards[:1]} == {("The tool text", "assistant.yaml")}
+    assert cards[0].input_schema == {"type": "object"}
+
+
+def test_a_server_that_lists_its_tools_in_a_circle_is_refused() -> None:
+    with pytest.raises(ToolServerError, match="lists its tools in a circle"):
+        use_in_memory(lambda server: server.tools(), circle=True)
+
+
+def test_text_is_the_result_where_there_is_no_structure() -> None:
+    result = use_in_memory(lambda server: server.call("text", {}))
+
+    assert result == ToolResult("text", "two lines\nof text\n[image]")
+
+
+def test_what_a_tool_refuses_is_a_result_that_says_so() -> None:
+    result = use_in_memory(lambda server: server.call("refuse", {}))
+
+    assert result == ToolResult("refuse", "two lines\nof text\n[image]", is_error=True)
+
+
+def test_a_tool_that_raises_in_the_server_is_a_result_that_says_so() -> None:
+    result = use_in_memory(lambda server: server.call("boom", {}))
+
+    assert result.is_error
