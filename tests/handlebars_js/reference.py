@@ -85,4 +85,4 @@ def ask(cases: Iterable[Case]) -> list[Outcome]:
     """What Handlebars.js makes of these cases, in order."""
     lines = "".join(json.dumps(asdict(case)) + "\n" for case in cases)
     done = subprocess.run(["node", "render.js"], cwd=HERE, input=lines, capture_output=True, text=True, check=True)
-    return [Outcome(**json.loads(line)) for line in done.stdout.splitlines()]
+    return [Outcome(**json.loads(line)) for line in done.stdout.split("\n") if line]

@@ -23,8 +23,10 @@ from handlebars_js.values import (
 )
 
 SPACES = ("", "", "", " ", "  ", "\n", "\n\n", " \n", "\n  ", "\t", "\r\n", " \r\n\t", "\u00a0", "\n \n ")
-CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "}", "}}", "{", "-- ", "~", "|", "\\", "\u2028", "\x0b", "\f")
+CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "a}b", "}} ", " { ", "-- ", "~", "|", "\\", "\u2028", "\x0b", "\f")
 INSIDE = ("", "", "", "", " ", "  ", "\n", "\t")
+BLOCKS = ("", "", "", "{{#if @partial-block}}({{> @partial-block}}){{/if}}", "\n  {{> @partial-block obj}}\n")
+"""What a partial may do with the block that it is called with."""
 PARTIALS = ("card", "row", "note")
 
 
@@ -61,8 +63,9 @@ class Writer:
         return self.random.choice(CONTENT if self.wide else CONTENT[:5]) + self.spaces()
 
     def escaped(self, _depth: int) -> str:
-        slashes = "\\" * self.random.choice((1, 1, 2, 3))
-        return slashes + self.random.choice(("{{name}}", "{{{name}}}", "{{#if}}", "{{", "{{> card}}", "{{!x}}"))
+        if self.random.random() < 0.5:
+            return "\\" + self.random.choice(("{{name}}", "{{{name}}}", "{{#if}}", "{{", "{{> card}}", "{{!x}}"))
+        return self.random.choice(("\\\\{{name}}", "\\\\\\{{name}}", "\\\\{{{name}}}", "\\\\{{!x}}"))
 
     def comment(self, _depth: int) -> str:
         if self.wide and self.random.random() < 0.5:
@@ -244,7 +247,7 @@ def random_case(random: Random, *, wide: bool) -> Case:
         writer = Writer(random, wide=wide)
         writer.partials = PARTIALS[index + 1 :]
         inner = writer.program(2)
-        block = "{{> @partial-block}}" if wide and random.random() < 0.3 else ""
+        block = random.choice(BLOCKS) if wide else ""
         partials[name] = inner + block
     template = Writer(random, wide=wide).program()
     return Case(template, random_data(random), partials, random_private(random) if wide else {})

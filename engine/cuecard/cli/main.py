@@ -168,7 +168,7 @@ def tools_graph(
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
     try:
-        app()
+        app(prog_name="cuecard")
     except (InputError, SettingsError) as error:
         sys.stderr.write(f"{error}\n")
         sys.exit(2)

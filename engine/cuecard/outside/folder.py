@@ -101,7 +101,7 @@ def _decoded(file: Path, name: str) -> str:
 def _not_a_file(file: Path, name: str) -> Problem:
     if file.exists():
         return Problem("missing-file", "this is not a regular file", "name a YAML, XML or Markdown file", name)
-    return Problem("missing-file", "no such file", f"looked for {file.absolute()}", name)
+    return Problem("missing-file", "no such file", "check the path: it is relative to where you stand", name)
 
 
 def _shown(path: Path) -> str:

@@ -16,8 +16,12 @@ ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
 """A tool's name as model providers accept it (and as MCP servers send it)."""
 
 
-def _listed(value: Any) -> Any:
-    return [value] if isinstance(value, str) else value
+def _texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("should be a text, or a list of texts")  # noqa: TRY004 - pydantic collects ValueError
+    return tuple(value)
 
 
 def _tuple(value: Any) -> Any:
@@ -27,7 +31,7 @@ def _tuple(value: Any) -> Any:
 Names = Annotated[tuple[ToolName, ...], BeforeValidator(_tuple)]
 Texts = Annotated[
     tuple[str, ...],
-    BeforeValidator(lambda value: _tuple(_listed(value))),
+    BeforeValidator(_texts),
     WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
 ]
 """A text, or a list of texts."""

@@ -89,7 +89,7 @@ def _model_at(model: Any, path: Path) -> type[BaseModel] | None:
 
 _EXPECTED = {
     "string_type": "should be a text",
-    "tuple_type": "should be a text, or a list of texts",
+    "tuple_type": "should be a list",
     "int_type": "should be a whole number",
     "float_type": "should be a number",
     "bool_type": "should be true or false",
@@ -111,7 +111,7 @@ def _message(error: Any) -> str:
 
 
 def _hint(document: Document, path: Path, kind: str) -> str:
-    if kind in {"string_type", "tuple_type"} and path in document.values:
+    if kind in {"string_type", "value_error"} and document.is_scalar(path):
         return f"write it as text: '{_written(document, path)}'"
     if kind in {"dict_type", "model_type"}:
         return "write `key: value` pairs, indented"

@@ -41,6 +41,13 @@ class Document:
                     return table[path[:end]]
         return Span(1, 1)
 
+    def is_scalar(self, path: Path) -> bool:
+        """Whether the value at a path is written as one word or text, not as a list or mapping."""
+        value: Json = self.value
+        for part in path:
+            value = value[part]
+        return not isinstance(value, (dict, list)) and value is not None
+
     def problem(
         self, path: Path, code: str, message: str, hint: str = "", *, key: bool = False, **more: Any
     ) -> Problem:

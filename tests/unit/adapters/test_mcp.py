@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pytest
 from mcp.client.client import Client
@@ -17,9 +17,11 @@ from cuecard.model import ToolResult
 from cuecard.outside.mcp import ServerCommand, ToolServer, open_server
 
 FOLDER = Path(__file__).parent
-sys.path.insert(0, str(FOLDER))  # where the odd server is found, by this process and by its own
-
-from odd_server import NAMES, odd_server  # noqa: E402 - after the path is known
+if TYPE_CHECKING:
+    from tests.unit.adapters.odd_server import NAMES, odd_server
+else:
+    sys.path.insert(0, str(FOLDER))  # tests are no package: the server is a script next to this file
+    from odd_server import NAMES, odd_server
 
 Result = TypeVar("Result")
 Use = Callable[[ToolServer], Awaitable[Result]]
@@ -107,8 +109,11 @@ def test_tools_are_listed_over_all_pages_with_their_source() -> None:
 
 
 def test_a_server_that_lists_its_tools_in_a_circle_is_refused() -> None:
-    with pytest.raises(ToolServerError, match="lists its tools in a circle"):
-        use_in_memory(lambda server: server.tools(), circle=True)
+    async def list_them(server: ToolServer) -> None:
+        with pytest.raises(ToolServerError, match="lists its tools in a circle"):
+            await server.tools()
+
+    use_in_memory(list_them, circle=True)
 
 
 def test_text_is_the_result_where_there_is_no_structure() -> None:
