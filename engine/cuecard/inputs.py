@@ -12,7 +12,7 @@ from cuecard.model import Cut, Json, Turn
 from cuecard.sections.clock import date_text
 from cuecard.sections.memory import memory_text
 from cuecard.spec.agent_file import InputSpec
-from cuecard.template import clean
+from cuecard.template import clean, trust_report
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -47,7 +47,7 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime) -> Values:
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory})
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
-    trust = {"invisible_removed": removed, "angle_brackets_escaped": _count_angles(data)}
+    trust = {"invisible_removed": removed, **trust_report(data, agent.names)}
     return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)
 
 
@@ -89,11 +89,3 @@ def _fits(value: Json, kind: str) -> bool:
     if isinstance(value, bool):
         return kind == "boolean"
     return isinstance(value, _TYPES[kind])
-
-
-def _count_angles(value: Json) -> int:
-    if isinstance(value, str):
-        return value.count("<")
-    if isinstance(value, Mapping):
-        return sum(map(_count_angles, value.values()))
-    return sum(map(_count_angles, value)) if isinstance(value, (list, tuple)) else 0

@@ -54,7 +54,7 @@ def test_console_blocks_print_what_they_show(where: str, text: str) -> None:
 def test_yaml_blocks_are_valid_files(where: str, text: str) -> None:
     model = ToolFile if "tool-instructions" in text.partition("\n")[0] else AgentFile
 
-    assert validate(read_yaml(text, where), model)
+    assert isinstance(validate(read_yaml(text, where), model), model)
 
 
 def test_the_readme_names_every_command() -> None:

@@ -15,7 +15,7 @@ from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import read_yaml
-from cuecard.template import Escaping, Part, compile_template
+from cuecard.template import Escaping, Part, compile_template, element_names
 from cuecard.tools import Catalogue
 
 Result = TypeVar("Result")
@@ -40,7 +40,8 @@ def build_agent(sources: AgentSources) -> Agent:
         raise SpecError(problems)
     sections = tuple(_section(part, sources.template) for part in parts)
     protocols = {name: made for name, card in cards.items() if (made := make_protocol(card))}
-    return Agent(spec, sources.sha256(), sections, Catalogue(cards.values()), protocols, tuple(problems))
+    names = frozenset(protocols).union(*(element_names(s.text) for s in (sources.template, *sources.partials) if s))
+    return Agent(spec, sources.sha256(), sections, Catalogue(cards.values()), protocols, names, tuple(problems))
 
 
 def _attempt(read: Callable[[], Result], problems: list[Problem]) -> Result | None:

@@ -32,7 +32,8 @@ class Section:
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
 
-    `protocols` holds the rendered instructions by tool name; `warnings` is what the check found and let pass.
+    `protocols` holds the rendered instructions by tool name, `names` every element name that the prompt writes;
+    `warnings` is what the check found and let pass.
     """
 
     spec: AgentFile
@@ -40,6 +41,7 @@ class Agent:
     sections: tuple[Section, ...]
     catalogue: Catalogue
     protocols: Mapping[str, Protocol]
+    names: frozenset[str]
     warnings: tuple[Problem, ...] = ()
 
     @property

@@ -24,7 +24,8 @@ class Segment:
 class Appended:
     """A block that `append` delivery adds to the conversation, once.
 
-    It belongs after the *last* result of the batch that holds `after_call_id`; with None (the host gave no id), at the end.
+    It belongs after the *last* result of the batch that holds `after_call_id`; with None (the host gave no id), at the
+    end.
     `id` is stable for the same text, so that a host can find and replace the block.
     """
 

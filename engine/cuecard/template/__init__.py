@@ -4,9 +4,11 @@ from cuecard.template.analysis import InputUse
 from cuecard.template.codegen import Helper
 from cuecard.template.guard import Escaping, Trusted, trusted
 from cuecard.template.invisible import clean, find_invisible
+from cuecard.template.markup import element_names
 from cuecard.template.outline import Outline, Part
 from cuecard.template.runtime import Options
 from cuecard.template.template import Template, compile_template
+from cuecard.template.trust import trust_report
 
 __all__ = [
     "Escaping",
@@ -19,6 +21,8 @@ __all__ = [
     "Trusted",
     "clean",
     "compile_template",
+    "element_names",
     "find_invisible",
+    "trust_report",
     "trusted",
 ]
