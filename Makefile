@@ -5,6 +5,11 @@ BIN    := $(VENV)/bin
 UV     := .tools/bin/uv
 ARGS   ?=
 
+# Where the system keeps certificates of its own (a company's proxy), uv must trust them as pip does.
+ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
+export UV_SYSTEM_CERTS ?= 1
+endif
+
 .PHONY: help setup run test check fix bench golden schemas lock clean
 
 help: ## list the commands
