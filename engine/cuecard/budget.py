@@ -5,7 +5,7 @@ The newest go first: what an earlier step has shown stays, so that the prompt on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 
 from cuecard.delivery import Delivered
 from cuecard.model import CountTokens, Cut, Discovery
@@ -22,11 +22,16 @@ def fit(
     budget: BudgetSpec,
     protocols: Mapping[str, Protocol],
     count: CountTokens,
+    *,
+    sent: Collection[str] = (),
 ) -> tuple[Delivered, tuple[Discovery, ...], tuple[Cut, ...]]:
-    """The prompt with as many discovered protocols as fit, in order of discovery, which those are, and the cuts."""
+    """The prompt with as many discovered protocols as fit, in order of discovery, which those are, and the cuts.
+
+    What was `sent` already stays: it cannot be taken back.
+    """
     shown, cuts = _within(discovered, budget.protocols, protocols, count)
     delivered = deliver(shown)
-    while budget.total is not None and delivered.tokens > budget.total and shown:
+    while budget.total is not None and delivered.tokens > budget.total and shown and shown[-1].tool not in sent:
         over = f"budget.total: {delivered.tokens} of {budget.total} tokens"
         cuts.append(Cut(shown[-1].tool, over, _cost(shown[-1], protocols, count)))
         shown = shown[:-1]

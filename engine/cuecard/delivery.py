@@ -46,9 +46,10 @@ def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Coun
 
 def _append(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Appended, ...]:
     """One block per search result: the section that holds protocols, filled with the new ones only."""
+    new = [discovery for discovery in shown if discovery.tool not in call.sent_tools]
     slots = [section for section in agent.sections if PROTOCOLS in section.reads]
-    blocks = []
-    for after, group in groupby(shown, key=lambda d: d.after_call_id):
+    blocks = list(call.sent)
+    for after, group in groupby(new, key=lambda d: d.after_call_id):
         tools = [d.tool for d in group if d.tool in agent.protocols]
         if tools:
             text = "".join(render_sections(agent, slots, call.values, tools))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from cuecard.agent import Agent, build_agent
 from cuecard.budget import fit
+from cuecard.conversation import continue_conversation
 from cuecard.delivery import deliver
 from cuecard.errors import Problem
 from cuecard.inputs import check_inputs
@@ -61,12 +62,14 @@ class Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
         return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
 
-    def prepare_call(self, turn: Turn | None = None, history: History = ()) -> Call:
+    def prepare_call(self, turn: Turn | None = None, history: History = (), *, previous: Call | None = None) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
         Args:
             turn: what the host knows of this call.
             history: tool results of the conversation so far, oldest first.
+            previous: the conversation's call before this one. With it, `append` delivery keeps the system prompt of
+                the first call and sends what changed as a block; without it, the call begins anew.
 
         Raises:
             InputError: with every missing, unknown or wrong input.
@@ -74,13 +77,14 @@ class Engine:
         """
         turn = turn or Turn()
         values = check_inputs(self.agent, turn, turn.now or self.clock())
-        plan = plan_tools(self.agent, turn, history)
+        plan = plan_tools(self.agent, turn, history, previous.discovered if previous else ())
         texts = render_sections(self.agent, self.agent.sections, values.values, plan.initial)
-        return Call(
+        segments = make_segments(self.agent.sections, texts, self.count)
+        call = Call(
             agent=self.agent.spec.agent,
             spec_sha256=self.agent.sha256,
             delivery=self.delivery,
-            segments=make_segments(self.agent.sections, texts, self.count),
+            segments=segments,
             values=values.values,
             tools=plan.tools,
             initial=plan.initial,
@@ -88,7 +92,11 @@ class Engine:
             cuts=(*values.cuts, *plan.cuts),
             trust=values.trust,
             tokens=self.count.source,
+            shown={segment.id: segment.text for segment in segments},
         )
+        if previous is None or self.delivery == "rewrite":
+            return call
+        return continue_conversation(self.agent, call, previous, history, self.count)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -99,7 +107,8 @@ class Engine:
         """
         discovered, dropped = discover_more(self.agent, call.tools, call.initial, history, call.discovered)
         give = partial(deliver, self.agent, call, count=self.count)
-        delivered, shown, cuts = fit(discovered, give, self.agent.spec.budget, self.agent.protocols, self.count)
+        budget, protocols = self.agent.spec.budget, self.agent.protocols
+        delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=call.sent_tools)
         manifest = make_manifest(self.agent, call, delivered, shown, discovered, (*dropped, *cuts), self.count)
         system = "".join(segment.text for segment in delivered.segments)
         return Step(system, delivered.segments, delivered.appended, manifest.active_tools, manifest)

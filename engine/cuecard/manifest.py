@@ -89,8 +89,11 @@ def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[Se
     for discovery in shown:
         found.setdefault(discovery.after_call_id, []).append(discovery.tool)
     for block in delivered.appended:
-        reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
-        source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
+        if block.turn is not None:
+            source, reason = f"call {block.turn + 1}", "changed since the call before"
+        else:
+            source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
+            reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 

@@ -23,9 +23,10 @@ from handlebars_js.values import (
 )
 
 SPACES = ("", "", "", " ", "  ", "\n", "\n\n", " \n", "\n  ", "\t", "\r\n", " \r\n\t", "\u00a0", "\n \n ")
-CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "a}b", "}} ", " { ", "-- ", "~", "|", "\\", "\u2028", "\x0b", "\f")
+CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "a}b", " }} ", " { ", "-- ", "~", "|", "\\", "\u2028", "\x0b", "\f")
 INSIDE = ("", "", "", "", " ", "  ", "\n", "\t")
-BLOCKS = ("", "", "", "{{#if @partial-block}}({{> @partial-block}}){{/if}}", "\n  {{> @partial-block obj}}\n")
+PASSED = "{{#if @partial-block}}\n  {{> @partial-block obj}}\n{{/if}}"
+BLOCKS = ("", "", "", "{{#if @partial-block}}({{> @partial-block}}){{/if}}", PASSED)
 """What a partial may do with the block that it is called with."""
 PARTIALS = ("card", "row", "note")
 
@@ -138,7 +139,8 @@ class Writer:
         return self.block(self.random.choice(("if", "if", "unless")), self.value() + extra, depth)
 
     def each(self, depth: int) -> str:
-        return self.block("each", self.list_path(), depth, params=self.block_params(2))
+        items = '(lookup this "list")' if self.wide and self.random.random() < 0.1 else self.list_path()
+        return self.block("each", items, depth, params=self.block_params(2))
 
     def scope(self, depth: int) -> str:
         return self.block("with", self.path(), depth, params=self.block_params(1))
@@ -183,7 +185,7 @@ class Writer:
     def path(self) -> str:
         choose = self.random.choice
         if self.params and self.random.random() < 0.5:
-            return choose(self.params) + choose(("", "", ".name", ".length", ".0"))
+            return choose(self.params) + choose(("", "", ".name", ".length", ".[0]"))
         simple = choose(choose((SCALARS, SCALARS, LISTS, OBJECTS, ITEM)))
         simple = simple if simple != "log" else "./log"
         if not self.wide:
@@ -196,7 +198,7 @@ class Writer:
         choose = self.random.choice
         head = choose((choose(OBJECTS), choose(LISTS), "this", ".", "..", "../..", "@root", "../this"))
         separator = choose((".", "/"))
-        tail = separator.join(choose((*ITEM, "0", "[1]", "length", "deep")) for _ in range(choose((0, 1, 1, 2))))
+        tail = separator.join(choose((*ITEM, "[0]", "[1]", "length", "deep")) for _ in range(choose((0, 1, 1, 2))))
         if head == "." and tail:
             return f"./{tail}"
         return f"{head}{'/' if head.endswith('..') else separator}{tail}" if tail else head
@@ -209,7 +211,7 @@ class Writer:
 
     def list_path(self) -> str:
         choose = self.random.choice
-        wide = (choose(OBJECTS), "this", "../list", "@root.things", "tags", self.path(), '(lookup this "list")')
+        wide = (choose(OBJECTS), "this", "../list", "@root.things", "tags", self.path())
         return choose((choose(LISTS), choose(wide) if self.wide else "this"))
 
     def value(self) -> str:

@@ -10,9 +10,9 @@ from pydantic_ai import Agent, Tool, ToolOutput
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.models import Model
 
-from cuecard.adapters.pydantic_ai import Cuecard, OnStep
+from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
 from cuecard.engine import Engine
-from cuecard.model import Json, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Json, ToolCard, ToolResult, Turn
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
 """Calls a tool of the server: its name, its arguments. What the tool refuses is a result with `is_error`."""
@@ -28,6 +28,8 @@ def make_assistant(
     call_tool: CallTool,
     *,
     retries: int = 2,
+    previous: Call | None = None,
+    on_call: OnCall | None = None,
     on_step: OnStep | None = None,
 ) -> Agent[Turn, str]:
     """An agent that takes the turn of each run as its `deps`, and answers with the text for the user.
@@ -38,6 +40,8 @@ def make_assistant(
         tools: the names of the server's tools, all of them in the engine's catalogue.
         call_tool: calls them.
         retries: how often a tool that failed may be called again in a run.
+        previous: the conversation's call before this one.
+        on_call: told of the prepared call.
         on_step: told of every step.
     """
     own = [Tool(acknowledge, description=_said(engine, ACKNOWLEDGE))] if ACKNOWLEDGE in engine.tools else []
@@ -48,7 +52,16 @@ def make_assistant(
         output_type=[ToolOutput(final_answer, name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER)), str],
         tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
         retries=retries,
-        capabilities=[Cuecard(engine=engine, turn=lambda ctx: ctx.deps, retries=retries, on_step=on_step)],
+        capabilities=[
+            Cuecard(
+                engine=engine,
+                turn=lambda ctx: ctx.deps,
+                retries=retries,
+                previous=previous,
+                on_call=on_call,
+                on_step=on_step,
+            )
+        ],
     )
 
 

@@ -20,13 +20,16 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import FunctionToolset
 from typing_extensions import override
 
-from cuecard.adapters.pydantic_messages import place_appended, tool_results
+from cuecard.adapters.pydantic_messages import holds_all, place_appended, tool_results
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError
-from cuecard.model import Call, Json, Step, Turn
+from cuecard.model import Call, Json, Step, ToolResult, Turn
 
 TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
+
+OnCall: TypeAlias = Callable[[Call], None]
+"""Told of every prepared call: a host that keeps it passes it on as `previous` of the conversation's next run."""
 
 OnStep: TypeAlias = Callable[[Step], None]
 """Told of every step before its request is sent: for manifests and displays."""
@@ -46,18 +49,25 @@ class Cuecard(AbstractCapability[Any]):
     Attributes:
         engine: the prompt engine.
         turn: what the host knows of a run.
+        previous: the call before this one in the conversation: under `append` the system prompt then stays, and what
+            changed is said in a block. It counts only while the message history still holds the blocks sent so far.
+        on_call: told of the prepared call.
         on_step: told of every step.
         retries: how often a tool that failed may be called again in a run; None for no limit.
         call: the prepared call of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
+        results: the results of the conversation by call id; they stay known where the host shortens the history.
     """
 
     engine: Engine
     turn: TurnSource = field(default_factory=Turn)
+    previous: Call | None = None
+    on_call: OnCall | None = None
     on_step: OnStep | None = None
     retries: int | None = None
     call: Call | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
+    results: dict[str | None, ToolResult] = field(default_factory=dict, repr=False)
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
@@ -67,7 +77,12 @@ class Cuecard(AbstractCapability[Any]):
             InputError: with every missing, unknown or wrong input of the turn.
         """
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
-        return replace(self, call=self.engine.prepare_call(turn, tool_results(ctx.messages)), step=None)
+        goes_on = self.previous is not None and holds_all(ctx.messages, self.previous.sent)
+        previous = self.previous if goes_on else None
+        call = self.engine.prepare_call(turn, tool_results(ctx.messages), previous=previous)
+        if self.on_call:
+            self.on_call(call)
+        return replace(self, call=call, step=None, results={})
 
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
@@ -82,7 +97,8 @@ class Cuecard(AbstractCapability[Any]):
     ) -> ModelRequestContext:
         """Bring the request into the state that the step describes."""
         call = self._prepared()
-        step = self.step = self.engine.prepare_step(call, tool_results(ctx.messages))
+        self.results |= {result.call_id: result for result in tool_results(ctx.messages)}
+        step = self.step = self.engine.prepare_step(call, tuple(self.results.values()))
         if self.on_step:
             self.on_step(step)
         parameters = request_context.model_request_parameters
@@ -92,9 +108,11 @@ class Cuecard(AbstractCapability[Any]):
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
             function_tools=active_tools(parameters.function_tools, step, call, self.engine.tools),
         )
-        messages = place_appended(request_context.messages, step.appended)
-        request_context.messages = messages
-        ctx.messages[:] = messages  # the history keeps them, so that the next request begins with this one
+        before = list(request_context.messages)
+        request_context.messages = place_appended(before, step.appended)
+        # The history keeps the blocks too, so that the next request begins with this one.
+        placed = {id(old): new for old, new in zip(before, request_context.messages, strict=True)}
+        ctx.messages[:] = [placed.get(id(message), message) for message in ctx.messages]
         return request_context
 
     @override

@@ -19,11 +19,17 @@ def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     )
 
 
+def holds_all(messages: Iterable[ModelMessage], blocks: Iterable[Appended]) -> bool:
+    """Whether the history still holds every block: a host may have shortened it."""
+    present = {part.content for part in _parts(messages) if isinstance(part, SystemPromptPart)}
+    return all(block.text in present for block in blocks)
+
+
 def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended]) -> list[ModelMessage]:
     """The messages with each block in its place, exactly once, however often this is asked for.
 
     A block comes after the last result of the batch that holds `after_call_id`, never between parallel results; when
-    no message holds that result, at the end of the last request.
+    no message holds that result, and for what changed between two calls, at the end of the last request.
     """
     placed = list(messages)
     present = {part.content for part in _parts(placed) if isinstance(part, SystemPromptPart)}

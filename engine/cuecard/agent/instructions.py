@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable
+from dataclasses import dataclass
 
+from cuecard.agent.memo import Memo
 from cuecard.errors import Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
 from cuecard.spec.sources import SourceText
@@ -13,32 +15,51 @@ from cuecard.spec.yaml_text import Document, read_yaml
 from cuecard.tools import unknown_names
 
 
-def read_instructions(sources: Iterable[SourceText]) -> tuple[dict[str, ToolCard], frozenset[str], list[Problem]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class _File:
+    """One file of tool instructions, read; of a broken one, as much as could be."""
+
+    document: Document
+    names: frozenset[str]
+    cards: tuple[ToolCard, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_instructions(
+    sources: Iterable[SourceText], memo: Memo
+) -> tuple[dict[str, ToolCard], frozenset[str], list[Problem]]:
     """The cards of all files in file order, every name that has an entry, be it right or wrong, and every problem."""
+    files = [memo(_read, source) for source in sources]
     cards: dict[str, ToolCard] = {}
     documents: dict[str, Document] = {}
-    named: set[str] = set()
     problems: list[Problem] = []
-    for source in sources:
-        try:
-            document = read_yaml(source.text, source.name)
-            problems += document.warnings
-            named |= _names(document)
-            found = tool_cards(validate(document, ToolFile), document, source.path)
-        except SpecError as error:
-            problems += error.problems
-            continue
-        for card in found:
+    for file in files:
+        problems += file.problems
+        for card in file.cards:
             if card.name in cards:
-                problems.append(_duplicate(card.name, documents[card.name], document))
+                problems.append(_duplicate(card.name, documents[card.name], file.document))
             else:
-                cards[card.name], documents[card.name] = card, document
-    return cards, frozenset(named), [*problems, *_unknown(cards, named, documents)]
+                cards[card.name], documents[card.name] = card, file.document
+    named = frozenset[str]().union(*(file.names for file in files))
+    unknown = (p for file in files for card, p in memo(_unknown, file, named) if cards[card.name] is card)
+    return cards, named, [*problems, *unknown]
 
 
-def _names(document: Document) -> set[str]:
+def _read(source: SourceText) -> _File:
+    try:
+        document = read_yaml(source.text, source.name)
+    except SpecError as error:
+        return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems)
+    try:
+        cards = tool_cards(validate(document, ToolFile), document, source.path)
+    except SpecError as error:
+        return _File(document, _names(document), (), (*document.warnings, *error.problems))
+    return _File(document, _names(document), tuple(cards), document.warnings)
+
+
+def _names(document: Document) -> frozenset[str]:
     tools = document.value.get("tools")
-    return set(tools) if isinstance(tools, dict) else set()
+    return frozenset(tools) if isinstance(tools, dict) else frozenset()
 
 
 def _duplicate(tool: str, first: Document, second: Document) -> Problem:
@@ -48,15 +69,18 @@ def _duplicate(tool: str, first: Document, second: Document) -> Problem:
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
 
 
-def _unknown(cards: Mapping[str, ToolCard], named: Collection[str], documents: Mapping[str, Document]) -> list[Problem]:
+def _unknown(file: _File, named: frozenset[str]) -> list[tuple[ToolCard, Problem]]:
     return [
-        documents[name].problem(
-            ("tools", name, field),
-            "unknown-tool",
-            f"`{field}` of {name} names `{unknown}`, which has no entry",
-            did_you_mean(unknown, cards),
-            severity="warning",
+        (
+            card,
+            file.document.problem(
+                ("tools", card.name, field),
+                "unknown-tool",
+                f"`{field}` of {card.name} names `{unknown}`, which has no entry",
+                did_you_mean(unknown, named),
+                severity="warning",
+            ),
         )
-        for name, card in cards.items()
+        for card in file.cards
         for field, unknown in unknown_names(card, named)
     ]

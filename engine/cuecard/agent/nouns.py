@@ -13,6 +13,9 @@ from cuecard.tools import Catalogue
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
 
+UPDATE = "context-update"
+"""The element around what changed since the conversation began, under `append` delivery."""
+
 BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", PROTOCOLS: "step"}
 """The placeholders that the engine fills itself, and how often each may change."""
 

@@ -1,32 +1,60 @@
-"""`cuecard check`: every problem of an agent's files, all at once."""
+"""`cuecard check`: every problem of an agent's files, all at once, and what in them costs or surprises."""
 
 from __future__ import annotations
 
-import json
-import sys
-from dataclasses import asdict
+from collections.abc import Sequence
 from pathlib import Path
 
-from cuecard.cli.step import open_engine
-from cuecard.errors import CuecardError, Problem
+from cuecard.agent.draft import Draft, make_draft
+from cuecard.agent.lint import lint
+from cuecard.agent.memo import Memo
+from cuecard.cli.check_formats import Format, print_report
+from cuecard.cli.check_select import matcher
+from cuecard.errors import Problem, SpecError
+from cuecard.outside.content import content_root, find_content
+from cuecard.outside.folder import read_agent
+from cuecard.outside.tokens import bundled_counter
+from cuecard.spec.agent_file import TokensSpec
 
 
-def check(agent: Path, *, as_json: bool) -> int:
-    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check)."""
+def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "", as_json: bool = False) -> int:
+    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
+
+    Args:
+        agent: the agent file, or its folder.
+        format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
+        select: codes or their first words, separated by commas; only these count.
+        ignore: the same; these do not count.
+        as_json: the same as `format="json"`.
+
+    Raises:
+        InputError: when `select` or `ignore` names no check.
+    """
+    counts = matcher(select, ignore)
+    found, facts = _problems(agent)
+    problems = [problem for problem in found if counts(problem.code)]
+    print_report(_sorted(problems), facts, "json" if as_json else format)
+    return 1 if any(problem.severity == "error" for problem in problems) else 0
+
+
+def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
     try:
-        engine = open_engine(agent)
-        problems: tuple[Problem, ...] = engine.warnings
-        facts = f"{engine.agent.spec.agent}: {len(engine.agent.sections)} sections, {len(engine.tools)} tools"
-    except CuecardError as error:
-        problems, facts = error.problems, str(agent)
-    errors = sum(p.severity == "error" for p in problems)
-    if as_json:
-        print(json.dumps({"ok": not errors, "problems": [asdict(p) for p in problems]}, indent=2, ensure_ascii=False))
-    else:
-        sys.stderr.write("".join(f"{p.picture()}\n\n" for p in problems))
-        print(f"{facts}: {_plural(errors, 'error')}, {_plural(len(problems) - errors, 'warning')}")
-    return 1 if errors else 0
+        draft = make_draft(read_agent(find_content(agent)), Memo())
+    except SpecError as error:
+        return error.problems, str(agent)
+    count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
+    schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
+    return [*draft.problems, *lint(draft, count=count, schema=schema)], _facts(draft) or str(agent)
 
 
-def _plural(number: int, word: str) -> str:
-    return f"{number} {word}" if number == 1 else f"{number} {word}s"
+def _facts(draft: Draft) -> str:
+    if draft.has_errors or not (draft.spec and draft.core):
+        return ""
+    return f"{draft.spec.agent}: {len(draft.core.placed)} sections, {len(draft.cards)} tools"
+
+
+def _sorted(problems: Sequence[Problem]) -> list[Problem]:
+    """File by file, as the files were read, and in each from top to bottom."""
+    files = list(dict.fromkeys(problem.name for problem in problems))
+    places = {id(p): (p.span.line, p.span.column) if p.span else (0, 0) for p in problems}
+    return sorted(problems, key=lambda p: (files.index(p.name), places[id(p)]))

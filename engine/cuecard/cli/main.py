@@ -53,6 +53,7 @@ def run(
     data: Annotated[
         Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
     ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
 ) -> None:
     """Run an assistant: play its scenarios, or chat with a model."""
     from cuecard.cli.run import run as command
@@ -66,6 +67,7 @@ def run(
             manifests=manifests,
             data=data,
             delivery=delivery,
+            svg=svg,
         )
     )
 

@@ -32,6 +32,7 @@ def run(
     manifests: Path | None = None,
     data: Path | None = None,
     delivery: Delivery | None = None,
+    svg: Path | None = None,
 ) -> int:
     """Play scenarios, or chat; 1 when a scenario did not go as it says, else 0.
 
@@ -43,6 +44,7 @@ def run(
         manifests: a folder for the manifest of every step.
         data: a folder that keeps the server's data; without it, the data goes when the command ends.
         delivery: overrides the agent file's delivery.
+        svg: a file for a picture of what was shown.
 
     Raises:
         SpecError: with every problem of the files.
@@ -50,17 +52,20 @@ def run(
         ToolServerError: when the tool server cannot be started or spoken to.
     """
     _check_installed()
+    import pydantic_ai
+
     from cuecard.cli.run_chat import chat
     from cuecard.cli.run_play import Stage
     from cuecard.cli.step import open_engine
     from cuecard.outside.assistant import read_assistant
     from cuecard.outside.settings import read_settings
 
+    pydantic_ai.BANNER_ENABLED = False  # what a command prints is its own affair
     settings, found = read_settings(), read_assistant(assistant)
     chosen = found.chosen(tuple(scenarios))
     decides = _model(model or settings.model or found.file.model)
     engine = open_engine(found.agent, delivery)
-    emit = _emitter(json=json, manifests=manifests or settings.manifests)
+    emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     if decides and not scenarios and sys.stdin.isatty():
         with _folder(data) as folder:
             asyncio.run(chat(found, engine, decides, folder, _ask, emit))
@@ -110,14 +115,16 @@ def _model(name: str) -> Model | None:
         raise InputError(Problem("wrong-model", f"`{name}`: {error}", hint, "--model")) from None
 
 
-def _emitter(*, json: bool, manifests: Path | None) -> Emit:
+def _emitter(*, json: bool, manifests: Path | None, svg: Path | None) -> Emit:
     from rich.console import Console
 
     from cuecard.cli.run_lines import manifest_writer, print_line, together
-    from cuecard.cli.run_view import View
+    from cuecard.cli.run_view import View, picture_writer
 
-    shown = print_line if json else View(Console())
-    return together(shown, manifest_writer(manifests)) if manifests else shown
+    shown: list[Emit] = [print_line if json else View(Console())]
+    shown += [manifest_writer(manifests)] if manifests else []
+    shown += [picture_writer(svg)] if svg else []
+    return together(*shown)
 
 
 @contextmanager
@@ -136,6 +143,7 @@ def _ask() -> str | None:
     try:
         return input("> ")
     except (EOFError, KeyboardInterrupt):
+        print()
         return None
     finally:
         signal.signal(signal.SIGINT, handler)

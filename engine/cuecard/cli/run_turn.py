@@ -15,7 +15,7 @@ from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, make_assistant
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.cli.run_events import Answered, Asked, CallMade, Emit, StepTaken
 from cuecard.engine import Engine
-from cuecard.model import Memory, Step, ToolResult, Turn
+from cuecard.model import Call, Memory, Step, ToolResult, Turn
 from cuecard.outside.mcp import ToolServer
 from cuecard.spec.assistant_file import AssistantFile
 
@@ -52,6 +52,7 @@ class Talk:
     memory: Memory = field(default_factory=Memory)
     steps: tuple[StepTaken, ...] = ()
     turns: tuple[Answered, ...] = ()
+    call: Call | None = None
 
 
 async def take_turn(
@@ -73,8 +74,16 @@ async def take_turn(
     everything = _with_all_protocols(running.engine, turn)
     prepared: list[Step] = []
     retries, limits = running.file.retries, UsageLimits(request_limit=running.file.steps)
+    calls: list[Call] = []
     agent = make_assistant(
-        running.engine, model, running.server_tools, running.server.call, retries=retries, on_step=prepared.append
+        running.engine,
+        model,
+        running.server_tools,
+        running.server.call,
+        retries=retries,
+        previous=talk.call,
+        on_call=calls.append,
+        on_step=prepared.append,
     )
     steps: list[StepTaken] = list(talk.steps)
     answered = Answered(running.name, number, "")
@@ -85,10 +94,10 @@ async def take_turn(
                 if response is not None:
                     messages = [node.request] if Agent.is_model_request_node(node) else run.all_messages()[-1:]
                     before = steps[-1].manifest if steps else None
-                    thought, calls = _decision(response, tool_results(messages))
+                    thought, made = _decision(response, tool_results(messages))
                     taken = len(steps) - len(talk.steps) + 1
                     manifest = prepared[-1].manifest
-                    steps.append(StepTaken(running.name, number, taken, manifest, before, everything, thought, calls))
+                    steps.append(StepTaken(running.name, number, taken, manifest, before, everything, thought, made))
                     emit(steps[-1])
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
@@ -99,7 +108,7 @@ async def take_turn(
         messages = run.all_messages()
     emit(answered)
     memory = running.engine.remember(talk.memory, tool_results(messages[len(talk.messages) :]))
-    return Talk(tuple(messages), memory, tuple(steps), (*talk.turns, answered))
+    return Talk(tuple(messages), memory, tuple(steps), (*talk.turns, answered), calls[-1])
 
 
 def _with_all_protocols(engine: Engine, turn: Turn) -> int:

@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import InputError, Problem
-from cuecard.model.prompt import Cut, Discovery, Segment, TokenSource
+from cuecard.model.prompt import Appended, Cut, Discovery, Segment, TokenSource
 from cuecard.model.values import Delivery, Json
 
 if TYPE_CHECKING:
@@ -31,6 +31,10 @@ class Call:
         cuts: what was left out so far, with reasons.
         trust: how often each kind of hostile or invisible text was neutralised.
         tokens: which table counted.
+        shown: the text of each section as the model saw it last.
+        turn: the number of this call in its conversation, from 0.
+        sent: blocks that earlier calls of the conversation appended, and what this one has to say first.
+        sent_tools: the discovered tools whose protocols are in `sent`.
     """
 
     agent: str
@@ -44,6 +48,10 @@ class Call:
     cuts: tuple[Cut, ...]
     trust: Mapping[str, int]
     tokens: TokenSource
+    shown: Mapping[str, str]
+    turn: int = 0
+    sent: tuple[Appended, ...] = ()
+    sent_tools: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""

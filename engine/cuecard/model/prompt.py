@@ -24,8 +24,8 @@ class Segment:
 class Appended:
     """A block that `append` delivery adds to the conversation, once.
 
-    It belongs after the *last* result of the batch that holds `after_call_id`; with None (the host gave no id), at the
-    end.
+    It belongs after the *last* result of the batch that holds `after_call_id`. Where that is None, it goes with the
+    user message number `turn` (counted from 0), after its text; where both are None (the host gave no id), at the end.
     `id` is stable for the same text, so that a host can find and replace the block.
     """
 
@@ -34,6 +34,7 @@ class Appended:
     id: str = ""
     tokens: int = 0
     sha256: str = ""
+    turn: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

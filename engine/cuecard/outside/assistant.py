@@ -76,7 +76,7 @@ def read_assistant(path: Path) -> Assistant:
     file = validate(document, AssistantFile)
     # Resolved, because commands that hold `{here}` run elsewhere.
     folder = found.parent.resolve()
-    problems = [*document.warnings, *unknown_placeholders(document, file), *_missing(document, file, folder)]
+    problems = [*document.warnings, *_missing(document, file, folder), *unknown_placeholders(document, file)]
     scenarios, found_problems = _read_scenarios(folder / file.scenarios) if file.scenarios else ((), [])
     problems = [p for p in (*problems, *found_problems) if p.severity == "error"]
     if problems:

@@ -73,15 +73,16 @@ class AgentFiles:
         """The folders in which a change may concern this agent."""
         return frozenset({self.agent.parent, *(file.parent for file in self._known)})
 
-    def steady(self, path: str, text: str) -> bool:
-        """Whether the file holds this text and stays as it is while it is read: stat, read, stat."""
-        file = self._place(path)
-        before = _stat(file)
+    def stamp_of(self, path: str) -> Stamp:
+        """The stamp of one file, named as in `SourceText.path`."""
+        return (_stat(self._place(path)),)
+
+    def holds(self, path: str, text: str) -> bool:
+        """Whether the file holds this text now."""
         try:
-            again = read_text(file).text
+            return read_text(self._place(path)).text == text
         except (SpecError, OSError):
             return False
-        return again == text and before == _stat(file)
 
     def _place(self, path: str) -> Path:
         return Path(os.path.join(self.agent.parent, path))  # noqa: PTH118 - `..` must stay: links are the kernel's business

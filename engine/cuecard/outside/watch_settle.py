@@ -13,6 +13,9 @@ from dataclasses import dataclass
 
 from cuecard.outside.watch_files import AgentFiles, Look, Stamp
 
+Pause = Callable[[float], bool]
+"""Waits so many seconds; true means to give up."""
+
 SHRUNK = 0.5
 """A text with less than this share of the length it had may be half written."""
 
@@ -34,30 +37,29 @@ class Pace:
     sweep: float = 2.0
 
 
-def settle(files: AgentFiles, served: Look, pace: Pace, pause: Callable[[float], bool]) -> Look | None:
+def settle(files: AgentFiles, served: Look, pace: Pace, pause: Pause) -> Look | None:
     """A look at the files when nobody is writing them.
 
     Args:
         files: where to look.
         served: the look whose texts are in use.
         pace: the limits.
-        pause: waits so many seconds; true means to give up.
+        pause: how to wait.
 
     Returns:
         The look, or None when `pause` said to give up.
     """
     began = time.monotonic()
-    patience = pace.quiet
-    while (stamp := _calm(files, patience, began + pace.max_wait, pause)) is not None:
+    held: Stamp | None = None
+    while (stamp := _calm(files, pace, began, pause, hold=held is not None)) is not None:
         look = files.read()
-        short = shrunk(served, look)
-        touched = files.stamp() != stamp
+        short, touched = shrunk(served, look), files.stamp() != stamp
+        if not touched and (not short or stamp == held):
+            return look
         limit = pace.max_wait + (pace.hold if short else 0)
-        if not touched and (not short or patience > pace.quiet):
+        if time.monotonic() - began >= limit and _steady(files, served, look, pace, pause):
             return look
-        if time.monotonic() - began >= limit and _steady(files, served, look):
-            return look
-        patience = pace.quiet + pace.hold if short and not touched else pace.quiet
+        held = stamp if short and not touched else None
     return None
 
 
@@ -73,5 +75,26 @@ def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...
     return tuple(sorted(path for path in {*before, *now} if before.get(path) != now.get(path)))
 
 
-def _calm(files: AgentFiles, patience: float, limit: float, pause: Callable[[float], bool]) -> Stamp | None:
-    """Wait until the files have been untouched for `patience` seconds, or until the limit; None when told to give up."""
+def _calm(files: AgentFiles, pace: Pace, began: float, pause: Pause, *, hold: bool) -> Stamp | None:
+    """The stamp of files that have been left alone for long enough, or too long to wait; None to give up."""
+    patience = pace.quiet + (pace.hold if hold else 0)
+    limit = began + pace.max_wait + (pace.hold if hold else 0)
+    stamp, since = files.stamp(), time.monotonic()
+    while not pause(pace.quiet / 2):
+        seen, now = files.stamp(), time.monotonic()
+        if seen != stamp:
+            stamp, since, patience = seen, now, pace.quiet
+        if now - since >= patience or now >= limit:
+            return stamp
+    return None
+
+
+def _steady(files: AgentFiles, served: Look, look: Look, pace: Pace, pause: Pause) -> bool:
+    """Whether the texts that differ from those in use outlast a short pause: the best to be had amid endless saves."""
+    texts = look.texts
+    news = [path for path in changed(served.texts, texts) if path in texts]
+    stamps = [files.stamp_of(path) for path in news]
+    if pause(pace.quiet / 5):
+        return False
+    kept = all(files.holds(path, texts[path]) for path in news)
+    return kept and stamps == [files.stamp_of(path) for path in news]

@@ -220,7 +220,7 @@ class _Writer:
         if "blockHelperMissing" in self.rules.helpers:
             options = self.options(node.call, params, node)
             helper = self.helper("blockHelperMissing")
-            wants = _wants_options(self.rules.helpers["blockHelperMissing"])
+            wants = wants_options(self.rules.helpers["blockHelperMissing"])
             out.add(f"a(T_(call({helper}, ({value},), {options}, {place}, wants_options={wants}), {place}))")
             return
         branch = self.branch(node.program, params) if node.program else "None"
@@ -281,7 +281,7 @@ class _Writer:
     ) -> str:
         arguments = "".join(f"{self.value(p, params)}, " for p in call.params)
         options = self.options(call, params, block, shown)
-        wants = _wants_options(self.rules.helpers[name])
+        wants = wants_options(self.rules.helpers[name])
         return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
 
     def call_lookup(self, call: Call, params: tuple[tuple[str, ...], ...]) -> str:
@@ -369,7 +369,8 @@ def _indented(out: _Function) -> Iterator[None]:
     out.indent -= 1
 
 
-def _wants_options(helper: Helper) -> bool:
+def wants_options(helper: Helper) -> bool:
+    """Whether a helper has a parameter named `options`."""
     try:
         return "options" in inspect.signature(helper).parameters
     except (TypeError, ValueError):

@@ -9,24 +9,28 @@ from dataclasses import dataclass
 from cuecard.errors import Problem, TemplateSyntaxError
 from cuecard.template.source import Source
 
-_NAME = r"""[^\s!"#%-,./;->@\[-^`{-~]+"""
-_AFTER_NAME = r"(?=[=~}\s/.)\]|])"
-_AFTER_LITERAL = r"(?=[~}\s)\]])"
+SPACES = " \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What JavaScript's `\\s` matches, as a range of characters for a pattern."""
+
+_S = rf"[{SPACES}]"
+_NAME = rf"""[^{SPACES}!"#%-,./;->@\[-^`{{-~]+"""
+_AFTER_NAME = rf"(?=[=~}}{SPACES}/.)|])"
+_AFTER_LITERAL = rf"(?=[~}}{SPACES})])"
 
 _OPENINGS: tuple[tuple[str, str], ...] = (
     ("OPEN_PARTIAL", r"\{\{~?>"),
     ("OPEN_PARTIAL_BLOCK", r"\{\{~?#>"),
     ("OPEN_BLOCK", r"\{\{~?#\*?"),
     ("OPEN_ENDBLOCK", r"\{\{~?/"),
-    ("INVERSE", r"\{\{~?\^\s*~?\}\}|\{\{~?\s*else\s*~?\}\}"),
+    ("INVERSE", rf"\{{\{{~?\^{_S}*~?\}}\}}|\{{\{{~?{_S}*else{_S}*~?\}}\}}"),
     ("OPEN_INVERSE", r"\{\{~?\^"),
-    ("OPEN_INVERSE_CHAIN", r"\{\{~?\s*else\b"),
+    ("OPEN_INVERSE_CHAIN", rf"\{{\{{~?{_S}*else\b"),
     ("OPEN_UNESCAPED", r"\{\{~?\{"),
     ("OPEN_AMPERSAND", r"\{\{~?&"),
     ("OPEN", r"\{\{~?\*?"),
 )
 _INSIDE: tuple[tuple[str, str], ...] = (
-    ("SPACE", r"\s+"),
+    ("SPACE", rf"{_S}+"),
     ("OPEN_SEXPR", r"\("),
     ("CLOSE_SEXPR", r"\)"),
     ("CLOSE_RAW_BLOCK", r"\}\}\}\}"),
@@ -41,7 +45,7 @@ _INSIDE: tuple[tuple[str, str], ...] = (
     ("UNDEFINED", rf"undefined{_AFTER_LITERAL}"),
     ("NULL", rf"null{_AFTER_LITERAL}"),
     ("NUMBER", rf"-?[0-9]+(?:\.[0-9]+)?{_AFTER_LITERAL}"),
-    ("OPEN_BLOCK_PARAMS", r"as\s+\|"),
+    ("OPEN_BLOCK_PARAMS", rf"as{_S}+\|"),
     ("CLOSE_BLOCK_PARAMS", r"\|"),
     ("ID", _NAME + _AFTER_NAME),
     ("SEGMENT", r"\[(?:\\\]|[^\]])*\]"),
@@ -49,13 +53,15 @@ _INSIDE: tuple[tuple[str, str], ...] = (
 
 
 def _alternatives(rules: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?P<{kind}_{n}>{pattern})" for n, (kind, pattern) in enumerate(rules)))
+    # ASCII: `\\b` as JavaScript has it.
+    named = (f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(rules))
+    return re.compile("|".join(named), re.ASCII)
 
 
 _OPENING, _TOKEN = _alternatives(_OPENINGS), _alternatives(_INSIDE)
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
 _COMMENT_END, _LONG_COMMENT_END = re.compile(r"\}\}"), re.compile(r"--~?\}\}")
-_RAW_END = re.compile(r"\{\{\{\{/(" + _NAME + r")(?=[=}\s/.])\}\}\}\}")
+_RAW_END = re.compile(r"\{\{\{\{/(" + _NAME + r")\}\}\}\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,7 +157,8 @@ class _Lexer:
 
     def comment(self, start: int, mark: int) -> Token:
         long = self.text.startswith("!--", start + mark)
-        close = (_LONG_COMMENT_END if long else _COMMENT_END).search(self.text, start + mark + (3 if long else 1))
+        # The dashes of `{{!--}}` open and close it, as in Handlebars.js.
+        close = (_LONG_COMMENT_END if long else _COMMENT_END).search(self.text, start + mark + 1)
         if close is None:
             hint = f"close it with `{'--' if long else ''}}}}}`"
             problem = self.source.problem(

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from cuecard.errors import Problem, Span, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template.analysis import InputUse
-from cuecard.template.markup import Tag, blanked, mustache_spans, tags
-from cuecard.template.nodes import Block, Content, Partial, Program, Statement
+from cuecard.template.markup import Tag, blanked, in_attributes, mustache_spans, tags
+from cuecard.template.nodes import Block, Content, Mustache, Partial, Program, Statement
 from cuecard.template.source import Source
 
 if TYPE_CHECKING:
@@ -71,11 +71,60 @@ def make_outline(template: Template, source: Source, program: Program) -> Outlin
     return Outline(root, tuple(parts))
 
 
-def _check(source: Source, program: Program) -> Iterator[Problem]:
+def fragment_problems(source: Source, program: Program) -> list[Problem]:
+    """Every place where a partial is not well-formed XML on its own, whichever branches are taken."""
+    found = [*_check(source, program, "partial"), *_check_branches(source, program)]
+    return list(dict.fromkeys(found))
+
+
+def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:
+    """What a RELAX NG schema (XML syntax) says against a well-formed template with placeholders, either branch taken.
+
+    Processing instructions, which RELAX NG does not see, are refused with it.
+    """
+    from lxml import etree  # noqa: PLC0415 - only `cuecard check` asks
+
+    judge = etree.RelaxNG(etree.fromstring(schema.encode(), _parser(etree)))
+    found: list[Problem] = []
+    for index in (0, -1):
+        text = _filled(source, program, index)
+        tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), _parser(etree)).getroottree()
+        refused = [(node, "a processing instruction") for node in tree.xpath("//processing-instruction()")]
+        if not judge.validate(tree):
+            # What libxml2 reports after its first error is mostly a consequence of it.
+            error = judge.error_log[0]
+            refused.append((tree.xpath(error.path)[0], error.message))
+        found += [_broken_rule(source, text, node, message) for node, message in refused]
+    return list(dict.fromkeys(found))
+
+
+def _filled(source: Source, program: Program, taken: int) -> str:
+    """The text as it could be printed: a filler for a value, an element for a partial, nothing for other mustaches."""
+    nodes = [*program.body, *(node for branch in _all_branches(program.body) for node in branch.body)]
+    values = [(node.start, node.end) for node in nodes if isinstance(node, Mustache)]
+    in_tags, text, partials = in_attributes(program, source.text), blanked(source.text, values, FILLER), []
+    for node in nodes:
+        if isinstance(node, Partial) and not node.program and node.start not in in_tags:
+            partials.append((node.start, node.end))
+            text = f"{text[: node.start]}<{FILLER}/>{' ' * (node.end - node.start - 4)}{text[node.end :]}"
+    others = {*mustache_spans(program.body)}.difference(values, partials)
+    return blanked(text, [*others, *_other_branches(program.body, taken)], " ")
+
+
+def _broken_rule(source: Source, text: str, node: Any, message: str) -> Problem:
+    """A problem where a node stands: at its tag, or at the text that is in its way."""
+    start = sum(len(line) + 1 for line in text.split("\n")[: node.sourceline - 1])
+    mark = f"<?{node.target}" if hasattr(node, "target") else f"<{node.tag.rpartition('}')[2]}"
+    start = max(start, text.find(mark, start))
+    hint = "one root element, in it sections, in those texts and elements; no namespaces, no processing instructions"
+    return source.problem(start, start + len(mark), "xml-schema", message[:1].lower() + message[1:], hint)
+
+
+def _check(source: Source, program: Program, wrapper: str = "") -> Iterator[Problem]:
     """The whole text with the first branch of every block, then with the last."""
     for index in (0, -1):
         spans = [*mustache_spans(program.body), *_other_branches(program.body, index)]
-        yield from _xml_problems(source, blanked(source.text, spans, FILLER))
+        yield from _xml_problems(source, blanked(source.text, spans, FILLER), wrapper)
 
 
 def _other_branches(body: Sequence[Statement], taken: int) -> Iterator[tuple[int, int]]:
@@ -133,24 +182,30 @@ def _unbalanced(source: Source, found: Sequence[Tag]) -> Iterator[Problem]:
         yield source.problem(tag.start, tag.end, "xml-branch", message, hint)
 
 
-def _xml_problems(source: Source, text: str) -> Iterator[Problem]:
+def _xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Problem]:
     from lxml import etree  # noqa: PLC0415 - lxml loads when the first outline is made
 
     doctype = text.find("<!DOCTYPE")
     if doctype >= 0:
         yield source.problem(doctype, doctype + 9, "xml-doctype", "DOCTYPE is not allowed", "remove it")
         return
-    parser = etree.XMLParser(
+    wrapped = f"<{wrapper}>{text}</{wrapper}>" if wrapper else text
+    try:
+        etree.fromstring(wrapped.encode("utf-8", "surrogatepass"), _parser(etree))
+    except etree.XMLSyntaxError as error:
+        yield _described(source, error, shift=len(f"<{wrapper}>") if wrapper else 0)
+
+
+def _parser(etree: Any) -> Any:
+    """No entities, no network, no huge trees."""
+    return etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, dtd_validation=False, huge_tree=False, recover=False
     )
-    try:
-        etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
-    except etree.XMLSyntaxError as error:
-        yield _described(source, error)
 
 
-def _described(source: Source, error: Any) -> Problem:
+def _described(source: Source, error: Any, shift: int) -> Problem:
     line, column = error.position
+    column -= shift if line == 1 else 0
     lines = source.text.split("\n")
     offset = sum(len(each) + 1 for each in lines[: max(0, line - 1)]) + max(0, column - 1)
     message = str(error.msg or "the template is not well-formed XML").partition(", line ")[0]

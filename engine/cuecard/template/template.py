@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from cuecard.errors import CuecardError, Problem, TemplateLimitError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template.analysis import InputUse, inputs_of
+from cuecard.template.backend import Backend, Code
 from cuecard.template.codegen import Generated, Helper, Rules, generate
 from cuecard.template.guard import Escaping
 from cuecard.template.markup import element_names, in_attributes
@@ -26,6 +27,12 @@ MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
 
 
+def python(program: Program, source: Source, rules: Rules) -> Code:
+    """The backend of our own: generated Python."""
+    generated = generate(program, source, rules)
+    return Code(generated.places, lambda runtime: _load(source.name, generated, runtime))
+
+
 def compile_template(
     text: str,
     *,
@@ -35,6 +42,7 @@ def compile_template(
     strict: bool = True,
     assume_objects: bool = False,
     escaping: Escaping = "text",
+    backend: Backend = python,
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -48,13 +56,14 @@ def compile_template(
         strict: a missing value, helper or partial is an error (Handlebars' strict mode, and then some).
         assume_objects: in a path, all but the last value must exist (Handlebars' assumeObjects).
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is.
+        backend: what makes the checked template run; it changes neither text nor errors.
 
     Raises:
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
     sources = {key: Source(f"{key}", value) for key, value in (partials or {}).items()}
-    return Template(Source(name, text), sources, helpers or {}, (strict, assume_objects, escaping))
+    return Template(Source(name, text), sources, helpers or {}, (strict, assume_objects, escaping), backend)
 
 
 class Template:
@@ -66,10 +75,11 @@ class Template:
         partials: Mapping[str, Source],
         helpers: Mapping[str, Helper],
         options: tuple[bool, bool, Escaping],
+        backend: Backend,
     ) -> None:
         """Use `compile_template`."""
         self.name, self.text = source.name, source.text
-        self._helpers, self._options = dict(helpers), options
+        self._helpers, self._options, self._backend = dict(helpers), options, backend
         parsed, problems = _parse_all({"": source, **partials})
         if problems:
             raise TemplateSyntaxError(problems)
@@ -137,8 +147,8 @@ class Template:
         strict, assume_objects, escaping = self._options
         attributes = in_attributes(program, source.text)
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes)
-        generated = generate(program, source, rules)
-        return _Unit(source, generated, Runtime(source, generated.places, escaping, self._names))
+        code = self._backend(program, source, rules)
+        return _Unit(code, Runtime(source, code.places, escaping, self._names))
 
 
 class Part:
@@ -154,10 +164,10 @@ class Part:
 
 
 class _Unit:
-    """Generated code of one text; Python compiles it when it is first called, once, whichever thread comes first."""
+    """The code of one text; it is compiled when it is first called, once, whichever thread comes first."""
 
-    def __init__(self, source: Source, generated: Generated, runtime: Runtime) -> None:
-        self.source, self.generated, self.runtime = source, generated, runtime
+    def __init__(self, code: Code, runtime: Runtime) -> None:
+        self.code, self.runtime = code, runtime
         self._lock = threading.Lock()
         self._body: Any = None
 
@@ -166,7 +176,7 @@ class _Unit:
         """The compiled function."""
         with self._lock:
             if self._body is None:
-                self._body = _load(self.source.name, self.generated, self.runtime)
+                self._body = self.code.load(self.runtime)
             return self._body
 
     def call(self, context: Json, data: Data, scope: Scope, env: Env) -> str:

@@ -7,7 +7,7 @@ import io
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from mcp.client.client import Client
@@ -15,14 +15,9 @@ from mcp.client.client import Client
 from cuecard.errors import ToolServerError
 from cuecard.model import ToolResult
 from cuecard.outside.mcp import ServerCommand, ToolServer, open_server
+from unit.adapters.odd_server import NAMES, odd_server
 
 FOLDER = Path(__file__).parent
-if TYPE_CHECKING:
-    from tests.unit.adapters.odd_server import NAMES, odd_server
-else:
-    sys.path.insert(0, str(FOLDER))  # tests are no package: the server is a script next to this file
-    from odd_server import NAMES, odd_server
-
 Result = TypeVar("Result")
 Use = Callable[[ToolServer], Awaitable[Result]]
 

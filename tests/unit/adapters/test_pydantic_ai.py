@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import cache
@@ -11,10 +11,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from pydantic_ai import Agent, Tool
+from pydantic_ai import Agent, RunContext, Tool
+from pydantic_ai.capabilities import AbstractCapability, ProcessHistory
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, SystemPromptPart, TextPart, ToolCallPart
+from pydantic_ai.models import ModelRequestContext
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
+from typing_extensions import override
 
 from cuecard import Engine, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
@@ -59,14 +62,18 @@ class Model:
 
 
 def make_agent(
-    model: Model, delivery: Delivery = "append", tools: Sequence[Callable[..., Any] | Tool[Any]] = (), **options: Any
+    model: Model,
+    delivery: Delivery = "append",
+    tools: Sequence[Callable[..., Any] | Tool[Any]] = (),
+    capabilities: Sequence[AbstractCapability[Any]] = (),
+    **options: Any,
 ) -> Agent[Turn, str]:
     profile = ModelProfile(supports_inline_system_prompts=True)
     return Agent(
         FunctionModel(model.decide, profile=profile),
         deps_type=Turn,
         tools=[*tools, cms_createPage, cms_searchImages, cms_listPages],
-        capabilities=[Cuecard(engine=engine(delivery), turn=lambda ctx: ctx.deps, **options)],
+        capabilities=[*capabilities, Cuecard(engine=engine(delivery), turn=lambda ctx: ctx.deps, **options)],
     )
 
 
@@ -173,6 +180,36 @@ def test_the_request_n_begins_with_the_request_before() -> None:
         assert wire(longer)[: len(wire(shorter))] == wire(shorter)
 
 
+def test_a_model_without_system_messages_in_between_gets_the_instructions_as_marked_text() -> None:
+    model = Model([[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
+    agent = make_agent(model)
+
+    asyncio.run(agent.run("hello", deps=Turn(now=NOW), model=FunctionModel(model.decide)))
+
+    marked = [p.content for p in model.requests[1][-1].parts if p.part_kind == "user-prompt"]
+    assert str(marked[0]).startswith("<system><tool-usage-instructions>\n<cms_createPage>\nBEFORE: ")
+    assert wire(model.requests[2])[: len(wire(model.requests[1]))] == wire(model.requests[1])
+
+
+def test_a_streamed_run_is_sent_the_same() -> None:
+    model = Model([])
+    sent: list[str | None] = []
+
+    async def stream(_messages: list[ModelMessage], info: AgentInfo) -> AsyncIterator[str]:
+        sent.append(info.instructions)
+        yield "done"
+
+    async def run_streamed() -> str:
+        streaming = FunctionModel(stream_function=stream)
+        async with make_agent(model).run_stream("hello", deps=Turn(now=NOW), model=streaming) as result:
+            return await result.get_output()
+
+    run(model)
+
+    assert asyncio.run(run_streamed()) == "done"
+    assert sent == model.instructions
+
+
 def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
     model = Model([[("cms_createPage", {"title": "About"})]])
 
@@ -269,6 +306,40 @@ def test_blocks_join_a_history_that_never_had_them_where_they_belong() -> None:
     assert with_block == [2]  # user, search, search result
     assert isinstance(second.requests[0][2], ModelRequest)
     assert not any("system-prompt" in kinds(message) for message in history)
+
+
+def shortened(messages: list[ModelMessage]) -> list[ModelMessage]:
+    """What a host might do to a long conversation: the first words of the user, and the last exchange."""
+    return [messages[0], *messages[-2:]] if len(messages) > 3 else messages
+
+
+def test_what_was_discovered_stays_where_the_host_shortens_the_history_for_good() -> None:
+    create = ("cms_createPage", {"title": "About"})
+    model = Model([[("tool_search", PAGES)], [create], [create]])
+
+    run(model, capabilities=[ProcessHistory(shortened)])
+
+    assert model.tools[1:] == [["tool_search", "cms_createPage"]] * 3
+    assert [len(blocks(request)) for request in model.requests] == [0, 1, 1, 1]
+
+
+def test_a_history_that_the_host_shortens_for_a_request_is_kept_whole() -> None:
+    @dataclass
+    class Shorten(AbstractCapability[Any]):
+        @override
+        async def before_model_request(
+            self, ctx: RunContext[Any], request_context: ModelRequestContext
+        ) -> ModelRequestContext:
+            request_context.messages = shortened(list(request_context.messages))
+            return request_context
+
+    create = ("cms_createPage", {"title": "About"})
+    model = Model([[("tool_search", PAGES)], [create], [create]])
+
+    result = run(model, capabilities=[Shorten()])
+
+    assert len(result.all_messages()) == 8
+    assert [len(blocks(request)) for request in model.requests] == [0, 1, 1, 1]
 
 
 def test_a_wrong_turn_is_refused_before_any_request() -> None:

@@ -59,14 +59,14 @@ def error_of(steps: str, answer: str = "done") -> str:
 def test_values_of_earlier_results_keep_their_type_alone_and_become_text_inside_a_text() -> None:
     messages = play(
         """\
-      - calls: [{tool: cms_createPage, args: {slug: about}, save: {page: page, tag: page.tags.1}}]
-      - calls: [{tool: cms_createPage, args: {slug: x, n: "${page.number}", all: "${page}", title: "No. ${page.number}${tag}"}}]
+      - calls: [{tool: cms_createPage, args: {slug: about}, save: {page: page, t: page.tags.1}}]
+      - calls: [{tool: cms_createPage, args: {slug: x, n: "${page.number}", all: "${page}", two: "${page.number}${t}"}}]
 """,
         "${page.slug} is there",
     )
 
     page = {"id": "page-1", "number": 7, "tags": ["a", "b"], "slug": "about"}
-    arguments = {"slug": "x", "n": 7, "all": page, "title": "No. 7b"}
+    arguments = {"slug": "x", "n": 7, "all": page, "two": "7b"}
     assert calls(messages)[1:] == [("cms_createPage", arguments), ("final_answer", {"answer": "about is there"})]
 
 

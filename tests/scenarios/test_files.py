@@ -1,4 +1,4 @@
-"""References of scenarios, and where their files are wrong."""
+"""Scenario and assistant files: references between steps, and where files are wrong."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def test_all_problems_of_an_assistant_and_its_scenarios_are_reported_at_once(
     with pytest.raises(SpecError) as caught:
         read_assistant(Path("assistant.yaml"))
 
-    assert str(caught.value) == PROBLEMS.format(here=tmp_path)
+    assert [line for line in str(caught.value).splitlines() if ": error[" in line] == PROBLEMS
 
 
 ASSISTANT = """\
@@ -93,24 +93,13 @@ turns:
     steps: [{calls: []}]
     anwser: done
 """
-PROBLEMS = """\
-assistant.yaml:3:21: error[unknown-placeholder]: nothing fills `{{date}}`
-  3 |   command: [server, "{{date}}"]
-    |                     ^^^^^^^^
-  = did you mean `data`?
-
-assistant.yaml:1:1: error[missing-file]: `agent.yaml` does not exist
-  1 | agent: agent.yaml
-    |        ^^^^^^^^^^
-  = looked for {here}/agent.yaml
-
-plays/one.yaml:7:35: error[unsaved-name]: no earlier step saves `page`
-  7 |           - {{tool: make, args: {{slug: "${{page.slug}}"}}, save: {{page: page}}}}
-    |                                       ^^^^^^^^^^^^^^
-  = save it in an earlier step: `save: {{name: path.in.the.result}}`
-
-plays/one.yaml:8:13: error[unsaved-name]: no earlier step saves `pag`
-  8 |     answer: ${{pag.title}}
-    |             ^^^^^^^^^^^^
-  = did you mean `page`?
-"""
+PROBLEMS = [
+    "assistant.yaml:1:8: error[missing-file]: `agent.yaml` does not exist",
+    "assistant.yaml:3:21: error[unknown-placeholder]: nothing fills `{date}`",
+    "plays/one.yaml:7:39: error[unsaved-name]: no earlier step saves `page`",
+    "plays/one.yaml:8:13: error[unsaved-name]: no earlier step saves `pag`",
+    "plays/two.yaml:2:6: error[wrong-value]: `now` should have a zone, such as 2026-11-20T09:00:00+00:00",
+    "plays/two.yaml:4:5: error[missing-key]: `answer` is missing",
+    "plays/two.yaml:5:21: error[wrong-value]: `turns.0.steps.0.calls` should not be empty",
+    "plays/two.yaml:6:5: error[unknown-key]: unknown key `anwser`",
+]

@@ -1,0 +1,49 @@
+"""Inputs against the template: what it reads is declared, what is declared is read, and every value has its place."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from cuecard.agent.nouns import BUILT_IN, PROTOCOLS
+from cuecard.errors import Problem, did_you_mean
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.sources import AgentSources, SourceText
+from cuecard.spec.yaml_text import Document, problem_at
+from cuecard.template import InputUse
+
+
+def check_inputs(
+    document: Document, spec: AgentFile, uses: Sequence[InputUse], sources: AgentSources
+) -> Iterator[Problem]:
+    """Undeclared, reserved and unused inputs, and a template without a place for tool instructions."""
+    if sources.template is None:
+        return
+    texts = {"": sources.template, **{partial.stem: partial for partial in sources.partials}}
+    used = {use.name for use in uses}
+    yield from _undeclared(uses, {*spec.inputs, *BUILT_IN}, texts, document)
+    for name in spec.inputs:
+        yield from _declaration(document, name, used)
+    if spec.tools.instructions and PROTOCOLS not in used:
+        message = "the template has no place for tool instructions"
+        hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
+        yield document.problem(("template",), "no-protocols", message, hint)
+
+
+def _undeclared(
+    uses: Sequence[InputUse], declared: Collection[str], texts: Mapping[str, SourceText], document: Document
+) -> Iterator[Problem]:
+    for use in dict.fromkeys(uses):
+        if use.name not in declared:
+            place, message = texts[use.template], f"`{use.name}` is not an input"
+            hint = f"{did_you_mean(use.name, declared)}\nor declare it under `inputs:` in {document.name}"
+            yield problem_at(place.name, place.text, use.span, "undeclared-input", message, hint)
+
+
+def _declaration(document: Document, name: str, used: Collection[str]) -> Iterator[Problem]:
+    path = ("inputs", name)
+    if name in BUILT_IN:
+        message, hint = f"`{name}` is filled by the engine", "remove the declaration"
+        yield document.problem(path, "reserved-input", message, hint, key=True)
+    elif name not in used:
+        message, hint = f"no template reads `{name}`", "use it or remove it"
+        yield document.problem(path, "unused-input", message, hint, key=True, severity="warning")

@@ -1,0 +1,93 @@
+"""Sections among each other: one of each name, and nothing that changes before what never does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cuecard.agent.checks.trees import MAIN, Trees
+from cuecard.agent.nouns import Section
+from cuecard.errors import CuecardError, Problem
+from cuecard.model import CountTokens
+from cuecard.template import Part
+from cuecard.template.markup import Tag, blanked, mustache_spans, tags
+from cuecard.template.nodes import Block
+from cuecard.template.outline import FILLER
+from cuecard.template.source import Source
+
+_RHYTHM = {"call": "from call to call", "step": "from step to step"}
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A section with its first tag, as offsets into the template; `conditional`: the tag stands in a block."""
+
+    section: Section
+    start: int
+    end: int
+    tag: Tag
+    conditional: bool
+
+    @property
+    def is_text(self) -> bool:
+        """Whether it is more than the closing tag of the root."""
+        return self.tag.kind != "close"
+
+    def text(self, source: Source) -> str:
+        """What a section prints that reads nothing; where even that fails, what is written."""
+        try:
+            return self.section.render({})
+        except CuecardError:
+            return source.text[self.start : self.end]
+
+
+def place_sections(trees: Trees, parts: Sequence[Part], sections: Sequence[Section]) -> tuple[Placed, ...]:
+    """The parts of a core template with their places, in order."""
+    source, program = trees[MAIN]
+    plain = blanked(source.text, mustache_spans(program.body), FILLER)
+    blocks = [node for node in program.body if isinstance(node, Block) and not node.decorator]
+    found, end = [], 0
+    for part, section in zip(parts, sections, strict=True):
+        start, end = end, end + len(part.text)
+        tag = next(tag for tag in tags(plain) if start <= tag.start < end)
+        conditional = any(block.start < tag.start < block.end for block in blocks)
+        found.append(Placed(section, start, end, tag, conditional))
+    return tuple(found)
+
+
+def check_names(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
+    """A second section of the same name, which manifests and budgets call by another."""
+    source, first = trees[MAIN][0], dict[str, Placed]()
+    for each in (p for p in placed if p.is_text):
+        other = first.setdefault(each.tag.name, each)
+        if other is not each:
+            message = f"a second section is called `{each.tag.name}`; manifests name it `{each.section.id}`"
+            hint = f"the first is at {source.where(other.tag.start)}; rename one, or make one section of both"
+            span = each.tag.start, each.tag.end
+            yield source.problem(*span, "duplicate-section", message, hint, severity="warning")
+
+
+def check_tiers(trees: Trees, placed: Sequence[Placed], count: CountTokens) -> Iterator[Problem]:
+    """Sections that change, or are not always there, before static ones; with what that costs in tokens.
+
+    Providers cache a prompt up to the first place where it differs from the one before.
+    """
+    source = trees[MAIN][0]
+    for index, each in enumerate(placed):
+        behind = [p for p in placed[index + 1 :] if p.section.tier == "static" and p.is_text]
+        if each.section.tier != "static" and behind:
+            lost = sum(count(p.text(source)) for p in behind)
+            yield _early(source, each, lost, behind[-1].tag.name)
+
+
+def _early(source: Source, each: Placed, lost: int, last: str) -> Problem:
+    does = "comes and goes" if each.conditional else "changes"
+    message = f"<{each.tag.name}> {does} {_RHYTHM[each.section.tier]}, before {lost:,} tokens of static text"
+    return source.problem(
+        each.tag.start,
+        each.tag.end,
+        "conditional-section" if each.conditional else "section-order",
+        message,
+        f"a prompt cache ends at the first difference: move it behind <{last}>",
+        severity="warning",
+    )

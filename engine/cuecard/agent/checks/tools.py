@@ -1,0 +1,43 @@
+"""Tools against their instructions: who is core, who searches, and in which order files are read."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from itertools import pairwise
+
+from cuecard.errors import Problem, did_you_mean
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.sources import SourceText
+from cuecard.spec.yaml_text import Document
+
+
+def check_tools(document: Document, spec: AgentFile, known: Collection[str]) -> Iterator[Problem]:
+    """Core tools without instructions, and a search tool that the agent could never call."""
+    for index, name in enumerate(spec.tools.core):
+        if name not in known:
+            message = f"`{name}` has no tool instructions"
+            yield document.problem(("tools", "core", index), "unknown-tool", message, did_you_mean(name, known))
+    search = spec.tools.search.tool
+    if search not in spec.tools.core:
+        message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"
+        yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
+
+
+def check_order(document: Document, instructions: Sequence[SourceText]) -> Iterator[Problem]:
+    """Files that stand in another order where file names have no case: then tools do, and fingerprints differ."""
+    for names in _siblings(instructions).values():
+        for first, second in pairwise(sorted(names)):
+            if first.lower() > second.lower():
+                message = f"`{first}` and `{second}` stand in another order on Windows, and with them their tools"
+                hint = "write both names in the same case"
+                yield document.problem(("tools", "instructions"), "tool-order", message, hint, severity="warning")
+
+
+def _siblings(files: Sequence[SourceText]) -> dict[tuple[str, ...], set[str]]:
+    """What each folder holds of these files and of the folders above them."""
+    found: dict[tuple[str, ...], set[str]] = {}
+    for file in files:
+        parts = tuple(file.path.split("/"))
+        for depth, part in enumerate(parts):
+            found.setdefault(parts[:depth], set()).add(part)
+    return found

@@ -1,0 +1,62 @@
+"""Text in static sections that looks as if it changed: a prompt that differs at its beginning is cached by nobody.
+
+What a line itself calls an example is taken for one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+
+from cuecard.agent.checks.sections import Placed
+from cuecard.agent.checks.trees import MAIN, Trees, reachable
+from cuecard.errors import Problem
+from cuecard.template.markup import blanked, mustache_spans
+from cuecard.template.source import Source
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
+_LOOKS = {
+    "a UUID": r"\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b",
+    "a date": r"\b(?:19|20)\d\d-[01]\d-[0-3]\d(?:[t ][0-2]\d:[0-5]\d(?::[0-5]\d)?)?"
+    rf"|\b[0-3]?\d[./][01]?\d[./](?:19|20)\d\d\b|\b[0-3]?\d\.? {_MONTH} (?:19|20)\d\d\b"
+    rf"|\b{_MONTH} [0-3]?\d,? (?:19|20)\d\d\b",
+    "a time": r"\b[0-2]\d:[0-5]\d(?::[0-5]\d)?\b",
+    "a timestamp": r"\b1\d{9}(?:\d{3})?\b",
+    "a counter": r"\b(?:build|call|conversation|message|request|run|session|visit)"
+    r"(?: (?:number|no\.|id):?| ?[#:]) ?#?\d+",
+    "a user's folder": r"(?:/home/|/users/|\b[a-z]:\\users\\)[\w.-]+",
+    "a user's address": r"\b[\w.+-]{1,64}@(?!example\.)[\w-]{1,63}(?:\.[\w-]{2,63}){1,4}",
+}
+_VOLATILE = re.compile(
+    "|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_LOOKS.values())), re.IGNORECASE
+)
+_EXAMPLE = re.compile(r"\b(?:e\.g\.|(?:example|for instance|such as|like)\b)", re.IGNORECASE)
+"""Words that make what follows on the line an example."""
+
+
+def check_volatile(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
+    """A warning for each such text in a static section, and in the partials that static sections call."""
+    source, program = trees[MAIN]
+    static = [(p.start, p.end) for p in placed if p.section.tier == "static"]
+    for start, end in static:
+        yield from _volatile(source, _plain(trees, MAIN)[start:end], start)
+    calls = [node for node in program.body if any(start <= node.start < end for start, end in static)]
+    for name in reachable(trees, calls):
+        yield from _volatile(trees[name][0], _plain(trees, name), 0)
+
+
+def _plain(trees: Trees, name: str) -> str:
+    source, program = trees[name]
+    return blanked(source.text, mustache_spans(program.body), " ")
+
+
+def _volatile(source: Source, text: str, offset: int) -> Iterator[Problem]:
+    for match in _VOLATILE.finditer(text):
+        line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
+        if _EXAMPLE.search(line):
+            continue
+        kind = list(_LOOKS)[int(str(match.lastgroup)[1:])]
+        message = f"`{match.group()}` looks like {kind}, in a section that should never change"
+        hint = "make it an input, in a section behind the static ones; or say on the line that it is an example"
+        place = offset + match.start(), offset + match.end()
+        yield source.problem(*place, "volatile-text", message, hint, severity="warning")

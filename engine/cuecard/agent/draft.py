@@ -1,0 +1,73 @@
+"""What can be made of an agent's texts. It goes on after each problem, so that one run reports every one of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from cuecard.agent.checks.inputs import check_inputs
+from cuecard.agent.checks.invisible import refuse_invisible
+from cuecard.agent.checks.tools import check_order, check_tools
+from cuecard.agent.core import Core, read_core
+from cuecard.agent.instructions import read_instructions
+from cuecard.agent.memo import Memo
+from cuecard.errors import CuecardError, Problem
+from cuecard.model import ToolCard
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.sources import AgentSources
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import Document, read_yaml
+from cuecard.template import Escaping
+
+Result = TypeVar("Result")
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Draft:
+    """An agent as far as it could be made; what could not is None, and `problems` says why."""
+
+    sources: AgentSources
+    document: Document | None
+    spec: AgentFile | None
+    core: Core | None
+    cards: Mapping[str, ToolCard]
+    problems: tuple[Problem, ...]
+
+    @property
+    def has_errors(self) -> bool:
+        """Whether no agent can be made of it."""
+        return self.spec is None or any(problem.severity == "error" for problem in self.problems)
+
+
+def make_draft(sources: AgentSources, memo: Memo) -> Draft:
+    """Read, compile and check everything that can be."""
+    problems = [*sources.problems, *(p for source in sources.texts() for p in memo(refuse_invisible, source))]
+    document = _attempt(lambda: read_yaml(sources.agent.text, sources.agent.name), problems)
+    spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
+    escaping: Escaping = spec.template.escaping if spec else "text"
+    template = sources.template
+    core = _attempt(lambda: memo(read_core, template, sources.partials, escaping), problems) if template else None
+    problems += core.problems if core else ()
+    cards, named, found = read_instructions(sources.instructions, memo)
+    problems += found
+    if document and spec:
+        problems += [*document.warnings, *(check_inputs(document, spec, core.inputs, sources) if core else ())]
+        problems += _check_tools(document, spec, named, sources)
+    return Draft(sources, document, spec, core, cards, tuple(problems))
+
+
+def _check_tools(
+    document: Document, spec: AgentFile, named: frozenset[str], sources: AgentSources
+) -> Iterator[Problem]:
+    if sources.instructions:
+        yield from check_tools(document, spec, named)
+        yield from check_order(document, sources.instructions)
+
+
+def _attempt(read: Callable[[], Result], problems: list[Problem]) -> Result | None:
+    try:
+        return read()
+    except CuecardError as error:
+        problems += error.problems
+        return None

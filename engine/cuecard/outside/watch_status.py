@@ -1,0 +1,73 @@
+"""What a watcher says of itself: what is served, what was refused, since when and why."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from typing import Literal
+
+from cuecard.errors import Problem
+from cuecard.model import Json
+
+Watching = Literal["events", "polling", "stopped"]
+"""How changes are noticed: the file system reports them, the sweep finds them, or not any more."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A state of the files that is not served: its fingerprint, since when there is one, and every problem."""
+
+    sha256: str
+    since: datetime
+    problems: tuple[Problem, ...]
+
+    @property
+    def picture(self) -> str:
+        """The problems as people read them."""
+        return "\n\n".join(problem.picture() for problem in self.problems)
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """One state of a watcher.
+
+    Attributes:
+        number: counts what was reported: 0 at the start, one more for each swap, refusal and recovery.
+        serving: the fingerprint of the texts that are served, in hex (`Manifest.spec_sha256`).
+        since: since when they are.
+        changed: the files that made the difference to what was served before, relative to the agent file's folder.
+        refused: what is not served although it is in the files; None when files and prompt agree.
+        restored: whether the texts are the last good ones of an earlier run: the files were broken at the start.
+        watching: how changes are noticed.
+        unsaved: why the last good state could not be kept on disk; empty when it is.
+    """
+
+    number: int
+    serving: str
+    since: datetime
+    changed: tuple[str, ...] = ()
+    refused: Refusal | None = None
+    restored: bool = False
+    watching: Watching = "polling"
+    unsaved: str = ""
+
+    def __str__(self) -> str:
+        origin = ", the last good state of an earlier run" if self.restored else ""
+        lines = [f"serving {self.serving[:12]} since {_shown(self.since)}{origin} ({self.watching})"]
+        if self.refused:
+            lines += [f"refused {self.refused.sha256[:12]} since {_shown(self.refused.since)}:", self.refused.picture]
+        if self.unsaved:
+            lines.append(f"the last good state is not on disk: {self.unsaved}")
+        return "\n".join(lines)
+
+    def to_json(self) -> dict[str, Json]:
+        """The status as plain JSON; times in ISO 8601."""
+        data = asdict(self)
+        data["since"] = self.since.isoformat()
+        if self.refused:
+            data["refused"]["since"] = self.refused.since.isoformat()
+        return data
+
+
+def _shown(moment: datetime) -> str:
+    return moment.isoformat(sep=" ", timespec="seconds")

@@ -1,0 +1,24 @@
+"""The seam between what a template says and what makes it run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.template.codegen import Rules
+from cuecard.template.nodes import Program
+from cuecard.template.runtime import Body, Runtime
+from cuecard.template.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render."""
+
+    places: list[tuple[int, int]]
+    load: Callable[[Runtime], Body]
+
+
+Backend: TypeAlias = Callable[[Program, Source, Rules], Code]
+"""Checks the parsed program of a template, a part or a partial, and says how it is compiled."""

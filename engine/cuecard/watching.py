@@ -1,0 +1,139 @@
+"""Hot reload: an engine that follows its files, and which state serves a conversation that began before a change."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal, TypeAlias
+
+from cuecard.agent import build_agent
+from cuecard.agent.memo import Memo
+from cuecard.engine import Engine
+from cuecard.model import Call, Clock, Delivery
+from cuecard.outside.clock import utc_now
+from cuecard.outside.lastgood import LastGood, user_folder
+from cuecard.outside.tokens import TokenCounter, bundled_counter
+from cuecard.outside.watch import Watcher
+from cuecard.outside.watch_files import AgentFiles
+from cuecard.outside.watch_settle import Pace
+from cuecard.spec.sources import AgentSources
+
+Policy: TypeAlias = Literal["now", "next-call", "next-conversation"]
+"""When a change of the files reaches a conversation under `append` delivery: at the next step, call, or conversation.
+
+The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`.
+"""
+
+
+def watch(
+    path: str | Path,
+    *,
+    delivery: Delivery | None = None,
+    clock: Clock = utc_now,
+    ready: Callable[[Engine], Engine] | None = None,
+    state: str | Path | None = None,
+    pace: Pace | None = None,
+) -> Watcher[Engine]:
+    """The engine of the agent at `path`, kept up to date while its files change.
+
+    Args:
+        path: the agent file, or a folder with `agent.yaml`.
+        delivery: overrides the agent file's `delivery`.
+        clock: asked for the time when a turn does not say.
+        ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`.
+        state: the folder that keeps the last good state for a restart; without it, the user's state folder.
+        pace: how patient to be with files that are being written.
+
+    Raises:
+        SpecError: with every problem, when the files are broken and no last good state is known.
+    """
+    files = AgentFiles(path)
+    last_good = LastGood(user_folder() if state is None else Path(state), files.agent)
+    return Watcher(files, _Maker(delivery, clock, ready), last_good, pace)
+
+
+class _Maker:
+    """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
+
+    def __init__(self, delivery: Delivery | None, clock: Clock, ready: Callable[[Engine], Engine] | None) -> None:
+        self._delivery, self._clock, self._ready = delivery, clock, ready
+        self._memo = Memo()
+        self._counter: TokenCounter | None = None
+
+    def __call__(self, sources: AgentSources) -> Engine:
+        agent = build_agent(sources, self._memo)
+        delivery = self._delivery or agent.spec.delivery
+        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock)
+        engine = self._ready(engine) if self._ready else engine
+        self._memo.forget_unused()
+        return engine
+
+    def _count(self, encoding: str) -> TokenCounter:
+        if self._counter is None or self._counter.source.encoding != encoding:
+            self._counter = bundled_counter(encoding)
+        return self._counter
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The engine for a call or a step; the policy in force, and why it is this engine, for the manifest."""
+
+    engine: Engine
+    policy: Policy
+    reason: str
+
+
+class Pins:
+    """Gives each conversation the state that the policy says, while the files change.
+
+    It keeps the newest states that have served; a conversation whose state is gone (after a restart, or after many
+    changes) is served from the newest, and the reason says so.
+    """
+
+    def __init__(self, watcher: Watcher[Engine], policy: Policy = "next-conversation", keep: int = 16) -> None:
+        self._watcher, self._policy, self._keep = watcher, policy, keep
+        self._states: dict[str, Engine] = {}
+
+    def serve(self, began: str = "", call: Call | None = None) -> Served:
+        """The engine for the next call, or for the next step of `call`.
+
+        When it is not the one that prepared `call` (compare `call.spec_sha256`), prepare the call anew.
+
+        Args:
+            began: `spec_sha256` of the first call of this conversation; empty for a new conversation.
+            call: the running call; None at its start.
+        """
+        current = self._watcher.current
+        self._states.setdefault(current.agent.sha256, current)
+        for oldest in list(self._states)[: -self._keep]:
+            self._states.pop(oldest, None)
+        return choose(
+            self._policy,
+            current,
+            began=self._states.get(began) if began else current,
+            running=self._states.get(call.spec_sha256) if call else None,
+        )
+
+
+def choose(policy: Policy, current: Engine, *, began: Engine | None, running: Engine | None) -> Served:
+    """Which state serves: a pure function.
+
+    Under `rewrite` delivery there is no long-lived start of a request to keep, so `next-conversation` is `next-call`.
+
+    Args:
+        policy: the wish.
+        current: the newest good state.
+        began: the state that the conversation began with; None when it is no longer known.
+        running: the state that prepared the running call; None at the start of a call, or when no longer known.
+    """
+    in_force = "next-call" if policy == "next-conversation" and current.delivery == "rewrite" else policy
+    if in_force == "now":
+        return Served(current, in_force, "the newest state")
+    if running:
+        return Served(running, in_force, "the state that prepared this call")
+    if in_force == "next-call":
+        return Served(current, in_force, "the newest state when this call began")
+    if began:
+        return Served(began, in_force, "the state that this conversation began with")
+    return Served(current, in_force, "the newest state: the one that this conversation began with is no longer kept")

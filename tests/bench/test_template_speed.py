@@ -1,0 +1,133 @@
+"""Compiling and rendering, side by side in one run with pybars3 and Jinja2 where they are installed.
+
+Two templates that print the same bytes everywhere: a prompt of about 6 kB, and the same with a loop over ten tools of
+four fields. Each engine does its turn in every round, so that all of them share the machine's good and bad moments.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import statistics
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from cuecard.template import Escaping, compile_template
+
+pytestmark = pytest.mark.bench
+
+Render = Callable[[], str]
+
+RULE = "Say what you are going to do, do it with one tool at a time, and say what came of it in a sentence. "
+HANDLEBARS = (
+    "<agent>\n<identity>\nYou help {{user}} with {{site}}.\n"
+    + RULE * 14
+    + "\n</identity>\n{{#if formal}}\n<tone>Be formal.</tone>\n{{else}}\n<tone>Be brief.</tone>\n{{/if}}\n<rules>\n"
+    + RULE * 40
+    + "\n</rules>\n<memory>\n{{{memory}}}\n</memory>\n<date>{{date}}</date>\n</agent>\n"
+)
+LOOP = "Tools: {{#each tools}}- {{name}}: {{summary}} (of {{category}}, {{uses}} uses) {{/each}}.\n"
+JINJA = (
+    HANDLEBARS.replace("{{{memory}}}", "{{ memory|safe }}")
+    .replace("{{#if formal}}", "{% if formal %}")
+    .replace("{{else}}", "{% else %}")
+    .replace("{{/if}}", "{% endif %}")
+)
+JINJA_LOOP = (
+    LOOP.replace("{{#each tools}}", "{% for tool in tools %}")
+    .replace("{{/each}}", "{% endfor %}")
+    .replace("{{", "{{ tool.")
+    .replace("}}", " }}")
+)
+VALUES = {
+    "user": "Ada & Grace",
+    "site": "the site of a bakery",
+    "formal": False,
+    "memory": '  - "About Us" (page-1)\n' * 80,
+    "date": "2026-11-20",
+    "tools": [
+        {"name": f"tool_{n}", "summary": f"does thing number {n}", "category": "pages < posts", "uses": n}
+        for n in range(10)
+    ],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """An engine: template text to something that renders; its own spelling of the two templates."""
+
+    name: str
+    compile: Callable[[str], Render]
+    templates: tuple[str, str] = (HANDLEBARS, HANDLEBARS + LOOP)
+
+
+def ours(escaping: Escaping, *, strict: bool) -> Callable[[str], Render]:
+    def compiled(text: str) -> Render:
+        template = compile_template(text, strict=strict, escaping=escaping)
+        return lambda: template.render(VALUES)
+
+    return compiled
+
+
+def pybars(text: str) -> Render:
+    compiler: Any = importlib.import_module("pybars").Compiler()
+    template = compiler.compile(text)
+    return lambda: str(template(VALUES))
+
+
+def jinja(text: str) -> Render:
+    environment: Any = importlib.import_module("jinja2").Environment(
+        autoescape=True, trim_blocks=True, keep_trailing_newline=True, cache_size=0
+    )
+    template = environment.from_string(text)
+    return lambda: str(template.render(VALUES))
+
+
+OWN = (
+    Engine("cuecard, as Handlebars.js", ours("handlebars", strict=False)),
+    Engine("cuecard, as by default", ours("text", strict=True)),
+)
+OTHERS = {
+    "pybars": Engine("pybars3", pybars),
+    "jinja2": Engine("Jinja2", jinja, (JINJA, JINJA + JINJA_LOOP)),
+}
+
+
+def medians(works: dict[str, Callable[[], object]], *, rounds: int, each: int) -> dict[str, float]:
+    """Microseconds of one call, the median over rounds in which everybody has a turn."""
+    times: dict[str, list[float]] = {name: [] for name in works}
+    for _ in range(rounds):
+        for name, work in works.items():
+            start = time.perf_counter()
+            for _ in range(each):
+                work()
+            times[name].append((time.perf_counter() - start) / each * 1e6)
+    return {name: statistics.median(found) for name, found in times.items()}
+
+
+def first_render(engine: Engine, text: str) -> Callable[[], object]:
+    """Compiling, and whatever an engine puts off until it renders."""
+    return lambda: engine.compile(text)()
+
+
+@pytest.mark.parametrize("module", OTHERS)
+def test_speed_against(module: str) -> None:
+    if not importlib.util.find_spec(module):
+        pytest.skip(f"{OTHERS[module].name} is not installed")
+    other = OTHERS[module]
+    for index, label in enumerate(("prompt of 6 kB", "with a loop of 10 x 4")):
+        engines = (other, *OWN)
+        renders = {engine.name: engine.compile(engine.templates[index]) for engine in engines}
+        compiles = {engine.name: first_render(engine, engine.templates[index]) for engine in engines}
+        rendered = medians(dict(renders), rounds=60, each=100)
+        compiled = medians(compiles, rounds=8, each=1)
+
+        assert len({render() for render in renders.values()}) == 1
+        print(f"\n{label}")
+        for name in renders:
+            ratios = f"{rendered[name] / rendered[other.name]:6.3f}x  {compiled[name] / compiled[other.name]:7.4f}x"
+            print(f"  {name:26} render {rendered[name]:7.2f} us  compile {compiled[name] / 1e3:7.3f} ms  {ratios}")

@@ -1,0 +1,17 @@
+"""What every error of a text that came from anywhere must be able to do."""
+
+from __future__ import annotations
+
+from cuecard.errors import CuecardError
+
+
+def check_drawn(error: CuecardError, text: str) -> None:
+    """It has problems, each with a code, a message, a place and a line that is in the text, and it draws them."""
+    assert error.problems
+    assert str(error)
+    for problem in error.problems:
+        assert problem.code
+        assert problem.message
+        assert problem.source in text
+        if problem.span:
+            assert min(problem.span.line, problem.span.column, problem.span.length) > 0

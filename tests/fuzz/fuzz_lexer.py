@@ -1,0 +1,32 @@
+"""Any text becomes tokens that cover it from left to right, or a TemplateSyntaxError that can be drawn."""
+
+from __future__ import annotations
+
+from cuecard.errors import TemplateSyntaxError
+from cuecard.template.lexer import tokenize
+from cuecard.template.source import Source
+from fuzz.drawn import check_drawn
+
+PIECES = (
+    *("{{", "}}", "{{{", "}}}", "{{{{", "}}}}", "{{{{/", "{{~", "~}}", "{{#", "{{/", "{{^", "{{>", "{{#>", "{{#*"),
+    *("{{&", "{{!", "{{!--", "--}}", "--~}}", "\\{{", "\\\\{{", "{{else", "else if ", "as |x|", "../", "@index"),
+    *("[a b]", "[\\]]", '"text"', "'\\''", '"', "'", "(", ")", "|", "=", "true", "undefined", "-1.5", "1e9", "if"),
+    *("a", ".", "/", " ", "\n"),
+)
+
+
+def target(data: bytes) -> None:
+    """Read one input."""
+    text = data.decode("utf-8", "surrogateescape")
+    at = 0
+    try:
+        for token in tokenize(Source("fuzz", text)):
+            # No token holds the blanks inside of a tag, and the backslash that makes a tag text.
+            assert at <= token.start <= token.end
+            assert text[at : token.start].strip() in {"", "\\"}
+            assert token.text in text[token.start : token.end]
+            at = token.end
+    except TemplateSyntaxError as error:
+        check_drawn(error, text)
+    else:
+        assert at == len(text)

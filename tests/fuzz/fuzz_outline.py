@@ -1,0 +1,74 @@
+"""Any text has an outline whose parts make it up, or fails with a TemplateError that can be drawn."""
+
+from __future__ import annotations
+
+from cuecard.errors import TemplateError, TemplateSyntaxError
+from cuecard.model import Json
+from cuecard.template import Part, Template, compile_template
+from fuzz.drawn import check_drawn
+from fuzz.fuzz_lexer import PIECES as TAGS
+
+XML = (
+    *(
+        "<a>",
+        "</a>",
+        "<b>",
+        "</b>",
+        "<c/>",
+        '<a x="',
+        '">',
+        "<!--",
+        "-->",
+        "<![CDATA[",
+        "]]>",
+        "<?p ?>",
+        "<!DOCTYPE a>",
+    ),
+    *(
+        "&lt;",
+        "&#10;",
+        "&x;",
+        "&",
+        "<",
+        ">",
+        "{{#if a}}",
+        "{{/if}}",
+        "{{else}}",
+        "{{a}}",
+        "{{{b}}}",
+        "<working-memory>",
+    ),
+)
+PIECES = (*XML, *TAGS)
+
+VALUES: dict[str, Json] = {"a": [{"b": "</a>"}, ""], "b": "x < y"}
+
+
+def target(data: bytes) -> None:
+    """Read one input."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        template = compile_template(text, strict=False)
+    except TemplateError as error:
+        check_drawn(error, text)
+        return
+    try:
+        outline = template.outline()
+    except TemplateSyntaxError as error:
+        check_drawn(error, text)
+        return
+    assert outline.root
+    assert len({part.id for part in outline.parts}) == len(outline.parts)
+    assert "".join(part.text for part in outline.parts) == text
+    whole = rendered(template, text)
+    if whole is not None:
+        assert "".join(rendered(part, text) or "" for part in outline.parts) == whole
+
+
+def rendered(template: Template | Part, text: str) -> str | None:
+    """Its text with the values; None where it cannot be rendered with them."""
+    try:
+        return template.render(VALUES)
+    except TemplateError as error:
+        check_drawn(error, text)
+        return None

@@ -1,0 +1,38 @@
+"""Any text becomes a tree whose nodes lie in order inside each other, or a TemplateError that can be drawn."""
+
+from __future__ import annotations
+
+from cuecard.errors import TemplateLimitError, TemplateSyntaxError
+from cuecard.template.nodes import Block, Content, Partial, Program
+from cuecard.template.parser import parse
+from cuecard.template.source import Source
+from cuecard.template.whitespace import control_whitespace
+from fuzz.drawn import check_drawn
+from fuzz.fuzz_lexer import PIECES
+
+__all__ = ["PIECES", "target"]
+
+
+def target(data: bytes) -> None:
+    """Read one input."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        program = parse(Source("fuzz", text))
+    except (TemplateSyntaxError, TemplateLimitError) as error:
+        check_drawn(error, text)
+        return
+    control_whitespace(program, text)
+    check(program, 0, len(text))
+
+
+def check(program: Program, start: int, end: int) -> None:
+    """Every node lies inside of its branch, after the one before it."""
+    for node in program.body:
+        assert start <= node.start <= node.end <= end
+        if isinstance(node, Content):
+            assert node.start <= node.first <= node.last <= node.end
+        if isinstance(node, Block | Partial):
+            inverse = node.inverse if isinstance(node, Block) else None
+            for branch in filter(None, (node.program, inverse)):
+                check(branch, node.start, node.end)
+        start = node.end

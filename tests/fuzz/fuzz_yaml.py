@@ -1,0 +1,52 @@
+"""Any text is read as YAML with a place for every value, or fails with a SpecError that can be drawn."""
+
+from __future__ import annotations
+
+from cuecard.errors import SpecError
+from cuecard.model import Json
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import Path, read_yaml
+from fuzz.drawn import check_drawn
+
+PIECES = (
+    *("key: ", "\n", "\n  ", "- ", "? ", ": ", "{", "}", "[", "]", ", ", "|\n", ">-\n", "|2+\n", '"', "'", "# ", " #x"),
+    *(
+        "---",
+        "...",
+        "%YAML 1.1\n",
+        "&a ",
+        "*a",
+        "!!python/object:x ",
+        "!t ",
+        "<<: ",
+        "=",
+        "@",
+        "`",
+        "\\",
+        "\\u12",
+        "\t",
+    ),
+    *("~", "null", "yes", "0o17", "0x1f", ".inf", "-.NaN", "1_000", "1e999", "1:30", "2026-02-30", "\r", "\ufeff"),
+    *("agent: a\n", "template: agent.xml\n", "inputs:\n  a: {type: string}\n", "delivery: append\n"),
+)
+
+
+def target(data: bytes) -> None:
+    """Read one input."""
+    text = data.decode("utf-8", "surrogateescape")
+    try:
+        document = read_yaml(text, "fuzz.yaml")
+        for path in paths(document.value):
+            span = document.span(path)
+            assert span.line >= 1
+            assert span.column >= 1
+        validate(document, AgentFile)
+    except SpecError as error:
+        check_drawn(error, text)
+
+
+def paths(value: Json, path: Path = ()) -> list[Path]:
+    """The places of a value and of everything in it."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [path, *(found for key, each in inner for found in paths(each, (*path, key)))]

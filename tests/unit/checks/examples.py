@@ -1,0 +1,65 @@
+"""The examples of docs/checks.md: for every code a bad text that gives it, and a good one that gives nothing."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+
+from pydantic import Field
+
+from cuecard.spec.validate import FileModel
+from cuecard.spec.yaml_text import read_yaml
+
+FOLDER = Path(__file__).parents[2] / "cases" / "checks"
+BASE = FOLDER / "base"
+MARK = "<!-- the example -->\n"
+"""Where an example goes in a template."""
+
+
+class Example(FileModel):
+    """One code, bad and good."""
+
+    place: str = Field(alias="in", description="the file that the texts are of; or `Python`, or `command line`")
+    bad: str
+    good: str
+    whole: bool = Field(False, description="the texts are all of the file, not a part of the one in `base`")
+    also: dict[str, str] = Field(default_factory=dict, description="what other files hold, for both texts")
+    run: str = Field("", description="the command that tells; without it, `cuecard check .`")
+    bad_saved_as: str = Field("utf-8", description="the encoding of the bad text")
+    bad_without: str = Field("", description="a package that is not installed for the bad text")
+
+    def write(self, folder: Path, text: str, encoding: str = "utf-8") -> None:
+        """The base with the example in it."""
+        shutil.copytree(BASE, folder, dirs_exist_ok=True)
+        files = dict(self.also)
+        if self.place not in {"Python", "command line"} and text:
+            files[self.place] = text
+        for name in {*files, "agent.xml"}:
+            path = folder / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            before = path.read_text(encoding="utf-8") if path.exists() else ""
+            whole = self.whole and name == self.place
+            path.write_text(files[name] if whole else _joined(before, files.get(name, "")), encoding=encoding)
+
+
+@cache
+def examples() -> Mapping[str, Example]:
+    """Code to example, file by file."""
+    return {
+        code: Example.model_validate(value)
+        for path in sorted((FOLDER / "examples").glob("*.yaml"))
+        for code, value in read_yaml(path.read_text(encoding="utf-8"), path.name).value.items()
+    }
+
+
+def _joined(before: str, text: str) -> str:
+    """The base's file with the example at its mark; of YAML, what the example says goes before what the base says."""
+    text = text and f"{text.rstrip()}\n"
+    if MARK in before:
+        return before.replace(MARK, text)
+    keys = {line.partition(":")[0] for line in text.splitlines()}
+    entries = re.split(r"^(?=\S)", before, flags=re.MULTILINE)
+    return "".join(entry for entry in entries if entry.partition(":")[0] not in keys) + text

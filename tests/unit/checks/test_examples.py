@@ -1,0 +1,84 @@
+"""Every example of docs/checks.md is run: the bad text gives its code, the good one nothing at all."""
+
+from __future__ import annotations
+
+import functools
+import gzip
+import re
+import shlex
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from unit.checks.examples import Example, examples
+
+import cuecard
+from cuecard import CuecardError
+from cuecard.cli.check import check
+from cuecard.cli.check_codes import CODES
+from cuecard.cli.main import main
+from cuecard.outside.tokens import bundled_counter, read_table
+
+NAMES = {
+    **{name: getattr(cuecard, name) for name in cuecard.__all__},
+    **{each.__name__: each for each in (Path, datetime, bundled_counter, check, functools, gzip, read_table)},
+    "UTC": UTC,
+}
+"""What a Python example may use."""
+
+
+def test_every_code_has_an_example_and_no_other_has() -> None:
+    assert set(examples()) == set(CODES)
+
+
+@pytest.mark.parametrize("code", examples())
+def test_the_bad_text_gives_its_code(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = examples()[code]
+    example.write(tmp_path, example.bad, example.bad_saved_as)
+    if example.bad_without:
+        monkeypatch.setitem(sys.modules, example.bad_without, None)
+
+    assert code in told(example, example.bad, tmp_path, monkeypatch, capsys)
+
+
+@pytest.mark.parametrize("code", examples())
+def test_the_good_text_gives_nothing(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    example = examples()[code]
+    example.write(tmp_path, example.good)
+
+    assert told(example, example.good, tmp_path, monkeypatch, capsys) == []
+
+
+def told(
+    example: Example, text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> list[str]:
+    """The codes of all problems that come of a text."""
+    monkeypatch.chdir(folder)
+    if example.place == "Python":
+        try:
+            exec(compile(text, "example", "exec"), dict(NAMES))  # noqa: S102 - running the example is the test
+        except CuecardError as error:
+            return [problem.code for problem in error.problems]
+        return []
+    command = text if example.place == "command line" else example.run or "cuecard check ."
+    return ran(command, monkeypatch, capsys)
+
+
+def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    words = shlex.split(command)
+    while "=" in words[0]:
+        name, _, value = words.pop(0).partition("=")
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("sys.argv", words)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    codes = re.findall(r"(?:error|warning)\[([a-z0-9-]+)\]", shown.err + shown.out)
+
+    assert codes or not ended.value.code, shown
+    return codes

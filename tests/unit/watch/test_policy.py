@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from cuecard import Call, Engine
+from cuecard.watching import Pins, Policy, choose
+from unit.watch.demo import Folder, Reports
+
+Start = Callable[..., Reports]
+
+
+@pytest.fixture
+def reports(start: Start) -> Reports:
+    return start(delivery="append")
+
+
+def swap(folder: Folder, reports: Reports, role: str) -> Engine:
+    folder.write("agent.xml", folder.template(role))
+    reports.until_prompt(role)
+    return reports.watcher.current
+
+
+@pytest.mark.parametrize(
+    ("policy", "step", "next_call", "next_conversation"),
+    [
+        ("now", "new", "new", "new"),
+        ("next-call", "old", "new", "new"),
+        ("next-conversation", "old", "old", "new"),
+    ],
+)
+def test_a_change_reaches_a_conversation_when_the_policy_says(
+    folder: Folder, reports: Reports, policy: Policy, step: str, next_call: str, next_conversation: str
+) -> None:
+    pins = Pins(reports.watcher, policy)
+    old = pins.serve().engine
+    running = old.prepare_call()
+    names = {old.agent.sha256: "old", swap(folder, reports, "changed").agent.sha256: "new"}
+    served = [
+        pins.serve(running.spec_sha256, running),
+        pins.serve(running.spec_sha256),
+        pins.serve(),
+    ]
+
+    assert [names[each.engine.agent.sha256] for each in served] == [step, next_call, next_conversation]
+    assert {each.policy for each in served} == {policy}
+
+
+def test_without_a_word_a_conversation_keeps_its_state(folder: Folder, reports: Reports) -> None:
+    pins = Pins(reports.watcher)
+    first = pins.serve().engine.prepare_call()
+    swap(folder, reports, "changed")
+    served = pins.serve(first.spec_sha256)
+
+    assert served.engine.prepare_call().segments == first.segments
+    assert (served.policy, served.reason) == ("next-conversation", "the state that this conversation began with")
+
+
+def test_under_rewrite_a_change_waits_for_the_next_call_only(folder: Folder, start: Start) -> None:
+    reports = start(delivery="rewrite")
+    pins = Pins(reports.watcher)
+    running = pins.serve().engine.prepare_call()
+    new = swap(folder, reports, "changed")
+
+    assert pins.serve(running.spec_sha256, running).engine is not new
+    assert pins.serve(running.spec_sha256).engine is new
+    assert pins.serve(running.spec_sha256).policy == "next-call"
+
+
+def test_a_state_that_is_no_longer_kept_is_replaced_and_the_reason_says_so(folder: Folder, reports: Reports) -> None:
+    pins = Pins(reports.watcher, keep=2)
+    began = pins.serve().engine.agent.sha256
+    for role in ("second", "third"):
+        swap(folder, reports, role)
+        pins.serve()
+    served = pins.serve(began)
+
+    assert served.engine is reports.watcher.current
+    assert served.reason.endswith("the one that this conversation began with is no longer kept")
+
+
+def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Reports) -> None:
+    call = reports.watcher.current.prepare_call()
+    foreign = Call.from_json({**call.to_json(), "spec_sha256": "0" * 64})
+
+    assert Pins(reports.watcher).serve("0" * 64, foreign).engine is reports.watcher.current
+
+
+@pytest.mark.parametrize("policy", ["now", "next-call", "next-conversation"])
+def test_every_choice_has_a_reason(reports: Reports, policy: Policy) -> None:
+    engine = reports.watcher.current
+    choices = [
+        choose(policy, engine, began=began, running=running) for began in (None, engine) for running in (None, engine)
+    ]
+
+    assert all(choice.engine is engine and choice.reason for choice in choices)

@@ -1,0 +1,90 @@
+"""What only a process of its own can show: forks, and ends without goodbye."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from unit.watch.demo import PATIENCE, Folder
+
+ENGINE = str(Path(__file__).parents[3] / "engine")
+
+
+def run(code: str, *words: str) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": ENGINE}
+    command = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", code, *words]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=PATIENCE * 3, check=False)
+
+
+FORK = """
+import os, sys, time
+from pathlib import Path
+from cuecard.watching import watch
+from cuecard.outside.watch_settle import Pace
+
+template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
+watcher = watch(template.parent, state=state, pace=Pace(quiet=0.05, sweep=0.3))
+watcher.current.prepare_call()
+child = os.fork()
+before = watcher.current.agent.sha256
+if child == 0:
+    template.write_text(template.read_text().replace("first", "after the fork"))
+deadline = time.monotonic() + 15
+while watcher.current.agent.sha256 == before and time.monotonic() < deadline:
+    time.sleep(0.02)
+text = watcher.current.prepare_step(watcher.current.prepare_call()).system
+if child == 0:
+    watcher.stop()
+    os._exit(0 if "after the fork" in text else 3)
+print("after the fork" in text, os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+def test_both_sides_of_a_fork_follow_the_files(folder: Folder, state: Path) -> None:
+    done = run(FORK, str(folder.root), str(state))
+
+    assert (done.stdout, done.stderr, done.returncode) == ("True 0\n", "", 0)
+
+
+LEAVE = """
+import sys, time
+from cuecard.watching import watch
+watcher = watch(sys.argv[1], state=sys.argv[2])
+time.sleep(0.2)
+print(watcher.status.watching)
+"""
+
+
+def test_a_process_may_end_without_stopping_its_watcher(folder: Folder, state: Path) -> None:
+    done = run(LEAVE, str(folder.root), str(state))
+
+    assert (done.stdout, done.stderr, done.returncode) == ("events\n", "", 0)
+
+
+COMMAND = """
+import sys
+from pathlib import Path
+from cuecard.cli.watch import watch
+from cuecard.cli.watch_view import Example
+sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, state=Path(sys.argv[2])))
+"""
+
+
+def test_ctrl_c_ends_the_command_with_success(folder: Folder, state: Path) -> None:
+    command = [sys.executable, "-c", COMMAND, str(folder.root), str(state)]
+    environment = {**os.environ, "PYTHONPATH": ENGINE}
+    with subprocess.Popen(
+        command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout
+        first = running.stdout.readline()
+        running.send_signal(2)
+        rest, errors = running.communicate(timeout=PATIENCE)
+
+    assert "serving demo: " in first
+    assert (rest, errors, running.returncode) == ("", "", 0)
