@@ -25,8 +25,8 @@ from cms.snapshot import Snapshot, changes, snapshot
 from cuecard import Engine
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import Script
-from cuecard.cli.run_events import StepTaken
-from cuecard.cli.run_turn import Running, Talk, take_turn
+from cuecard.cli.running.events import StepTaken
+from cuecard.cli.running.turn import Running, Talk, take_turn
 from cuecard.model import Delivery
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.mcp import ToolServer

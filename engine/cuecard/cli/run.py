@@ -19,8 +19,8 @@ from cuecard.spec.scenario_file import Scenario
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
 
-    from cuecard.cli.run_events import Emit
-    from cuecard.cli.run_play import Stage
+    from cuecard.cli.running.events import Emit
+    from cuecard.cli.running.play import Stage
 
 
 def run(
@@ -54,8 +54,8 @@ def run(
     _check_installed()
     import pydantic_ai
 
-    from cuecard.cli.run_chat import chat
-    from cuecard.cli.run_play import Stage
+    from cuecard.cli.running.chat import chat
+    from cuecard.cli.running.play import Stage
     from cuecard.cli.step import open_engine
     from cuecard.outside.assistant import read_assistant
     from cuecard.outside.settings import read_settings
@@ -76,8 +76,8 @@ def run(
 
 
 def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) -> int:
-    from cuecard.cli.run_events import Finished
-    from cuecard.cli.run_play import play
+    from cuecard.cli.running.events import Finished
+    from cuecard.cli.running.play import play
 
     failed = []
     with _folder(data) as folder:
@@ -118,8 +118,8 @@ def _model(name: str) -> Model | None:
 def _emitter(*, json: bool, manifests: Path | None, svg: Path | None) -> Emit:
     from rich.console import Console
 
-    from cuecard.cli.run_lines import manifest_writer, print_line, together
-    from cuecard.cli.run_view import View, picture_writer
+    from cuecard.cli.running.lines import manifest_writer, print_line, together
+    from cuecard.cli.running.view import View, picture_writer
 
     shown: list[Emit] = [print_line if json else View(Console())]
     shown += [manifest_writer(manifests)] if manifests else []

@@ -71,8 +71,9 @@ def _follow(watcher: Watcher[Engine], screen: Screen, stop: threading.Event) -> 
     while not stop.is_set():
         with suppress(queue.Empty):
             engine, status = reports.get(timeout=_TICK)
-            screen.show(_news(last, status), engine, status, utc_now())
-            last = status
+            if status.number > last.number:  # or else it was shown as the first state already
+                screen.show(_news(last, status), engine, status, utc_now())
+                last = status
 
 
 def _news(before: Status, now: Status) -> News:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from cuecard.errors import Problem, TemplateSyntaxError
 from cuecard.template.source import Source
 
-SPACES = " \t\n\v\f\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript's `\\s` matches, as a range of characters for a pattern."""
+SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What JavaScript's `\\s` matches."""
 
 _S = rf"[{SPACES}]"
 _NAME = rf"""[^{SPACES}!"#%-,./;->@\[-^`{{-~]+"""
@@ -53,7 +53,7 @@ _INSIDE: tuple[tuple[str, str], ...] = (
 
 
 def _alternatives(rules: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    # ASCII: `\\b` as JavaScript has it.
+    # ASCII: `\b` as JavaScript has it.
     named = (f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(rules))
     return re.compile("|".join(named), re.ASCII)
 

@@ -8,7 +8,11 @@ from typing import TypeAlias
 
 @dataclass(frozen=True, slots=True)
 class Path:
-    """`a.b`, `../a`, `@data`, `this.a`, `[a b].c`: `depth` counts `..`; `scoped`: it begins with `this` or `.`."""
+    """`a.b`, `../a`, `@data`, `this.a`, `[a b].c`: `depth` counts `..`.
+
+    `scoped` paths are never helpers or block parameters: they begin with `.`, or a name in them ends in `this`
+    (Handlebars.js scopedId).
+    """
 
     start: int
     end: int
@@ -36,13 +40,14 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A head with parameters: what stands in a mustache, a block's opening tag, or parentheses."""
+    """A head with parameters: what stands in a mustache, a block's opening tag, or (`nested`) parentheses."""
 
     start: int
     end: int
     head: Path | Literal | Call
     params: tuple[Expression, ...] = ()
     hash: tuple[tuple[str, Expression], ...] = ()
+    nested: bool = False
 
     @property
     def has_arguments(self) -> bool:

@@ -9,10 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from cuecard.template.lexer import SPACES
 from cuecard.template.nodes import Block, Comment, Content, Mustache, Partial, Program, Statement
-
-SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
-"""What JavaScript's `\\s` matches."""
 
 
 @dataclass(frozen=True, slots=True)

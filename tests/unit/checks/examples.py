@@ -25,7 +25,7 @@ class Example(FileModel):
     place: str = Field(alias="in", description="the file that the texts are of; or `Python`, or `command line`")
     bad: str
     good: str
-    whole: bool = Field(False, description="the texts are all of the file, not a part of the one in `base`")
+    whole: bool = Field(default=False, description="the texts are all of the file, not a part of the one in `base`")
     also: dict[str, str] = Field(default_factory=dict, description="what other files hold, for both texts")
     run: str = Field("", description="the command that tells; without it, `cuecard check .`")
     bad_saved_as: str = Field("utf-8", description="the encoding of the bad text")

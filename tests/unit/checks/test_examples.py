@@ -2,27 +2,45 @@
 
 from __future__ import annotations
 
+import collections
 import functools
 import gzip
 import re
 import shlex
 import sys
+import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from unit.checks.examples import Example, examples
 
 import cuecard
-from cuecard import CuecardError
+from cuecard import CuecardError, Engine, SpecError
 from cuecard.cli.check import check
 from cuecard.cli.check_codes import CODES
 from cuecard.cli.main import main
 from cuecard.outside.tokens import bundled_counter, read_table
+from cuecard.outside.watch import Watcher
+from cuecard.template.pybars_backend import pybars3
+from cuecard.watching import watch
+from unit.checks.examples import Example, examples
+
+PATIENCE = 10
+
+
+def wait_for(watcher: Watcher[Engine]) -> None:
+    """Until the watcher has taken or refused a change; what it refused is raised."""
+    end = time.monotonic() + PATIENCE
+    while watcher.status.number == 0 and time.monotonic() < end:
+        time.sleep(0.01)
+    if watcher.status.refused:
+        raise SpecError(watcher.status.refused.problems)
+
 
 NAMES = {
     **{name: getattr(cuecard, name) for name in cuecard.__all__},
-    **{each.__name__: each for each in (Path, datetime, bundled_counter, check, functools, gzip, read_table)},
+    **{each.__name__: each for each in (Path, datetime, collections, functools, gzip)},
+    **{each.__name__: each for each in (bundled_counter, check, pybars3, read_table, wait_for, watch)},
     "UTC": UTC,
 }
 """What a Python example may use."""
@@ -60,13 +78,21 @@ def told(
     """The codes of all problems that come of a text."""
     monkeypatch.chdir(folder)
     if example.place == "Python":
-        try:
-            exec(compile(text, "example", "exec"), dict(NAMES))  # noqa: S102 - running the example is the test
-        except CuecardError as error:
-            return [problem.code for problem in error.problems]
-        return []
+        return executed(text)
     command = text if example.place == "command line" else example.run or "cuecard check ."
     return ran(command, monkeypatch, capsys)
+
+
+def executed(text: str) -> list[str]:
+    names = dict(NAMES)
+    try:
+        exec(compile(text, "example", "exec"), names)  # noqa: S102 - running the example is the test
+    except CuecardError as error:
+        return [problem.code for problem in error.problems]
+    finally:
+        for watcher in (value for value in names.values() if isinstance(value, Watcher)):
+            watcher.stop()
+    return []
 
 
 def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:

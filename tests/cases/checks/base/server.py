@@ -26,7 +26,7 @@ def serve() -> None:
             continue
         reply = {"jsonrpc": "2.0", "id": request["id"]}
         if request["method"] == "tools/list" and "--refuse" in sys.argv:
-            reply["error"] = {"code": -32000, "message": "not today"}
+            reply["error"] = {"code": -32603, "message": "not today"}
         else:
             reply["result"] = answer(request["method"], request.get("params", {}))
         print(json.dumps(reply), flush=True)

@@ -13,7 +13,7 @@ from pydantic_ai.usage import UsageLimits
 
 from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, make_assistant
 from cuecard.adapters.pydantic_messages import tool_results
-from cuecard.cli.run_events import Answered, Asked, CallMade, Emit, StepTaken
+from cuecard.cli.running.events import Answered, Asked, CallMade, Emit, StepTaken
 from cuecard.engine import Engine
 from cuecard.model import Call, Memory, Step, ToolResult, Turn
 from cuecard.outside.mcp import ToolServer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cuecard.cli.run_events import Change
+from cuecard.cli.running.events import Change
 from cuecard.model import Json
 
 

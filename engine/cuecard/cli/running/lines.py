@@ -9,7 +9,7 @@ from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 
-from cuecard.cli.run_events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
+from cuecard.cli.running.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
 from cuecard.manifest import manifest_json
 from cuecard.model import Json
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cuecard.adapters.assistant import FINAL_ANSWER
-from cuecard.cli.run_events import (
+from cuecard.cli.running.events import (
     Answered,
     Asked,
     Began,
@@ -52,7 +52,7 @@ class View:
 
 def picture_writer(path: Path) -> Emit:
     """Draws the same lines into an SVG file, which is written when the last scenario has ended."""
-    console = Console(record=True, width=118, file=StringIO(), force_terminal=True)
+    console = Console(record=True, width=136, file=StringIO(), force_terminal=True)
     view = View(console)
 
     def write(event: Event) -> None:

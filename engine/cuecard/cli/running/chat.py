@@ -7,8 +7,8 @@ from pathlib import Path
 
 from pydantic_ai.models import Model
 
-from cuecard.cli.run_events import Began, Emit, totals
-from cuecard.cli.run_turn import Running, Talk, take_turn
+from cuecard.cli.running.events import Began, Emit, totals
+from cuecard.cli.running.turn import Running, Talk, take_turn
 from cuecard.engine import Engine
 from cuecard.outside.assistant import Assistant
 from cuecard.outside.mcp import open_server

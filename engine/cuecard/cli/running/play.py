@@ -11,9 +11,9 @@ from pydantic_ai.models import Model
 
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import check_outcomes, resolve_at, saved_values, scripted_model
-from cuecard.cli.run_changes import changes
-from cuecard.cli.run_events import Began, Changed, Emit, totals
-from cuecard.cli.run_turn import Running, Talk, take_turn
+from cuecard.cli.running.changes import changes
+from cuecard.cli.running.events import Began, Changed, Emit, totals
+from cuecard.cli.running.turn import Running, Talk, take_turn
 from cuecard.engine import Engine
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
