@@ -25,7 +25,7 @@ class Delivered:
 
 def deliver(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Delivered:
     """The prompt with these discovered tools, under the call's delivery."""
-    if call.delivery == "append":
+    if call.delivery != "rewrite":
         return Delivered(call.segments, _append(agent, call, shown, count))
     return Delivered(_rewrite(agent, call, shown, count), ())
 

@@ -77,7 +77,8 @@ class Engine:
         """
         turn = turn or Turn()
         values = check_inputs(self.agent, turn, turn.now or self.clock())
-        plan = plan_tools(self.agent, turn, history, previous.discovered if previous else ())
+        before = previous.discovered if previous else ()
+        plan = plan_tools(self.agent, turn, history, before, frozen=self.delivery == "frozen")
         texts = render_sections(self.agent, self.agent.sections, values.values, plan.initial)
         segments = make_segments(self.agent.sections, texts, self.count)
         call = Call(

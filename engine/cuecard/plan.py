@@ -20,13 +20,23 @@ class ToolPlan:
     cuts: tuple[Cut, ...]
 
 
-def plan_tools(agent: Agent, turn: Turn, history: History, before: Iterable[Discovery] = ()) -> ToolPlan:
-    """The tools at the start of a call; `before` is what earlier calls of the conversation had discovered."""
+def plan_tools(
+    agent: Agent, turn: Turn, history: History, before: Iterable[Discovery] = (), *, frozen: bool = False
+) -> ToolPlan:
+    """The tools at the start of a call.
+
+    Args:
+        agent: the compiled agent.
+        turn: what the host knows of the call.
+        history: tool results of the conversation so far.
+        before: what earlier calls of the conversation had discovered.
+        frozen: show every tool from the start.
+    """
     catalogue, core = agent.catalogue, agent.spec.tools.core
     tools = tuple(name for name in catalogue if turn.tools is None or name in turn.tools)
     cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    initial = tuple(name for name in dict.fromkeys((*core, *turn.discovered)) if name in tools)
+    initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else turn.discovered))) if name in tools)
     discovered, dropped = discover_more(agent, tools, initial, history, before)
     return ToolPlan(tools, initial, discovered, (*cuts, *dropped))
 

@@ -27,7 +27,8 @@ AgentPath = Annotated[Path, typer.Argument(metavar="AGENT", help="The agent file
 ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 DeliveryOption = Annotated[
-    Literal["rewrite", "append"] | None, typer.Option("--delivery", help="Override the agent file's delivery.")
+    Literal["rewrite", "append", "frozen"] | None,
+    typer.Option("--delivery", help="Override the agent file's delivery."),
 ]
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]

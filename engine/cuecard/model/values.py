@@ -13,8 +13,9 @@ Json: TypeAlias = Any
 Tier: TypeAlias = Literal["static", "call", "step"]
 """How often a section may change: never under one spec, from call to call, or within a run."""
 
-Delivery: TypeAlias = Literal["rewrite", "append"]
-"""Where step-tier text goes: into the system prompt, or into a message after the search result that caused it."""
+Delivery: TypeAlias = Literal["rewrite", "append", "frozen"]
+"""Where step-tier text goes: into the system prompt, into a message after the search result that caused it, or, for all
+tools and from the start, into the system prompt that then never changes."""
 
 CountTokens: TypeAlias = Callable[[str], int]
 """How many tokens a text costs; the engine never assumes a tokenizer."""

@@ -34,9 +34,9 @@ def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     page = PAGE.read_text(encoding="utf-8")
     made = page
     for name, text in {"github": github(capsys), "hook": hook(), "codes": table()}.items():
-        made = re.sub(
-            rf"(?<=<!-- made: {name} -->\n).*?(?=<!-- end -->)", lambda _, t=text: f"\n{t}\n", made, flags=re.DOTALL
-        )
+        head, _, rest = made.partition(f"<!-- made: {name} -->\n")
+        tail = rest.partition("<!-- end -->")[2]
+        made = f"{head}<!-- made: {name} -->\n\n{text}\n<!-- end -->{tail}"
     if os.environ.get("CUECARD_GOLDEN"):
         PAGE.write_text(made, encoding="utf-8")
 

@@ -1,0 +1,171 @@
+"""Calls, paths and literals to Python expressions. The lower half of the code generator."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from cuecard.errors import Problem, did_you_mean
+from cuecard.template.code import At
+from cuecard.template.nodes import Call, Expression, Literal, Path, Statement, as_path
+from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
+from cuecard.template.source import Source
+
+
+class CallWriter:
+    """Writes expressions; collects the places, constants and problems of a template on the way."""
+
+    def __init__(self, source: Source, rules: Rules) -> None:
+        """Begin with nothing written."""
+        self.source, self.rules = source, rules
+        self.places: list[tuple[int, int]] = []
+        self.constants: dict[str, Any] = {}
+        self.problems: list[Problem] = []
+
+    # -- calls
+
+    def invoke(self, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
+        """The value of a head with its arguments: a helper's result, or what the path leads to."""
+        head = as_path(call.head)
+        name = self.helper_name(head, at)
+        if name in self.rules.helpers and name not in HOOKS:
+            return self.call_helper(name, call, at, branches)
+        if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
+            return self.call_built_in(name, call, at)
+        if call.has_arguments and not (head.is_simple and self.bound(head, at)):
+            return self.missing_helper(head, call, at, branches)
+        value = self.path(head, at, strict=True)
+        if call.nested and not (head.is_simple and self.bound(head, at)):
+            return self.call_value(value, head, call, at)
+        if name and "helperMissing" in self.rules.helpers and not self.rules.strict:
+            missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
+            return f"(v if (v := {value}) is not None else {missing})"
+        return value
+
+    def helper_name(self, head: Path, at: At) -> str:
+        """The name of the helper that a head would call if there is one; empty if it can be none."""
+        return head.parts[0] if head.is_simple and not head.data and not self.bound(head, at) else ""
+
+    def call_helper(self, name: str, call: Call, at: At, branches: tuple[str, ...] = (), *, shown: str = "") -> str:
+        """The result of a helper that was supplied."""
+        arguments = "".join(f"{self.value(param, at)}, " for param in call.params)
+        wants, options = wants_options(self.rules.helpers[name]), self.options(call, at, branches, shown)
+        return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
+
+    def call_built_in(self, name: str, call: Call, at: At) -> str:
+        """The result of `lookup` and `log`; the others are blocks, or no helpers at all."""
+        values = [self.value(param, at) for param in (*call.params, *(value for _, value in call.hash))]
+        if name == "log":
+            return f"nothing({', '.join(values)})"
+        if name == "lookup":
+            if len(call.params) == 2:
+                return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
+            hint = "write `lookup value key`"
+            return self.mistake(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
+        if name in BLOCKS:
+            hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
+            return self.mistake(call, "not-a-block", f"`{name}` is a block", hint)
+        return self.mistake(call, "unknown-helper", f"`{name}` cannot be called", "it is called where a helper is missing")
+
+    def call_value(self, value: str, head: Path, call: Call, at: At) -> str:
+        """`(name)` where no helper has the name: an error, or nothing if there is no such value either."""
+        if self.rules.strict:
+            return self.missing_helper(head, call, at)
+        missing = self.missing_helper(head, call, at) if "helperMissing" in self.rules.helpers else "None"
+        return f"(uncalled(v, {head.original!r}, {self.place(call)}) if (v := {value}) is not None else {missing})"
+
+    def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
+        """A call of a helper that nobody supplied."""
+        if "helperMissing" in self.rules.helpers and not self.rules.strict:
+            return self.call_helper("helperMissing", call, at, branches, shown=head.original)
+        hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
+        return self.mistake(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+
+    def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
+        """The `Options` of a call."""
+        name = shown or as_path(call.head).original
+        return f"Options({', '.join([repr(name), self.pairs(call, at), at.context(), 'd', *branches])})"
+
+    def pairs(self, call: Call, at: At) -> str:
+        """The hash, as Handlebars.js builds it: last pair first, and without a written `undefined`."""
+        pairs = ((key, value) for key, value in reversed(call.hash) if not _is_undefined(value))
+        return "{" + ", ".join(f"{key!r}: {self.value(value, at)}" for key, value in pairs) + "}"
+
+    # -- values
+
+    def value(self, node: Expression, at: At) -> str:
+        """The value of a parameter."""
+        if isinstance(node, Literal):
+            if isinstance(node.value, float) and math.isinf(node.value):
+                return self.constant(node.value)
+            return repr(node.value)
+        return self.invoke(node, at) if isinstance(node, Call) else self.path(node, at)
+
+    def path(self, path: Path, at: At, *, strict: bool = False) -> str:
+        """Lookups from the inside out; with `strict` the last one must succeed."""
+        parts, bound = path.parts, self.bound(path, at)
+        if bound:
+            code, parts = f"P(b{'[1]' * bound[0]}[0], {bound[1]}, {self.place(path)})", parts[1:]
+        elif path.data:
+            code = f"up(d, {path.depth})" if path.depth else "d"
+        else:
+            code = f"outer(s, {path.depth})" if path.depth else "c"
+        if not parts:
+            return at.context() if code == "c" else code
+        for position, part in enumerate(parts):
+            last = position == len(parts) - 1
+            code = self.step(code, part, path, must=strict and last, data=path.data and position > 0)
+            if position == 0 and not (bound or path.data or path.depth):
+                at.function.reads_context = True
+                code = f"(c[{part!r}] if f and {part!r} in c else {code})"
+        return code
+
+    def step(self, value: str, part: str, path: Path, *, must: bool, data: bool) -> str:
+        """One lookup; `must` succeed, or at least have something to look in, as the mode has it."""
+        if self.rules.strict and must:
+            return f"S({value}, {part!r}, {self.place(path)})"
+        if self.rules.strict or self.rules.assume_objects:
+            return f"M({value}, {part!r}, {self.place(path)})"
+        return f"D({value}, {part!r})" if data else f"L({value}, {part!r})"
+
+    def bound(self, path: Path, at: At) -> tuple[int, int] | None:
+        """Where a path's first name is a block parameter: levels out, and position (Handlebars.js blockParamIndex)."""
+        if path.depth or path.scoped or not path.parts:
+            return None
+        for depth, names in enumerate(at.params):
+            if path.parts[0] in names:
+                return depth, names.index(path.parts[0])
+        return None
+
+    # -- constants, places and mistakes
+
+    def helper(self, name: str) -> str:
+        """The variable that holds a helper."""
+        self.constants[f"h{list(self.rules.helpers).index(name)}"] = self.rules.helpers[name]
+        return f"h{list(self.rules.helpers).index(name)}"
+
+    def constant(self, value: Any) -> str:
+        """A variable that holds a value."""
+        name = f"k{len(self.constants)}"
+        self.constants[name] = value
+        return name
+
+    def place(self, node: Statement | Expression) -> int:
+        """The number of a place, for errors."""
+        self.places.append((node.start, node.end))
+        return len(self.places) - 1
+
+    def mistake(self, node: Statement | Expression, code: str, message: str, hint: str) -> str:
+        """What cannot be rendered: told when a strict template is compiled, otherwise when it is reached."""
+        if self.rules.strict:
+            return self.report(node, code, message, hint)
+        return f"fail({self.place(node)}, {code!r}, {message!r}, {hint!r})"
+
+    def report(self, node: Statement | Expression, code: str, message: str, hint: str) -> str:
+        """Note a mistake and go on, so that all of them are told at once."""
+        self.problems.append(self.source.problem(node.start, node.end, code, message, hint))
+        return "None"
+
+
+def _is_undefined(node: Expression) -> bool:
+    return isinstance(node, Literal) and node.value is None and node.original == "undefined"

@@ -1,0 +1,37 @@
+"""What a template is compiled by: its mode, its helpers, and the names that Handlebars knows by itself."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+
+from cuecard.model import Json
+
+Helper = Callable[..., Json]
+"""A function on values: positional parameters, then `name=value` pairs as keywords; or a parameter named `options`."""
+
+BLOCKS = ("if", "unless", "each", "with")
+HOOKS = ("helperMissing", "blockHelperMissing")
+"""Helpers that are never called by name: Handlebars.js calls them where nothing else is found."""
+
+BUILT_IN = (*BLOCKS, "lookup", "log", *HOOKS)
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """How a template is compiled; `attributes` are the offsets of the mustaches inside its own tags."""
+
+    strict: bool
+    assume_objects: bool
+    helpers: Mapping[str, Helper]
+    partials: Collection[str]
+    attributes: Collection[int] = frozenset()
+
+
+def wants_options(helper: Helper) -> bool:
+    """Whether a helper has a parameter named `options`."""
+    try:
+        return "options" in inspect.signature(helper).parameters
+    except (TypeError, ValueError):
+        return False
