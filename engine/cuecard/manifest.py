@@ -103,9 +103,12 @@ def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Co
         protocol = agent.protocols.get(name)
         if protocol is None:
             continue
-        reason = (
-            "core tool" if name in agent.spec.tools.core else f"discovered by {place.get(name) or 'the conversation'}"
-        )
+        if name in agent.spec.tools.core:
+            reason = "core tool"
+        elif name in place:
+            reason = f"discovered by {place[name] or 'a search without an id'}"
+        else:
+            reason = "every tool, from the start" if call.delivery == "frozen" else "discovered earlier"
         where: Placement = "appended" if name in place and call.delivery == "append" else "system"
         source = agent.catalogue[name].source
         yield SectionRecord(name, "step", where, source, reason, count(protocol.text), protocol.sha256)

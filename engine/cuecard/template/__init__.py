@@ -1,11 +1,11 @@
 """A small compiler: Handlebars inside XML, text to template."""
 
 from cuecard.template.analysis import InputUse
-from cuecard.template.codegen import Helper
 from cuecard.template.guard import Escaping, Trusted, trusted
 from cuecard.template.invisible import clean, find_invisible
 from cuecard.template.markup import element_names
 from cuecard.template.outline import Outline, Part
+from cuecard.template.rules import Helper
 from cuecard.template.runtime import Options
 from cuecard.template.template import Template, compile_template
 from cuecard.template.trust import trust_report

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cuecard.template.codegen import Rules
 from cuecard.template.nodes import Program
+from cuecard.template.rules import Rules
 from cuecard.template.runtime import Body, Runtime
 from cuecard.template.source import Source
 

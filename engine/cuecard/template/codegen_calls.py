@@ -65,7 +65,8 @@ class CallWriter:
         if name in BLOCKS:
             hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
             return self.mistake(call, "not-a-block", f"`{name}` is a block", hint)
-        return self.mistake(call, "unknown-helper", f"`{name}` cannot be called", "it is called where a helper is missing")
+        hint = "Handlebars calls it where a helper is missing"
+        return self.mistake(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
     def call_value(self, value: str, head: Path, call: Call, at: At) -> str:
         """`(name)` where no helper has the name: an error, or nothing if there is no such value either."""

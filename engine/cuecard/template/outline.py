@@ -89,12 +89,15 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
     for index in (0, -1):
         text = _filled(source, program, index)
         tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), _parser(etree)).getroottree()
-        refused = [(node, "a processing instruction") for node in tree.xpath("//processing-instruction()")]
+        refused = [
+            (node, f"<?{node.target}", "a processing instruction") for node in tree.xpath("//processing-instruction()")
+        ]
         if not judge.validate(tree):
             # What libxml2 reports after its first error is mostly a consequence of it.
             error = judge.error_log[0]
-            refused.append((tree.xpath(error.path)[0], error.message))
-        found += [_broken_rule(source, text, node, message) for node, message in refused]
+            node = next(iter(tree.xpath(error.path or "/*")), tree.getroot())
+            refused.append((node, _mark(node, error.message), error.message))
+        found += [_broken_rule(source, text, *each) for each in refused]
     return list(dict.fromkeys(found))
 
 
@@ -111,13 +114,20 @@ def _filled(source: Source, program: Program, taken: int) -> str:
     return blanked(text, [*others, *_other_branches(program.body, taken)], " ")
 
 
-def _broken_rule(source: Source, text: str, node: Any, message: str) -> Problem:
-    """A problem where a node stands: at its tag, or at the text that is in its way."""
-    start = sum(len(line) + 1 for line in text.split("\n")[: node.sourceline - 1])
-    mark = f"<?{node.target}" if hasattr(node, "target") else f"<{node.tag.rpartition('}')[2]}"
-    start = max(start, text.find(mark, start))
+def _mark(node: Any, message: str) -> str:
+    """What in the text is wrong: the text between sections that is in the way, or else a tag."""
+    texts = (node.text, *(child.tail for child in node)) if "text" in message else ()
+    name = node.tag.rpartition("}")[2]
+    tag = f"<{node.prefix}:{name}" if node.prefix else f"<{name}"
+    return next((text for text in texts if text and text.strip()), tag)
+
+
+def _broken_rule(source: Source, text: str, node: Any, mark: str, message: str) -> Problem:
+    line = sum(len(each) + 1 for each in text.split("\n")[: node.sourceline - 1])
+    start = max(line, text.find(mark, line)) + len(mark) - len(mark.lstrip())
     hint = "one root element, in it sections, in those texts and elements; no namespaces, no processing instructions"
-    return source.problem(start, start + len(mark), "xml-schema", message[:1].lower() + message[1:], hint)
+    message = message[:1].lower() + message[1:]
+    return source.problem(start, start + len(mark.strip()), "xml-schema", message, hint)
 
 
 def _check(source: Source, program: Program, wrapper: str = "") -> Iterator[Problem]:

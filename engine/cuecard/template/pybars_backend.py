@@ -24,7 +24,7 @@ from typing import Any
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template.backend import Code
-from cuecard.template.codegen import BLOCKS, Rules, generate, wants_options
+from cuecard.template.codegen import generate
 from cuecard.template.nodes import (
     Block,
     Call,
@@ -38,6 +38,7 @@ from cuecard.template.nodes import (
     Statement,
     as_path,
 )
+from cuecard.template.rules import BLOCKS, Rules, wants_options
 from cuecard.template.runtime import Body, Data, Env, Fn, Options, Runtime, Scope, outer, up
 from cuecard.template.source import Source
 from cuecard.template.values import lookup

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeAlias
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
 from cuecard.model import Json
 from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text
 from cuecard.template.source import Source
-from cuecard.template.values import Code, NotData, has, is_falsy, items_of, lookup, same, text_of
+from cuecard.template.values import Code, NotData, has, is_falsy, is_nothing, items_of, lookup, same, text_of
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""
@@ -27,8 +28,12 @@ Data: TypeAlias = dict[str, Any]
 Body: TypeAlias = Callable[[Json, Data, Scope, Any, "Env"], str]
 """A generated function: context, data frame, scope, block parameters, environment -> text."""
 
-PartialBody: TypeAlias = Callable[[Json, Data, Scope, "Env"], str]
-"""A partial: context, data frame, scope, environment -> text."""
+PartialBody: TypeAlias = Callable[[Json, Data, "Env"], str]
+"""A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
+
+
+NULL_CONTEXT: Mapping[str, Json] = MappingProxyType({})
+"""What null is as the context of a block helper (Handlebars.js nullContext)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,15 +59,16 @@ class Fn:
     env: Env
     takes_params: bool = False
 
-    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] = ()) -> Trusted:
+    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> Trusted:
         """The branch rendered with this context; safe to print as it is."""
         bound = (params, self.params) if self.takes_params else self.params
         frame = self.data if data is None else data
         return Trusted(self.body(context, frame, push(context, self.scope), bound, self.env))
 
-    def as_partial(self, context: Json, data: Data, _scope: Scope, _env: Env) -> str:
+    def as_partial(self, context: Json, data: Data, env: Env) -> str:
         """The inline partial, called by name."""
-        return self.body(context, data, push(context, self.scope), self.params, self.env)
+        own = Env(self.env.partials, env.depth)
+        return self.body(context, data, push(context, self.scope), self.params, own)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +85,17 @@ class Options:
 
 def push(context: Json, scope: Scope) -> Scope:
     """The scope inside a block; a block that keeps its context adds nothing (Handlebars.js wrapProgram)."""
-    return scope if same(context, scope[0]) else (context, scope)
+    kept = same(context, scope[0]) or (context is NULL_CONTEXT and scope[0] is None)
+    return scope if kept else (context, scope)
+
+
+def nothing(*_values: Json) -> None:
+    """What `log` prints. Its values are computed all the same, as Handlebars.js does."""
+
+
+def found_in(data: Json, key: str) -> Json:
+    """A further step into `@data`: where there is nothing to look into, that nothing (Handlebars.js lookupData)."""
+    return data if is_nothing(data) else lookup(data, key)
 
 
 def outer(scope: Any, depth: int) -> Json:
@@ -111,6 +127,7 @@ class Runtime:
     places: list[tuple[int, int]]
     escaping: Escaping
     names: Collection[str]
+    is_strict: bool = False
 
     def fail(self, place: int, code: str, message: str, hint: str = "") -> NoReturn:
         """Raise a TemplateRenderError at a node."""
@@ -136,11 +153,31 @@ class Runtime:
             self.fail(place, "missing-value", f"`{key}` is read from nothing", "supply the value in front of it")
         return lookup(value, key)
 
+    def param(self, values: Sequence[Json] | None, index: int, place: int) -> Json:
+        """A block parameter."""
+        if values is None:
+            self.fail(place, "missing-value", "this block has nothing to name", "remove `as |...|`")
+        return values[index] if index < len(values) else None
+
+    def lookup(self, value: Json, key: Json, place: int) -> Json:
+        """The helper `lookup`: a value in which there is nothing to find is the result itself (Handlebars.js)."""
+        return value if is_nothing(value) else lookup(value, self.text(key, place))
+
+    def uncalled(self, value: Json, name: str, place: int) -> None:
+        """`(name)` where the name is a value: an error, or nothing if the value is nothing."""
+        if not is_nothing(value):
+            message, hint = f"`{name}` is a value, not a helper", f"write `{name}` without parentheses"
+            self.fail(place, "unknown-helper", message, hint)
+
     def html(self, value: Json, place: int) -> str:
         """`{{x}}`: escaped as Handlebars does; trusted text as it is."""
         if isinstance(value, Trusted):
             return value
-        return escape_html(value if isinstance(value, str) else self.text(value, place))
+        text = value if type(value) is str else self.text(value, place)
+        # One test per character: most values are clean, and each test is a fast search.
+        if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text:
+            return escape_html(text)
+        return text
 
     def bare(self, value: Json, place: int) -> str:
         """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
@@ -165,13 +202,19 @@ class Runtime:
 
     def not_data(self, value: Json, place: int) -> NoReturn:
         """Raise: functions and objects are not values."""
-        kind = type(value).__name__
-        self.fail(
-            place, "not-data", f"a value of type {kind} is not data", "pass text, numbers, lists and mappings only"
-        )
+        if isinstance(value, Code):
+            message, hint = "`@partial-block` is called, not printed", "write `{{> @partial-block}}`"
+        else:
+            message = f"a value of type {type(value).__name__} is not data"
+            hint = "pass text, numbers, lists and mappings only"
+        self.fail(place, "not-data", message, hint)
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
         """What `if` takes for no."""
+        if value is True or value is False or value is None:
+            return not value
+        if isinstance(value, Code) and self.is_strict:
+            return False
         try:
             return is_falsy(value, include_zero=include_zero)
         except NotData:
@@ -180,15 +223,16 @@ class Runtime:
     def each(self, value: Json, fn: Fn, place: int) -> str | None:
         """`{{#each}}`; None when there is nothing to walk."""
         try:
-            pairs = list(items_of(value))
+            keys, items = items_of(value)
         except NotData:
             self.not_data(value, place)
-        if not pairs:
+        if not items:
             return None
-        data, last, pieces, size = frame(fn.data), len(pairs) - 1, [], 0
+        data, last, pieces, size = frame(fn.data), len(items) - 1, [], 0
         body, scope, params, env = fn.body, fn.scope, fn.params, fn.env
-        for index, (key, item) in enumerate(pairs):
-            data["key"], data["index"], data["first"], data["last"] = key, index, index == 0, index == last
+        for index, item in enumerate(items):
+            data["key"] = key = keys[index]
+            data["index"], data["first"], data["last"] = index, index == 0, index == last
             bound = ((item, key), params) if fn.takes_params else params
             piece = body(item, data, push(item, scope), bound, env)
             size += len(piece)
@@ -196,6 +240,10 @@ class Runtime:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
+
+    def within(self, value: Json, fn: Fn, place: int) -> str | None:
+        """`{{#with}}`; None when there is nothing to go into."""
+        return None if self.falsy(value, place, include_zero=True) else fn(value, None, (value,))
 
     def section(self, value: Json, fn: Fn | None, context: Json, place: int) -> str | None:
         """`{{#x}}` of a value, not a helper (Handlebars.js blockHelperMissing); None for the other branch."""
@@ -215,7 +263,7 @@ class Runtime:
         """A helper's result; whatever it raises becomes an error at the place of the call."""
         try:
             return helper(*params, options=options) if wants_options else helper(*params, **options.hash)
-        except TemplateError:
+        except (TemplateError, RecursionError):
             raise
         except Exception as error:
             message = f"the helper `{options.name}` failed: {type(error).__name__}: {error}"
@@ -232,12 +280,12 @@ class Runtime:
         place: int,
     ) -> str:
         """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
-        data, scope, env = at
+        data, _scope, env = at
         if env.depth >= MAX_PARTIALS:
             message = f"partials call each other more than {MAX_PARTIALS} deep"
             raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
         around = data.get("partial-block")
-        target: PartialBody | None = around if name == "@partial-block" else env.find(str(name))
+        target: PartialBody | None = around if name == "@partial-block" else env.find(self.text(name, place))
         if block is not None:
             inner = _PartialBlock(block, around)
             data = {**frame(data), "partial-block": inner}
@@ -248,7 +296,7 @@ class Runtime:
         if added is not None:
             context = {**_as_mapping(context), **added}
         try:
-            text = target(context, data, scope, Env(env.partials, env.depth + 1))
+            text = target(context, data, Env(env.partials, env.depth + 1))
         except TemplateError as error:
             raise error.within(self.source.where(self.places[place][0])) from None
         if len(text) > MAX_OUTPUT:
@@ -268,8 +316,11 @@ class _PartialBlock(Code):
     block: Fn
     around: PartialBody | None
 
-    def __call__(self, context: Json, data: Data, _scope: Scope, _env: Env) -> str:
+    def __call__(self, context: Json, data: Data, _env: Env) -> str:
         return self.block(context, {**frame(data), "partial-block": self.around})
+
+    def is_blank(self) -> bool:
+        return not self(None, {}, self.block.env)
 
 
 def _as_mapping(context: Json) -> Mapping[str, Json]:

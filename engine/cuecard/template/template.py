@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, TypeVar
 
-from cuecard.errors import CuecardError, Problem, TemplateLimitError, TemplateSyntaxError
+from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.backend import Backend, Code
-from cuecard.template.codegen import Generated, Helper, Rules, generate
 from cuecard.template.guard import Escaping
 from cuecard.template.markup import element_names, in_attributes
 from cuecard.template.nodes import Block, Literal, Partial, Program, Statement
 from cuecard.template.parser import parse
-from cuecard.template.runtime import Data, Env, Fn, Options, PartialBody, Runtime, Scope, outer, push, up
+from cuecard.template.python_backend import python
+from cuecard.template.rules import Helper, Rules
+from cuecard.template.runtime import MAX_OUTPUT, Body, Data, Env, Runtime
 from cuecard.template.source import Source
-from cuecard.template.values import lookup
 from cuecard.template.whitespace import control_whitespace
 
 if TYPE_CHECKING:
@@ -27,10 +27,7 @@ MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
 
 
-def python(program: Program, source: Source, rules: Rules) -> Code:
-    """The backend of our own: generated Python."""
-    generated = generate(program, source, rules)
-    return Code(generated.places, lambda runtime: _load(source.name, generated, runtime))
+T = TypeVar("T")
 
 
 def compile_template(
@@ -62,8 +59,11 @@ def compile_template(
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
-    sources = {key: Source(f"{key}", value) for key, value in (partials or {}).items()}
-    return Template(Source(name, text), sources, helpers or {}, (strict, assume_objects, escaping), backend)
+    sources = {key: Source(key, value) for key, value in (partials or {}).items()}
+    try:
+        return Template(Source(name, text), sources, helpers or {}, (strict, assume_objects, escaping), backend)
+    except RecursionError:
+        raise _recursion(name) from None
 
 
 class Template:
@@ -80,22 +80,16 @@ class Template:
         """Use `compile_template`."""
         self.name, self.text = source.name, source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
-        parsed, problems = _parse_all({"": source, **partials})
-        if problems:
-            raise TemplateSyntaxError(problems)
-        self._source, self._program = parsed.pop("")
-        self._parsed = parsed
-        self._known = {*parsed, *_inline_names([self._program, *(program for _, program in parsed.values())])}
-        self._names = frozenset().union(*(element_names(s.text) for s in (source, *partials.values())))
-        units, problems = [], []
-        for each in ((self._source, self._program), *parsed.values()):
-            try:
-                units.append(self._unit(*each))
-            except CuecardError as error:
-                problems += error.problems
-        if problems:
-            raise TemplateSyntaxError(problems)
-        self._main, self._partials = units[0], dict(zip(parsed, units[1:], strict=True))
+        sources = (source, *partials.values())
+        programs = _all([lambda each=each: _parse(each) for each in sources])
+        self._source, self._program = source, programs[0]
+        self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
+        self._known = {*partials, *_inline_names(programs)}
+        self._names = frozenset().union(*(element_names(each.text) for each in sources))
+        pairs = zip(sources, programs, strict=True)
+        units = _all([lambda pair=pair: self._unit(*pair) for pair in pairs])
+        self._main = units[0]
+        self._env = Env({name: unit.call for name, unit in zip(partials, units[1:], strict=True)})
         self.inputs: tuple[InputUse, ...] = self._inputs(self._program.body)
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
@@ -130,14 +124,14 @@ class Template:
 
     def render_unit(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """The text of a compiled unit in this template's world of partials."""
-        frame: Data = {"root": values, **(data or {})}
-        env = Env({name: partial.call for name, partial in self._partials.items()})
+        frame: Data = {"root": values, **data, "_parent": data} if data else {"root": values}
         try:
-            text: str = unit.body(values, frame, (values, None), None, env)
+            text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
-            hint = "render it from a shallower call, or use fewer nested blocks and partials"
-            problem = Problem("too-deep", "Python's recursion limit was reached", hint, self.name)
-            raise TemplateLimitError(problem) from None
+            raise _recursion(self.name) from None
+        if len(text) > MAX_OUTPUT:
+            message = f"the template prints more than {MAX_OUTPUT:,} characters"
+            raise TemplateLimitError(Problem("too-much-output", message, "print less of the values", self.name))
         return text
 
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
@@ -148,7 +142,7 @@ class Template:
         attributes = in_attributes(program, source.text)
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes)
         code = self._backend(program, source, rules)
-        return _Unit(code, Runtime(source, code.places, escaping, self._names))
+        return _Unit(code, Runtime(source, code.places, escaping, self._names, strict))
 
 
 class Part:
@@ -169,59 +163,40 @@ class _Unit:
     def __init__(self, code: Code, runtime: Runtime) -> None:
         self.code, self.runtime = code, runtime
         self._lock = threading.Lock()
-        self._body: Any = None
+        self._body: Body | None = None
 
     @property
-    def body(self) -> Any:
+    def body(self) -> Body:
         """The compiled function."""
-        with self._lock:
-            if self._body is None:
-                self._body = self.code.load(self.runtime)
-            return self._body
+        if self._body is None:
+            with self._lock:
+                if self._body is None:
+                    self._body = self.code.load(self.runtime)
+        return self._body
 
-    def call(self, context: Json, data: Data, scope: Scope, env: Env) -> str:
+    def call(self, context: Json, data: Data, env: Env) -> str:
         """The text as a partial."""
-        text: str = self.body(context, data, push(context, scope), None, env)
-        return text
+        return self.body(context, data, (context, None), None, env)
 
 
-def _load(name: str, generated: Generated, runtime: Runtime) -> Any:
-    namespace: dict[str, Any] = {
-        "__builtins__": {"str": str, "dict": dict},
-        "Env": Env,
-        "Fn": Fn,
-        "Options": Options,
-        "L": lookup,
-        "S": runtime.strict,
-        "M": runtime.assume,
-        "E": runtime.html,
-        "T": runtime.bare,
-        "A": runtime.attribute,
-        "T_": runtime.text,
-        "text": runtime.text,
-        "outer": outer,
-        "up": up,
-        "falsy": runtime.falsy,
-        "each": runtime.each,
-        "section": runtime.section,
-        "call": runtime.call,
-        "partial": runtime.partial,
-        "fail": runtime.fail,
-        **generated.constants,
-    }
-    exec(compile(generated.source, f"<template {name}>", "exec"), namespace)  # noqa: S102 - our own code: template text is in it only as literals
-    return namespace[generated.entry]
-
-
-def _parse_all(sources: Mapping[str, Source]) -> tuple[dict[str, tuple[Source, Program]], list[Problem]]:
-    parsed: dict[str, tuple[Source, Program]] = {}
-    problems: list[Problem] = []
-    for name, source in sources.items():
+def _all(work: Iterable[Callable[[], T]]) -> list[T]:
+    """The results of all of them, or one error with the problems of all of them."""
+    results: list[T] = []
+    errors: list[TemplateError] = []
+    for each in work:
         try:
-            parsed[name] = (source, _parse(source))
-        except CuecardError as error:
-            problems += error.problems
-    return parsed, problems
+            results.append(each())
+        except TemplateError as error:
+            errors.append(error)
+    if errors:
+        limits = all(isinstance(error, TemplateLimitError) for error in errors)
+        raise (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+    return results
+
+
+def _recursion(name: str) -> TemplateLimitError:
+    hint = "render it from a shallower call, or use fewer nested blocks and partials"
+    return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
 
 
 def _parse(source: Source) -> Program:
@@ -248,4 +223,4 @@ def _inline_names(programs: Iterable[Program]) -> set[str]:
     return names
 
 
-__all__ = ["MAX_TEMPLATE", "Helper", "Part", "PartialBody", "Template", "compile_template"]
+__all__ = ["MAX_TEMPLATE", "Part", "Template", "compile_template", "python"]

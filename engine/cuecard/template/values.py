@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuecard.model import Json
+from cuecard.template.numbers import number_of, number_text
 
 
 class Code:
-    """Something that runs and yet may stand among values: `@partial-block`. It is true, and prints nothing."""
+    """Something that runs and yet may stand among values: `@partial-block`. It is tested, and called as a partial."""
 
     __slots__ = ()
+
+    def is_blank(self) -> bool:
+        """Whether it prints nothing on its own, which is what `{{#if @partial-block}}` asks in Handlebars.js."""
+        raise NotImplementedError
 
 
 class NotData(Exception):  # noqa: N818 - never shown: the runtime turns it into a TemplateRenderError with a place
@@ -29,20 +34,17 @@ def lookup(value: Json, key: str) -> Json:
     if isinstance(value, (list, tuple, str)):
         if key == "length":
             return len(value)
-        if key.isascii() and key.isdigit() and (key == "0" or key[0] != "0") and len(key) < 10:
-            index = int(key)
-            return value[index] if index < len(value) else None
-        return None
+        return value[int(key)] if _is_index(key) and int(key) < len(value) else None
     if isinstance(value, Mapping):
         return value.get(key)
     return None
 
 
 def has(value: Json, key: str) -> bool:
-    """Whether `lookup` would find the key, be its value null or not."""
+    """Whether a mapping or a sequence has the key, be its value null or not."""
     if isinstance(value, Mapping):
         return key in value
-    return lookup(value, key) is not None
+    return isinstance(value, (list, tuple)) and (key == "length" or (_is_index(key) and int(key) < len(value)))
 
 
 def is_empty(value: Json) -> bool:
@@ -56,24 +58,32 @@ def is_empty(value: Json) -> bool:
 
 def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
     """What `if` takes for no."""
-    if value == 0 and isinstance(value, (int, float)) and not isinstance(value, bool):
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0:
         return not include_zero
-    if callable(value) and not isinstance(value, Code):
+    if isinstance(value, Code):
+        return value.is_blank()
+    if callable(value):
         raise NotData
     return is_empty(value)
 
 
-def items_of(value: Json) -> Iterator[tuple[Json, Json]]:
+def is_nothing(value: Json) -> bool:
+    """What JavaScript itself takes for no: unlike `if`, it takes an empty list for something."""
+    return not isinstance(value, (list, tuple)) and is_falsy(value)
+
+
+def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
     """Keys and values as `each` walks them; a mapping's integer keys come first, as JavaScript has them."""
     if isinstance(value, (list, tuple)):
-        yield from enumerate(value)
-    elif isinstance(value, Mapping):
+        return range(len(value)), value
+    if isinstance(value, Mapping):
         keys = list(value)
         if any(_is_index(key) for key in keys):
             keys = [*sorted((k for k in keys if _is_index(k)), key=int), *(k for k in keys if not _is_index(k))]
-        yield from ((key, value[key]) for key in keys)
-    elif callable(value):
+        return keys, [value[key] for key in keys]
+    if callable(value):
         raise NotData
+    return (), ()
 
 
 def _is_index(key: Any) -> bool:
@@ -95,48 +105,19 @@ def text_of(value: Json) -> str:
     raise NotData
 
 
-def number_text(value: float) -> str:
-    """A boolean, or a number as JavaScript writes it (ECMA-262, Number::toString); integers below 1e21 are exact."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int) and abs(value) < 10**21:
-        return str(value)
-    return _float_text(float(value))
-
-
-def _float_text(value: float) -> str:
-    if math.isnan(value):
-        return "NaN"
-    if math.isinf(value):
-        return "Infinity" if value > 0 else "-Infinity"
-    if value == 0:
-        return "0"
-    sign = "-" if value < 0 else ""
-    mantissa, _, exponent = f"{abs(value)!r}".partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    digits = (whole + fraction.removesuffix("0") if fraction == "0" else whole + fraction).lstrip("0")
-    point = len(whole) + int(exponent or 0)
-    if whole == "0":
-        point -= len(fraction) - len(fraction.lstrip("0")) + 1
-    digits = digits.rstrip("0") or "0"
-    return sign + _place_point(digits, point)
-
-
-def _place_point(digits: str, point: int) -> str:
-    count = len(digits)
-    if count <= point <= 21:
-        return digits + "0" * (point - count)
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return f"0.{'0' * -point}{digits}"
-    exponent = f"e{'+' if point > 0 else '-'}{abs(point - 1)}"
-    return digits + exponent if count == 1 else f"{digits[0]}.{digits[1:]}{exponent}"
-
-
 def same(left: Json, right: Json) -> bool:
-    """JavaScript's `==` as far as contexts need it: scalars by value, everything else by identity."""
+    """JavaScript's `==`, by which a block that keeps its context is told from one that does not."""
     if left is right:
         return True
+    containers = (list, tuple, Mapping)
+    if isinstance(left, containers) and isinstance(right, containers):
+        return False
+    left, right = (text_of(side) if isinstance(side, containers) else side for side in (left, right))
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
     scalars = (str, int, float)
-    return isinstance(left, scalars) and isinstance(right, scalars) and left == right
+    return isinstance(left, scalars) and isinstance(right, scalars) and _number(left) == _number(right)
+
+
+def _number(value: str | float) -> float:
+    return number_of(value) if isinstance(value, str) else value
