@@ -20,7 +20,8 @@ from cuecard.outside.watch_settle import Pace
 from cuecard.spec.sources import AgentSources
 
 Policy: TypeAlias = Literal["now", "next-call", "next-conversation"]
-"""When a change of the files reaches a conversation under `append` delivery: at the next step, call, or conversation.
+"""When a change of the files reaches a conversation under `append` or `frozen` delivery: at the next step, call, or
+conversation.
 
 The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`.
 """
@@ -95,28 +96,25 @@ class Pins:
         self._watcher, self._policy, self._keep = watcher, policy, keep
         self._states: dict[str, Engine] = {}
 
-    def serve(self, began: str = "", call: Call | None = None) -> Served:
-        """The engine for the next call, or for the next step of `call`.
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+        """The engine for the next call of a conversation, or for the next step of `call`.
 
         When it is not the one that prepared `call` (compare `call.spec_sha256`), prepare the call anew.
 
         Args:
-            began: `spec_sha256` of the first call of this conversation; empty for a new conversation.
+            previous: the conversation's call before this one; None for a new conversation.
             call: the running call; None at its start.
         """
         current = self._watcher.current
         self._states.setdefault(current.agent.sha256, current)
         for oldest in list(self._states)[: -self._keep]:
             self._states.pop(oldest, None)
-        return choose(
-            self._policy,
-            current,
-            began=self._states.get(began) if began else current,
-            running=self._states.get(call.spec_sha256) if call else None,
-        )
+        before = self._states.get(previous.spec_sha256) if previous else current
+        running = self._states.get(call.spec_sha256) if call else None
+        return choose(self._policy, current, before=before, running=running)
 
 
-def choose(policy: Policy, current: Engine, *, began: Engine | None, running: Engine | None) -> Served:
+def choose(policy: Policy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:
     """Which state serves: a pure function.
 
     Under `rewrite` delivery there is no long-lived start of a request to keep, so `next-conversation` is `next-call`.
@@ -124,16 +122,17 @@ def choose(policy: Policy, current: Engine, *, began: Engine | None, running: En
     Args:
         policy: the wish.
         current: the newest good state.
-        began: the state that the conversation began with; None when it is no longer known.
-        running: the state that prepared the running call; None at the start of a call, or when no longer known.
+        before: the state that the conversation has been served from; None when it is no longer kept.
+        running: the state that prepared the running call; None at the start of a call, or when no longer kept.
     """
-    in_force = "next-call" if policy == "next-conversation" and current.delivery == "rewrite" else policy
+    delivery = (running or before or current).delivery
+    in_force = "next-call" if policy == "next-conversation" and delivery == "rewrite" else policy
     if in_force == "now":
         return Served(current, in_force, "the newest state")
     if running:
         return Served(running, in_force, "the state that prepared this call")
     if in_force == "next-call":
         return Served(current, in_force, "the newest state when this call began")
-    if began:
-        return Served(began, in_force, "the state that this conversation began with")
+    if before:
+        return Served(before, in_force, "the state that this conversation began with")
     return Served(current, in_force, "the newest state: the one that this conversation began with is no longer kept")

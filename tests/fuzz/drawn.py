@@ -5,13 +5,13 @@ from __future__ import annotations
 from cuecard.errors import CuecardError
 
 
-def check_drawn(error: CuecardError, text: str) -> None:
-    """It has problems, each with a code, a message, a place and a line that is in the text, and it draws them."""
+def check_drawn(error: CuecardError, *texts: str) -> None:
+    """It has problems, each with a code, a message, a place and a line of one of the texts, and it draws them."""
     assert error.problems
     assert str(error)
     for problem in error.problems:
         assert problem.code
         assert problem.message
-        assert problem.source in text
+        assert any(problem.source in text for text in texts)
         if problem.span:
             assert min(problem.span.line, problem.span.column, problem.span.length) > 0

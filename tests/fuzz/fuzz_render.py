@@ -29,4 +29,4 @@ def target(data: bytes) -> None:
             template = compile_template(text, partials=partials, strict=strict)
             assert isinstance(template.render(VALUES), str)
         except TemplateError as error:
-            check_drawn(error, text)
+            check_drawn(error, text, *partials.values())

@@ -15,6 +15,7 @@ from cuecard.outside.content import content_root, find_content
 from cuecard.outside.folder import read_agent
 from cuecard.outside.tokens import bundled_counter
 from cuecard.spec.agent_file import TokensSpec
+from cuecard.spec.sources import AgentSources
 
 
 def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "", as_json: bool = False) -> int:
@@ -33,7 +34,7 @@ def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str
     counts = matcher(select, ignore)
     found, facts = _problems(agent)
     problems = [problem for problem in found if counts(problem.code)]
-    print_report(_sorted(problems), facts, "json" if as_json else format)
+    print_report(problems, facts, "json" if as_json else format)
     return 1 if any(problem.severity == "error" for problem in problems) else 0
 
 
@@ -44,7 +45,8 @@ def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
         return error.problems, str(agent)
     count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
     schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
-    return [*draft.problems, *lint(draft, count=count, schema=schema)], _facts(draft) or str(agent)
+    problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
+    return _sorted(problems, draft.sources), _facts(draft) or str(agent)
 
 
 def _facts(draft: Draft) -> str:
@@ -53,8 +55,13 @@ def _facts(draft: Draft) -> str:
     return f"{draft.spec.agent}: {len(draft.core.placed)} sections, {len(draft.cards)} tools"
 
 
-def _sorted(problems: Sequence[Problem]) -> list[Problem]:
+def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:
     """File by file, as the files were read, and in each from top to bottom."""
-    files = list(dict.fromkeys(problem.name for problem in problems))
-    places = {id(p): (p.span.line, p.span.column) if p.span else (0, 0) for p in problems}
-    return sorted(problems, key=lambda p: (files.index(p.name), places[id(p)]))
+    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
+    files = list(dict.fromkeys(names))
+
+    def place(problem: Problem) -> tuple[int, int, int]:
+        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
+        return files.index(problem.name), line, column
+
+    return sorted(problems, key=place)

@@ -52,6 +52,7 @@ class AgentFiles:
         given = Path(path).absolute()
         self.agent = given / "agent.yaml" if given.is_dir() else given
         self._known: tuple[Path, ...] = (self.agent,)
+        self._folders = frozenset({self.agent.parent})
 
     def read(self) -> Look:
         """The files as they are now. It never raises: what is wrong with them is part of the answer."""
@@ -63,15 +64,16 @@ class AgentFiles:
             hint = "check the folder's permissions"
             return self._unreadable((Problem("unreadable-file", str(error), hint, self.agent.as_posix()),))
         self._known = tuple(self._place(source.path) for source in sources.texts())
+        self._folders = frozenset(file.parent for file in self._known)
         return Look(sources, sources.sha256())
 
     def stamp(self) -> Stamp:
         """Sizes, times and inodes of the files last read and of their folders: cheap, and only a hint."""
-        return tuple(_stat(place) for place in (*self._known, *sorted(self.folders())))
+        return tuple(_stat(place) for place in (*self._known, *self._folders))
 
     def folders(self) -> frozenset[Path]:
         """The folders in which a change may concern this agent."""
-        return frozenset({self.agent.parent, *(file.parent for file in self._known)})
+        return self._folders
 
     def stamp_of(self, path: str) -> Stamp:
         """The stamp of one file, named as in `SourceText.path`."""

@@ -88,14 +88,19 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
     found: list[Problem] = []
     for index in (0, -1):
         text = _filled(source, program, index)
-        tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), _parser(etree)).getroottree()
+        try:
+            tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), _parser(etree)).getroottree()
+        except etree.XMLSyntaxError as error:  # a comment or a partial was the name of an element
+            found.append(_described(source, error, shift=0))
+            continue
         refused = [
             (node, f"<?{node.target}", "a processing instruction") for node in tree.xpath("//processing-instruction()")
         ]
         if not judge.validate(tree):
             # What libxml2 reports after its first error is mostly a consequence of it.
             error = judge.error_log[0]
-            node = next(iter(tree.xpath(error.path or "/*")), tree.getroot())
+            spaces = {prefix: uri for each in tree.iter("*") for prefix, uri in each.nsmap.items() if prefix}
+            node = next(iter(tree.xpath(error.path or "/*", namespaces=spaces)), tree.getroot())
             refused.append((node, _mark(node, error.message), error.message))
         found += [_broken_rule(source, text, *each) for each in refused]
     return list(dict.fromkeys(found))

@@ -38,8 +38,8 @@ def test_a_change_reaches_a_conversation_when_the_policy_says(
     running = old.prepare_call()
     names = {old.agent.sha256: "old", swap(folder, reports, "changed").agent.sha256: "new"}
     served = [
-        pins.serve(running.spec_sha256, running),
-        pins.serve(running.spec_sha256),
+        pins.serve(previous=running, call=running),
+        pins.serve(previous=running),
         pins.serve(),
     ]
 
@@ -51,7 +51,7 @@ def test_without_a_word_a_conversation_keeps_its_state(folder: Folder, reports: 
     pins = Pins(reports.watcher)
     first = pins.serve().engine.prepare_call()
     swap(folder, reports, "changed")
-    served = pins.serve(first.spec_sha256)
+    served = pins.serve(previous=first)
 
     assert served.engine.prepare_call().segments == first.segments
     assert (served.policy, served.reason) == ("next-conversation", "the state that this conversation began with")
@@ -63,18 +63,18 @@ def test_under_rewrite_a_change_waits_for_the_next_call_only(folder: Folder, sta
     running = pins.serve().engine.prepare_call()
     new = swap(folder, reports, "changed")
 
-    assert pins.serve(running.spec_sha256, running).engine is not new
-    assert pins.serve(running.spec_sha256).engine is new
-    assert pins.serve(running.spec_sha256).policy == "next-call"
+    assert pins.serve(previous=running, call=running).engine is not new
+    assert pins.serve(previous=running).engine is new
+    assert pins.serve(previous=running).policy == "next-call"
 
 
 def test_a_state_that_is_no_longer_kept_is_replaced_and_the_reason_says_so(folder: Folder, reports: Reports) -> None:
     pins = Pins(reports.watcher, keep=2)
-    began = pins.serve().engine.agent.sha256
+    began = pins.serve().engine.prepare_call()
     for role in ("second", "third"):
         swap(folder, reports, role)
         pins.serve()
-    served = pins.serve(began)
+    served = pins.serve(previous=began)
 
     assert served.engine is reports.watcher.current
     assert served.reason.endswith("the one that this conversation began with is no longer kept")
@@ -84,14 +84,16 @@ def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Rep
     call = reports.watcher.current.prepare_call()
     foreign = Call.from_json({**call.to_json(), "spec_sha256": "0" * 64})
 
-    assert Pins(reports.watcher).serve("0" * 64, foreign).engine is reports.watcher.current
+    assert Pins(reports.watcher).serve(previous=foreign, call=foreign).engine is reports.watcher.current
 
 
 @pytest.mark.parametrize("policy", ["now", "next-call", "next-conversation"])
 def test_every_choice_has_a_reason(reports: Reports, policy: Policy) -> None:
     engine = reports.watcher.current
     choices = [
-        choose(policy, engine, began=began, running=running) for began in (None, engine) for running in (None, engine)
+        choose(policy, engine, before=before, running=running)
+        for before in (None, engine)
+        for running in (None, engine)
     ]
 
     assert all(choice.engine is engine and choice.reason for choice in choices)

@@ -25,9 +25,9 @@ def check_mappings(trees: Trees, spec: AgentFile, uses: tuple[InputUse, ...]) ->
 
 
 def _walked(block: Block) -> Path | None:
-    """The whole value that an `each` goes through."""
+    """The value that an `each` goes through, if it is a whole input: `facts`, `../facts` or `@root.facts`."""
     head, params = block.call.head, block.call.params
     if not (isinstance(head, Path) and head.original == "each" and len(params) == 1):
         return None
     value = params[0]
-    return value if isinstance(value, Path) and len(value.parts) == 1 else None
+    return value if isinstance(value, Path) and len(value.parts) == 1 + value.data else None

@@ -1,0 +1,51 @@
+from __future__ import annotations
+
+from cuecard.agent.draft import make_draft
+from cuecard.agent.lint import lint
+from cuecard.agent.memo import Memo
+from cuecard.errors import Problem
+from cuecard.spec.sources import AgentSources
+from unit.checks.agents import INPUTS, SCHEMA, place, text
+
+TEMPLATE = "<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n<tools>{{{activeProtocols}}}</tools>\n</a>"
+STATIC = len("<a>\n<rules>Be brief.</rules>\n</a>")
+FIELDS = "{before: None, after: None, next: None, gotcha: None}"
+PROTOCOL = "<t>\nBEFORE: None\nAFTER: None\nNEXT: None\nGOTCHA: None\n</t>\n"
+
+
+def found(budget: str) -> list[Problem]:
+    """Of an agent with one core tool and one other."""
+    agent = (
+        f"agent: cms\ntemplate: agent.xml\ntools: {{instructions: tools, core: [s], search: {{tool: s}}}}\n{INPUTS}\n"
+    )
+    tools = text("tools/all.yaml", f"tools: {{s: {FIELDS}, other: {FIELDS}}}")
+    files = AgentSources(text("agent.yaml", agent + budget), text("agent.xml", TEMPLATE), (), (tools,))
+    problems = lint(make_draft(files, Memo()), count=len, schema=SCHEMA)
+    return [problem for problem in problems if problem.code == "over-budget"]
+
+
+def test_a_total_below_static_sections_and_core_tools_can_never_be_kept() -> None:
+    always = STATIC + len(PROTOCOL)
+    (problem,) = found(f"budget: {{total: {always - 1}}}")
+
+    assert problem.severity == "error"
+    assert place(problem) == f"agent.yaml:5:17 {always - 1}"
+    assert f"take {always} tokens" in problem.message
+
+
+def test_a_total_that_just_holds_them_is_fine() -> None:
+    assert found(f"budget: {{total: {STATIC + len(PROTOCOL)}}}") == []
+
+
+def test_instructions_larger_than_their_budget_are_told_by_tool_but_not_those_of_core_tools() -> None:
+    (problem,) = found(f"budget: {{protocols: {len(PROTOCOL)}}}")
+
+    assert "`other`" in problem.message
+
+
+def test_instructions_that_fit_are_fine() -> None:
+    assert found(f"budget: {{protocols: {len(PROTOCOL) + 8}}}") == []
+
+
+def test_without_a_budget_nothing_is_over_it() -> None:
+    assert found("") == []

@@ -1,0 +1,156 @@
+"""`cuecard check`, called as the command line calls it."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, InputError
+from cuecard.cli.check import check
+from cuecard.cli.check_codes import CODES
+from cuecard.cli.check_formats import annotation
+from cuecard.cli.check_select import matcher
+from cuecard.cli.main import main
+from cuecard.errors import Problem, Span
+from unit.checks.examples import examples
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def warned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An agent with one warning, `volatile-text`."""
+    return written("volatile-text", tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def broken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An agent with one error, `xml-schema`."""
+    return written("xml-schema", tmp_path, monkeypatch)
+
+
+def written(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    examples()[code].write(folder, examples()[code].bad)
+    monkeypatch.chdir(folder)
+    return Path()
+
+
+def test_an_error_fails_a_check_and_a_warning_does_not(
+    warned: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert check(warned) == 0
+    assert check(written("xml-schema", tmp_path / "other", monkeypatch)) == 1
+
+
+def test_what_is_ignored_does_not_count(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert check(broken, ignore="xml-schema") == 0
+    assert capsys.readouterr().out == "helper: 5 sections, 2 tools: 0 errors, 0 warnings\n"
+
+
+def test_what_is_not_selected_does_not_count(broken: Path) -> None:
+    assert check(broken, select="yaml,volatile-text") == 0
+    assert check(broken, select="yaml, xml") == 1
+
+
+def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> None:
+    chosen = {code for code in CODES if matcher("xml,unused-", "xml-schema")(code)}
+
+    assert chosen == {"xml", "xml-branch", "xml-doctype", "unused-input", "unused-partial"}
+    with pytest.raises(InputError, match="`unu` is no check"):
+        matcher("unu", "")
+
+
+def test_every_wrong_name_is_told_with_the_nearest_code() -> None:
+    with pytest.raises(InputError) as caught:
+        matcher("volatile-texts", "xm,yaml")
+
+    assert [(p.code, p.name, p.hint) for p in caught.value.problems] == [
+        ("unknown-code", "--select", "did you mean `volatile-text`?"),
+        ("unknown-code", "--ignore", "did you mean `xml`?"),
+    ]
+
+
+def test_json_holds_every_problem(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(warned, format="json")
+    told = json.loads(capsys.readouterr().out)
+
+    assert told["ok"] is True
+    assert [(p["code"], p["severity"], p["span"]["line"]) for p in told["problems"]] == [
+        ("volatile-text", "warning", 3)
+    ]
+
+
+def test_github_gets_one_command_per_problem_on_stdout(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    check(warned, format="github")
+    shown = capsys.readouterr()
+
+    assert shown.err == ""
+    assert shown.out.startswith("::warning file=agent.xml,line=3,col=17,endColumn=26,title=volatile-text::`2026-11-20`")
+    assert shown.out.count("\n") == 2
+
+
+def test_nothing_in_a_problem_can_end_a_github_command_or_begin_another() -> None:
+    nasty = "100%\r\n::error file=x,line=1::y"
+    told = annotation(Problem("xml", nasty, nasty, nasty, Span(1, 1), chain=(nasty,)))
+
+    assert "\n" not in told
+    assert "\r" not in told
+    assert told.startswith("::error file=100%25%0D%0A%3A%3Aerror file=x%2Cline=1%3A%3Ay,line=1,col=1,endColumn=1,")
+    assert told.count("::error file=x,line=1::y") == told.count("%0A::error") == 3
+
+
+def test_a_problem_without_a_place_has_none_for_github() -> None:
+    assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m"
+
+
+def test_what_lint_finds_is_told_beside_other_errors(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = written("volatile-text", tmp_path, monkeypatch)
+    (tmp_path / "tools" / "more.yaml").write_text("tools: []")
+    check(path, format="json")
+    told = json.loads(capsys.readouterr().out)
+
+    assert [p["code"] for p in told["problems"]] == ["volatile-text", "wrong-value"]
+
+
+def test_problems_stand_file_by_file_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
+    check(ROOT / "tests" / "cases" / "agents" / "unused_and_reserved_input", format="json")
+    places = [(p["name"], p["span"]["line"]) for p in json.loads(capsys.readouterr().out)["problems"]]
+
+    assert len(places) > 1
+    assert places == sorted(places)
+
+
+@pytest.mark.parametrize("code", ["over-budget", "xml-schema", "volatile-text", "section-order", "unsorted-mapping"])
+def test_an_engine_opens_without_judging_or_counting(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine = Engine.open(written(code, tmp_path, monkeypatch))
+
+    assert engine.warnings == ()
+
+
+def test_the_hook_is_a_command_that_checks_an_agent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hooks = (ROOT / ".pre-commit-hooks.yaml").read_text(encoding="utf-8")
+    entry = re.search(r"entry: (.+)", hooks)
+    files = re.search(r"files: (.+)", hooks)
+    monkeypatch.chdir(ROOT)
+
+    assert entry
+    assert files
+    monkeypatch.setattr("sys.argv", shlex.split(f"{entry[1]} prompts/cms/agent.yaml"))
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 0
+    assert "0 errors, 0 warnings" in capsys.readouterr().out
+    for path in ("prompts/cms/agent.yaml", "prompts/cms/agent.xml", "tool_instructions/cms/images.yaml"):
+        assert re.search(files[1], path)
+    assert "pass_filenames: false" in hooks
