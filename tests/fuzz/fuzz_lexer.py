@@ -14,6 +14,35 @@ PIECES = (
     *("a", ".", "/", " ", "\n"),
 )
 
+PHRASES = (
+    *(
+        "{{a}}",
+        "{{{b}}}",
+        "{{&a.b}}",
+        "{{~a~}}",
+        "{{! <!-- }}",
+        "{{!-- {{x}} --}}",
+        '{{lookup a "<b"}}',
+        "\\{{x}}",
+        "text",
+    ),
+    *(
+        "{{#if a}}x{{else}}y{{/if}}",
+        "{{#each a}}\n{{b}}{{@index}}\n{{/each}}",
+        "{{#with o as |p|}}{{p.a}}{{/with}}",
+        "\n",
+    ),
+    *(
+        "{{#a}}{{.}}{{/a}}",
+        "{{^a}}z{{/a}}",
+        "{{#unless b}}{{else if a}}{{a}}{{/unless}}",
+        "{{{{a}}}} {{x}} {{{{/a}}}}",
+        " ",
+    ),
+    *("{{> a}}", "  {{> b o a=b}}\n", "{{#> a}}x{{/a}}", '{{#*inline "b"}}x{{/inline}}', "{{#> c}}{{/c}}"),
+)
+"""What makes sense on its own: a text of such phrases goes further than one of pieces."""
+
 
 def target(data: bytes) -> None:
     """Read one input."""

@@ -6,14 +6,27 @@ from cuecard.errors import TemplateError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template import Part, Template, compile_template
 from fuzz.drawn import check_drawn
+from fuzz.fuzz_lexer import PHRASES as TAGS_THAT_CLOSE
 from fuzz.fuzz_lexer import PIECES as TAGS
 
-XML = (
+PIECES = (
     *("<a>", "</a>", "<b>", "</b>", "<c/>", '<a x="', '">', "<!--", "-->", "<![CDATA[", "]]>", "<?p ?>", "<!DOCTYPE"),
     *("&lt;", "&#10;", "&x;", "&", "<", ">", "{{#if a}}", "{{/if}}", "{{else}}", "{{a}}", "{{{b}}}", "<long-name>"),
-    *("{{! <!-- }}", '{{lookup a "<b"}}', '<a x="{{{b}}}"/>', "{{#if a}}<b/>{{else}}<c>{{b}}</c>{{/if}}"),
+    *TAGS,
 )
-PIECES = (*XML, *TAGS)
+PHRASES = (
+    *(
+        "<a>text</a>",
+        "<b>{{b}}</b>\n",
+        '<a x="{{{b}}}"/>',
+        "<!-- {{a}} -->",
+        "<![CDATA[{{{b}}}]]>",
+        "<?p {{b}}?>",
+        "&amp;",
+    ),
+    *("{{#if a}}<b/>{{else}}<c>{{b}}</c>{{/if}}", "<a y='{{{b}}}' {{#if a}}x=\"1\"{{/if}}>\n{{{b}}}\n</a>", "  <c/>\n"),
+    *TAGS_THAT_CLOSE,
+)
 
 VALUES: dict[str, Json] = {"a": [{"b": "</a>"}, ""], "b": 'x < "y"\n'}
 

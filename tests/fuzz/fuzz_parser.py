@@ -8,9 +8,9 @@ from cuecard.template.parser import parse
 from cuecard.template.source import Source
 from cuecard.template.whitespace import control_whitespace
 from fuzz.drawn import check_drawn
-from fuzz.fuzz_lexer import PIECES
+from fuzz.fuzz_lexer import PHRASES, PIECES
 
-__all__ = ["PIECES", "target"]
+__all__ = ["PHRASES", "PIECES", "target"]
 
 
 def target(data: bytes) -> None:

@@ -6,10 +6,9 @@ from cuecard.errors import TemplateError
 from cuecard.model import Json
 from cuecard.template import compile_template
 from fuzz.drawn import check_drawn
-from fuzz.fuzz_lexer import PIECES as TAGS
+from fuzz.fuzz_lexer import PHRASES, PIECES
 
-PIECES = (*TAGS, "{{#each a}}", "{{/each}}", "{{#if b}}", "{{/if}}", "{{#with o}}", "{{/with}}", "{{> a}}", "{{> b}}")
-"""Blocks that close, so that much of what is generated gets as far as the renderer."""
+__all__ = ["PHRASES", "PIECES", "target"]
 
 VALUES: dict[str, Json] = {
     "a": [1, None, "x", {"a": 1.5, "b": []}, [True]],

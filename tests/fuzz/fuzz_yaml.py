@@ -31,6 +31,27 @@ PIECES = (
     *("agent: a\n", "template: agent.xml\n", "inputs:\n  a: {type: string}\n", "delivery: append\n"),
 )
 
+PHRASES = (
+    *("agent: a\n", "template: agent.xml\n", "template: {file: agent.xml, escaping: names}\n", "delivery: append\n"),
+    *(
+        "inputs:\n  a: {type: string}\n",
+        "  b: {type: integer, default: 1}\n",
+        "tools:\n  core: [a, 'b']\n",
+        "# comment\n",
+    ),
+    *("tokens: {encoding: o200k_base}\n", "budget:\n  total: 1e3\n", "memory: {total: 10}\n", "text: |\n  a\n   b\n\n"),
+    *(
+        "a: [1, {b: c}]\n",
+        "b: 'it''s'\n",
+        'c: "\\u00e9\\x41"\n',
+        "d: >-\n  x\n\n  y\n",
+        "e: 0o17\n",
+        "? f\n: g #h\n",
+        "i:\n- j\n",
+    ),
+)
+"""What makes sense on its own: a text of such phrases goes further than one of pieces."""
+
 
 def target(data: bytes) -> None:
     """Read one input."""

@@ -55,7 +55,7 @@ def fuzz(atheris: Any, target: str, seconds: int) -> None:
     corpus.mkdir(parents=True, exist_ok=True)
     write_seeds(corpus, (path for pattern in SEEDS[target] for path in sorted(ROOT.glob(pattern))))
     words = folder / "words.dict"
-    words.write_text("".join(f'"{quoted(piece)}"\n' for piece in module.PIECES), encoding="ascii")
+    words.write_text("".join(f'"{quoted(piece)}"\n' for piece in (*module.PIECES, *module.PHRASES)), encoding="ascii")
     limits = [f"-max_total_time={seconds}", f"-max_len={LONGEST}", "-timeout=20", "-rss_limit_mb=2048"]
     places = [f"-dict={words}", f"-artifact_prefix={folder}/", str(corpus)]
     atheris.Setup([sys.argv[0], *limits, *places, "-print_final_stats=1", "-verbosity=0"], module.target)

@@ -84,26 +84,28 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
     """
     from lxml import etree  # noqa: PLC0415 - only `cuecard check` asks
 
-    judge = etree.RelaxNG(etree.fromstring(schema.encode(), _parser(etree)))
-    found: list[Problem] = []
+    judge, found = etree.RelaxNG(etree.fromstring(schema.encode(), _parser(etree))), list[Problem]()
     for index in (0, -1):
         text = _filled(source, program, index)
         try:
             tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), _parser(etree)).getroottree()
-        except etree.XMLSyntaxError as error:  # a comment or a partial was the name of an element
+        except etree.XMLSyntaxError as error:  # a comment or a partial is the name of an element
             found.append(_described(source, error, shift=0))
-            continue
-        refused = [
-            (node, f"<?{node.target}", "a processing instruction") for node in tree.xpath("//processing-instruction()")
-        ]
-        if not judge.validate(tree):
-            # What libxml2 reports after its first error is mostly a consequence of it.
-            error = judge.error_log[0]
-            spaces = {prefix: uri for each in tree.iter("*") for prefix, uri in each.nsmap.items() if prefix}
-            node = next(iter(tree.xpath(error.path or "/*", namespaces=spaces)), tree.getroot())
-            refused.append((node, _mark(node, error.message), error.message))
-        found += [_broken_rule(source, text, *each) for each in refused]
+        else:
+            found += [_broken_rule(source, text, *each) for each in _broken_rules(tree, judge)]
     return list(dict.fromkeys(found))
+
+
+def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
+    """Nodes, what of them to look for in the text, and what is wrong with them."""
+    for node in tree.xpath("//processing-instruction()"):
+        yield node, f"<?{node.target}", "a processing instruction"
+    if not judge.validate(tree):
+        # What libxml2 reports after its first error is mostly a consequence of it.
+        error = judge.error_log[0]
+        spaces = {prefix: uri for each in tree.iter("*") for prefix, uri in each.nsmap.items() if prefix}
+        node = next(iter(tree.xpath(error.path or "/*", namespaces=spaces)), tree.getroot())
+        yield node, _mark(node, error.message), error.message[:1].lower() + error.message[1:]
 
 
 def _filled(source: Source, program: Program, taken: int) -> str:
@@ -131,7 +133,6 @@ def _broken_rule(source: Source, text: str, node: Any, mark: str, message: str) 
     line = sum(len(each) + 1 for each in text.split("\n")[: node.sourceline - 1])
     start = max(line, text.find(mark, line)) + len(mark) - len(mark.lstrip())
     hint = "one root element, in it sections, in those texts and elements; no namespaces, no processing instructions"
-    message = message[:1].lower() + message[1:]
     return source.problem(start, start + len(mark.strip()), "xml-schema", message, hint)
 
 
