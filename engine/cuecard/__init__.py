@@ -25,9 +25,11 @@ if TYPE_CHECKING:
         Turn,
     )
     from cuecard.template import Template, compile_template, trusted
+    from cuecard.watching import watch
 
 _HOME = {
     "Engine": "cuecard.engine",
+    "watch": "cuecard.watching",
     **dict.fromkeys(("CuecardError", "InputError", "SpecError", "TemplateError"), "cuecard.errors"),
     **dict.fromkeys(("Template", "compile_template", "trusted"), "cuecard.template"),
     **dict.fromkeys(
@@ -68,6 +70,7 @@ __all__ = [
     "Turn",
     "compile_template",
     "trusted",
+    "watch",
 ]
 
 

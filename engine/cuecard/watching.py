@@ -12,11 +12,11 @@ from cuecard.agent.memo import Memo
 from cuecard.engine import Engine
 from cuecard.model import Call, Clock, Delivery
 from cuecard.outside.clock import utc_now
-from cuecard.outside.lastgood import LastGood, user_folder
 from cuecard.outside.tokens import TokenCounter, bundled_counter
-from cuecard.outside.watch import Watcher
-from cuecard.outside.watch_files import AgentFiles
-from cuecard.outside.watch_settle import Pace
+from cuecard.outside.watching.files import AgentFiles
+from cuecard.outside.watching.lastgood import LastGood, user_folder
+from cuecard.outside.watching.settle import Pace
+from cuecard.outside.watching.watcher import Watcher
 from cuecard.spec.sources import AgentSources
 
 Policy: TypeAlias = Literal["now", "next-call", "next-conversation"]

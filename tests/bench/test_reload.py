@@ -14,7 +14,7 @@ import pytest
 
 from cuecard import Engine
 from cuecard.outside.folder import read_agent
-from cuecard.outside.watch import Watcher
+from cuecard.outside.watching.watcher import Watcher
 from cuecard.spec.yaml_text import Document, read_yaml
 from cuecard.watching import watch
 from unit.watch.demo import Folder, instructions

@@ -26,20 +26,9 @@ PHRASES = (
         "\\{{x}}",
         "text",
     ),
-    *(
-        "{{#if a}}x{{else}}y{{/if}}",
-        "{{#each a}}\n{{b}}{{@index}}\n{{/each}}",
-        "{{#with o as |p|}}{{p.a}}{{/with}}",
-        "\n",
-    ),
-    *(
-        "{{#a}}{{.}}{{/a}}",
-        "{{^a}}z{{/a}}",
-        "{{#unless b}}{{else if a}}{{a}}{{/unless}}",
-        "{{{{a}}}} {{x}} {{{{/a}}}}",
-        " ",
-    ),
-    *("{{> a}}", "  {{> b o a=b}}\n", "{{#> a}}x{{/a}}", '{{#*inline "b"}}x{{/inline}}', "{{#> c}}{{/c}}"),
+    *("{{#if a}}x{{else}}y{{/if}}", "{{#each a}}\n{{b}}{{@index}}\n{{/each}}", "{{#with o as |p|}}{{p.a}}{{/with}}"),
+    *("{{#a}}{{.}}{{/a}}", "{{^a}}z{{/a}}", "{{#unless b}}{{else if a}}{{a}}{{/unless}}", "{{{{a}}}} {{x}} {{{{/a}}}}"),
+    *("{{> a}}", "  {{> b o a=b}}\n", "{{#> a}}x{{/a}}", '{{#*inline "b"}}x{{/inline}}', "{{#> c}}{{/c}}", "\n", " "),
 )
 """What makes sense on its own: a text of such phrases goes further than one of pieces."""
 

@@ -40,15 +40,7 @@ PHRASES = (
         "# comment\n",
     ),
     *("tokens: {encoding: o200k_base}\n", "budget:\n  total: 1e3\n", "memory: {total: 10}\n", "text: |\n  a\n   b\n\n"),
-    *(
-        "a: [1, {b: c}]\n",
-        "b: 'it''s'\n",
-        'c: "\\u00e9\\x41"\n',
-        "d: >-\n  x\n\n  y\n",
-        "e: 0o17\n",
-        "? f\n: g #h\n",
-        "i:\n- j\n",
-    ),
+    *("a: [1, {b: c}]\n", "b: 'it''s'\n", 'c: "\\u00e9\\x41"\n', "d: >-\n  x\n\n  y\n", "e: 0o17\n", "? f\n: g #h\n"),
 )
 """What makes sense on its own: a text of such phrases goes further than one of pieces."""
 

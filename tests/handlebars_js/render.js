@@ -14,20 +14,22 @@ const helpers = {
   join() {
     return rest(arguments).map(shown).join('-');
   },
-  upper(text) {
-    return shown(text).toUpperCase();
+  upper() {
+    return shown(rest(arguments)[0]).toUpperCase();
   },
-  either(first, second) {
+  either() {
+    const [first, second] = rest(arguments);
     return Handlebars.Utils.isEmpty(first) ? second : first;
   },
-  pair(first, second) {
+  pair() {
+    const [first = null, second = null] = rest(arguments);
     return { first, second };
   },
   pairs(options) {
     return Object.keys(options.hash).sort().map((key) => `${key}=${shown(options.hash[key])}`).join(' ');
   },
-  safe(text) {
-    return new Handlebars.SafeString(shown(text));
+  safe() {
+    return new Handlebars.SafeString(shown(rest(arguments)[0]));
   },
   wrap(options) {
     return `[${options.fn(this)}]`;
@@ -36,7 +38,7 @@ const helpers = {
     return Handlebars.Utils.isEmpty(value) ? options.inverse(this) : options.fn(this);
   },
   inside(value, options) {
-    return options.fn(value);
+    return options.fn(value === undefined ? null : value);
   },
   entries(list, options) {
     if (!Array.isArray(list)) return options.inverse(this);

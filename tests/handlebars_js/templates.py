@@ -100,7 +100,8 @@ class Writer:
         return "r{{{" + self.path() + self.gap() + "}}}"
 
     def helper_call(self, _depth: int) -> str:
-        return f"h{self.tag(self.call())}"
+        call = f"safe {self.value()}" if self.random.random() < 0.1 else self.call()
+        return f"h{self.tag(call)}"
 
     def partial(self, _depth: int) -> str:
         name = self.random.choice(self.partials) if self.partials else ""
@@ -172,8 +173,11 @@ class Writer:
     def inline(self, depth: int) -> str:
         name = self.random.choice(("card", "own"))
         quoted = self.random.choice((f'"{name}"', f"'{name}'"))
-        call = self.tag("own", ">") if name == "own" else ""
-        return self.tag(f"inline {quoted}", "#*") + self.program(depth) + self.tag("inline", "/") + call
+        before, self.params = self.params, []
+        body = self.program(depth)
+        self.params = before
+        call = self.tag(f"own{self.partial_arguments()}", ">") if name == "own" else ""
+        return self.tag(f"inline {quoted}", "#*") + body + self.tag("inline", "/") + call
 
     def raw_block(self, _depth: int) -> str:
         name = self.random.choice(("verbatim", "verbatim", "name", "absent"))
@@ -229,12 +233,12 @@ class Writer:
         return f"({self.call()})"
 
     def call(self) -> str:
-        kind = self.random.choice(("join", "upper", "either", "pair", "pairs", "safe", "lookup"))
+        kind = self.random.choice(("join", "upper", "either", "pair", "pairs", "lookup"))
         if kind == "pairs":
             return f"pairs{self.pairs()}"
         if kind == "lookup":
             return f"lookup {self.path()} {self.value()}"
-        count = {"upper": 1, "safe": 1, "either": 2, "pair": 2}.get(kind, self.random.randint(1, 3))
+        count = {"upper": 1, "either": 2, "pair": 2}.get(kind, self.random.randint(1, 3))
         return " ".join([kind, *(self.value() for _ in range(count))])
 
     def pairs(self) -> str:

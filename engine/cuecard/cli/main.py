@@ -112,6 +112,24 @@ def tokens(
 
 
 @app.command()
+def watch(
+    agent: AgentPath,
+    discovered: Discovered = "",
+    set_: Set = None,
+    turn: TurnFile = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+    state: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the last good state here.")] = None,
+) -> None:
+    """Follow an agent's files: a line per change, and a picture of what is refused."""
+    from cuecard.cli.watch import watch as command
+    from cuecard.cli.watch_view import Example
+
+    example = Example(discovered, set_ or [], turn)
+    raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, state=state))
+
+
+@app.command()
 def schema(
     write: Annotated[
         Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")

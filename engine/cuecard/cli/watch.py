@@ -15,9 +15,9 @@ from cuecard.model import Delivery
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
 from cuecard.outside.settings import read_settings
-from cuecard.outside.watch import Watcher
-from cuecard.outside.watch_settle import Pace
-from cuecard.outside.watch_status import Status
+from cuecard.outside.watching.settle import Pace
+from cuecard.outside.watching.status import Status
+from cuecard.outside.watching.watcher import Watcher
 from cuecard.watching import watch as watch_agent
 
 _TICK = 0.2

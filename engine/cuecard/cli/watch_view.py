@@ -14,7 +14,7 @@ from cuecard.cli.step import step_from
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, visible
 from cuecard.model import Json
-from cuecard.outside.watch_status import Status
+from cuecard.outside.watching.status import Status
 
 News: TypeAlias = Literal["serving", "swapped", "refused", "recovered"]
 

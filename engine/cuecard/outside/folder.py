@@ -68,7 +68,7 @@ class _Reader:
             hint = f"no such file or folder: {_shown(target)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
             return
-        files = sorted(p for p in target.rglob(pattern) if p.is_file()) if target.is_dir() else [target]
+        files = sorted(_files(target, pattern)) if target.is_dir() else [target]
         if not files:
             hint = f"put {pattern} files into {_shown(target)}"
             self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
@@ -77,6 +77,14 @@ class _Reader:
                 yield read_text(file, self.folder)
             except SpecError as error:
                 self.problems.extend(error.problems)
+
+
+def _files(folder: Path, pattern: str) -> Iterator[Path]:
+    """The files that match, without what editors leave beside them while they save: hidden files, `x~`, `#x#`."""
+    for path in folder.rglob(pattern):
+        parts = path.relative_to(folder).parts
+        if path.is_file() and not any(part.startswith((".", "#")) or part.endswith("~") for part in parts):
+            yield path
 
 
 def _decoded(file: Path, name: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import struct
+import threading
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
@@ -63,8 +64,16 @@ def uncached_count(encoding: str) -> CountTokens:
     return lambda text: len(_encoding(encoding).encode_ordinary(text))
 
 
-@cache
+_UNPACKING = threading.Lock()
+
+
 def _encoding(name: str) -> tiktoken.Encoding:
+    with _UNPACKING:  # without it, threads that count first together would each unpack the table
+        return _unpacked(name)
+
+
+@cache
+def _unpacked(name: str) -> tiktoken.Encoding:
     import tiktoken  # noqa: PLC0415 - unpacking a table takes 0.1 s and 50 MB or more: only who counts pays
 
     return tiktoken.Encoding(name, pat_str=PATTERNS[name], mergeable_ranks=read_table(name), special_tokens={})

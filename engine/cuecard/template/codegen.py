@@ -33,7 +33,7 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
     writer = _Writer(source, rules)
-    entry = writer.function(program, ())
+    entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
     return Generated("\n".join(writer.finished), entry, writer.places, writer.constants)
@@ -47,41 +47,52 @@ class _Writer(CallWriter):
 
     # -- functions
 
+    def main(self, program: Program) -> str:
+        """Write the whole program; the name of its function. Its inline partials see no context (Handlebars.js)."""
+        name = self.function(program, ())
+        if not _inline_partials(program):
+            return name
+        environment = self.inlines(program, (), name)
+        self.finished += ["def main(c, d, s, b, k):", "    c0 = c; s0 = s; c = s = None"]
+        self.finished += [f"    return {name}(c0, d, s0, b, {environment})"]
+        return "main"
+
     def function(self, program: Program, params: tuple[tuple[str, ...], ...]) -> str:
         """Write a program as a function; its name."""
         self.functions += 1
         name = f"p{self.functions}"
-        if program.block_params:
-            params = (program.block_params, *params)
-        first = [f"    k = x{name}(c, d, s, b, k)"] if self.inlines(program, params, name) else []
-        at = At(Function(), params)
+        at = At(Function(), (program.block_params, *params) if program.block_params else params)
         self.body(program, at)
-        self.finished += at.function.written(name, first)
+        self.finished += at.function.written(name)
         return name
 
-    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> bool:
-        """Write a function that adds a program's inline partials to the environment, if there are any."""
-        blocks = _inline_partials(program)
-        at = At(Function(), params)
-        for block in blocks:
-            if len(block.call.params) != 1 and self.rules.strict:
-                hint = 'write `{{#*inline "name"}}`'
-                self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
-            body = self.function(block.program or Program([]), params)
-            key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
-            at.function.add(f"k.partials[text({key}, {self.place(block)})] = Fn({body}, d, s, b, k).as_partial")
-        if blocks:
-            lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
-            self.finished += [*lines[:-1], "    return k"]
-        return bool(blocks)
-
-    def branch(self, program: Program | None, at: At, *, environment: bool = False) -> str:
+    def branch(self, program: Program | None, at: At) -> str:
         """A branch as a value that helpers and loops can call."""
         if program is None:
             return "None"
         name = self.function(program, at.params)
-        env = f"x{name}(c, d, s, b, k)" if environment and _inline_partials(program) else "k"
-        return f"Fn({name}, d, s, b, {env}, {bool(program.block_params)})"
+        return f"Fn({name}, d, s, b, {self.inlines(program, at.params, name)}, {bool(program.block_params)})"
+
+    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> str:
+        """The environment of a program: with its inline partials, which see what is around the program, as in
+        Handlebars.js: not its context, nor the names of its block parameters.
+        """
+        blocks = _inline_partials(program)
+        if not blocks:
+            return "k"
+        at = At(Function(), params)
+        hidden = program.block_params
+        within, b = ((hidden, *params), "(None, b)") if hidden else (params, "b")
+        for block in blocks:
+            if len(block.call.params) != 1 and self.rules.strict:
+                hint = 'write `{{#*inline "name"}}`'
+                self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
+            body = self.function(block.program or Program([]), within)
+            key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
+            at.function.add(f"k.partials[text({key}, {self.place(block)})] = Fn({body}, d, s, {b}, k).as_partial")
+        lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
+        self.finished += [*lines[:-1], "    return k"]
+        return f"x{name}(c, d, s, b, k)"
 
     def inline(self, program: Program | None, at: At) -> None:
         """A branch that keeps its context, written into the same function."""
@@ -118,7 +129,7 @@ class _Writer(CallWriter):
         call = node.call
         if len(call.params) > 1:
             message = f"a partial takes one context, not {len(call.params)}"
-            self.report(node, "wrong-arguments", message, "pass the others as `name=value`")
+            self.report(node, "wrong-arguments", message, "pass the others as `name=value`", certain=True)
         if isinstance(call.head, Call):
             name = self.invoke(call.head, at)
         else:
@@ -130,7 +141,7 @@ class _Writer(CallWriter):
                 self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
-        block = self.branch(node.program, at, environment=True)
+        block = self.branch(node.program, at)
         place = self.place(node)
         at.function.put(f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place})")
 
@@ -151,7 +162,7 @@ class _Writer(CallWriter):
         if len(node.call.params) != 1:
             message = f"`{name}` takes one value, not {len(node.call.params)}"
             hint = f"write `{{{{#{name} value}}}}`"
-            at.function.put(self.mistake(node.call, "wrong-arguments", message, hint))
+            at.function.put(self.report(node.call, "wrong-arguments", message, hint))
         elif name in {"if", "unless"}:
             self.condition(name, node, at)
         else:
@@ -164,7 +175,7 @@ class _Writer(CallWriter):
         program = node.program or node.inverse
         if program and program.block_params:
             message = f"`{name}` has nothing to name with `as |{' '.join(program.block_params)}|`"
-            self.mistake(node.call, "wrong-arguments", message, "remove it")
+            self.report(node.call, "wrong-arguments", message, "remove it")
         value, place = self.value(node.call.params[0], at), self.place(node.call)
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")
         extra = f", include_zero=not falsy({zero}, {place})" if zero else ""

@@ -61,12 +61,12 @@ class CallWriter:
             if len(call.params) == 2:
                 return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
             hint = "write `lookup value key`"
-            return self.mistake(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
+            return self.report(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
         if name in BLOCKS:
             hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
-            return self.mistake(call, "not-a-block", f"`{name}` is a block", hint)
+            return self.report(call, "not-a-block", f"`{name}` is a block", hint)
         hint = "Handlebars calls it where a helper is missing"
-        return self.mistake(call, "unknown-helper", f"`{name}` cannot be called", hint)
+        return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
     def call_value(self, value: str, head: Path, call: Call, at: At) -> str:
         """`(name)` where no helper has the name: an error, or nothing if there is no such value either."""
@@ -80,7 +80,7 @@ class CallWriter:
         if "helperMissing" in self.rules.helpers and not self.rules.strict:
             return self.call_helper("helperMissing", call, at, branches, shown=head.original)
         hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
-        return self.mistake(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+        return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
 
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""
@@ -156,14 +156,15 @@ class CallWriter:
         self.places.append((node.start, node.end))
         return len(self.places) - 1
 
-    def mistake(self, node: Statement | Expression, code: str, message: str, hint: str) -> str:
-        """What cannot be rendered: told when a strict template is compiled, otherwise when it is reached."""
-        if self.rules.strict:
-            return self.report(node, code, message, hint)
-        return f"fail({self.place(node)}, {code!r}, {message!r}, {hint!r})"
+    def report(
+        self, node: Statement | Expression, code: str, message: str, hint: str, *, certain: bool = False
+    ) -> str:
+        """What cannot be rendered: told when it is reached, but in a strict template, or if it is certain, right away.
 
-    def report(self, node: Statement | Expression, code: str, message: str, hint: str) -> str:
-        """Note a mistake and go on, so that all of them are told at once."""
+        Writing goes on after it, so that all mistakes are told at once.
+        """
+        if not self.rules.strict and not certain:
+            return f"fail({self.place(node)}, {code!r}, {message!r}, {hint!r})"
         self.problems.append(self.source.problem(node.start, node.end, code, message, hint))
         return "None"
 

@@ -83,8 +83,10 @@ class Options:
     inverse: Fn | None = None
 
 
-def push(context: Json, scope: Scope) -> Scope:
+def push(context: Json, scope: Scope | None) -> Scope:
     """The scope inside a block; a block that keeps its context adds nothing (Handlebars.js wrapProgram)."""
+    if scope is None:
+        return (context, None)
     kept = same(context, scope[0]) or (context is NULL_CONTEXT and scope[0] is None)
     return scope if kept else (context, scope)
 

@@ -20,7 +20,7 @@ from cuecard.cli.check import check
 from cuecard.cli.check_codes import CODES
 from cuecard.cli.main import main
 from cuecard.outside.tokens import bundled_counter, read_table
-from cuecard.outside.watch import Watcher
+from cuecard.outside.watching.watcher import Watcher
 from cuecard.template.pybars_backend import pybars3
 from cuecard.watching import watch
 from unit.checks.examples import Example, examples

@@ -68,8 +68,10 @@ def test_a_rename_over_the_file_is_seen_every_time(folder: Folder, start: Start)
 
 def test_what_editors_leave_lying_about_is_not_part_of_the_agent(folder: Folder, start: Start) -> None:
     reports = start()
-    for name in (".agent.xml.swp", "agent.xml~", "#agent.xml#", "4913", "tools/search.yaml~", "tools/.search.yaml.swp"):
+    for name in (".agent.xml.swp", "agent.xml~", "#agent.xml#", "4913", "tools/search.yaml~", "tools/.search.yaml"):
         folder.write(name, "\0 half of something")
+    for name in (".tone.hbs.swp", "tone.hbs~", "#tone.hbs#", ".trash/tone.hbs"):
+        folder.write(f"partials/{name}", "{{#if half of something")
     (folder.root / "tools/.#search.yaml").symlink_to("user@host.1234")
     folder.write("agent.xml", folder.template("edited"))
     reports.until_prompt("edited")

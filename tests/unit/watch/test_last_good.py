@@ -8,7 +8,7 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.outside.folder import read_agent
-from cuecard.outside.lastgood import LastGood
+from cuecard.outside.watching.lastgood import LastGood
 from cuecard.watching import watch
 from unit.watch.demo import QUICK, Folder, Reports, instructions, prompt
 

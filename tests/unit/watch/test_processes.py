@@ -24,7 +24,7 @@ FORK = """
 import os, sys, time
 from pathlib import Path
 from cuecard.watching import watch
-from cuecard.outside.watch_settle import Pace
+from cuecard.outside.watching.settle import Pace
 
 template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
 watcher = watch(template.parent, state=state, pace=Pace(quiet=0.05, sweep=0.3))

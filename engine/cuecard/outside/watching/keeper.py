@@ -9,10 +9,10 @@ from typing import Any, Generic, TypeVar
 
 from cuecard.errors import CuecardError, Problem, SpecError
 from cuecard.outside.clock import utc_now
-from cuecard.outside.lastgood import LastGood
-from cuecard.outside.watch_files import Look
-from cuecard.outside.watch_settle import changed
-from cuecard.outside.watch_status import Refusal, Status
+from cuecard.outside.watching.files import Look
+from cuecard.outside.watching.lastgood import LastGood
+from cuecard.outside.watching.settle import changed
+from cuecard.outside.watching.status import Refusal, Status
 from cuecard.spec.sources import AgentSources
 
 Made = TypeVar("Made")

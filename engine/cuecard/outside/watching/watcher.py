@@ -11,12 +11,12 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from cuecard.outside.lastgood import LastGood
-from cuecard.outside.watch_events import Hint, hints
-from cuecard.outside.watch_files import AgentFiles
-from cuecard.outside.watch_keeper import Keeper
-from cuecard.outside.watch_settle import Pace, settle
-from cuecard.outside.watch_status import Status, Watching
+from cuecard.outside.watching.events import Hint, hints
+from cuecard.outside.watching.files import AgentFiles
+from cuecard.outside.watching.keeper import Keeper
+from cuecard.outside.watching.lastgood import LastGood
+from cuecard.outside.watching.settle import Pace, settle
+from cuecard.outside.watching.status import Status, Watching
 from cuecard.spec.sources import AgentSources
 
 Made = TypeVar("Made")

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from cuecard.outside.watch_files import AgentFiles, Look, Stamp
+from cuecard.outside.watching.files import AgentFiles, Look, Stamp
 
 Pause = Callable[[float], bool]
 """Waits so many seconds; true means to give up."""
