@@ -62,7 +62,7 @@ def _check_tools(
 ) -> Iterator[Problem]:
     if sources.instructions:
         yield from check_tools(document, spec, named)
-        yield from check_order(document, sources.instructions)
+        yield from check_order(document, spec, sources.instructions)
 
 
 def _attempt(read: Callable[[], Result], problems: list[Problem]) -> Result | None:

@@ -136,15 +136,16 @@ class ModelProfiles:
 
         A date at the end of the name (`-20260801`, `@2026-08-01`) is not needed for a match. Never an error.
         """
-        entry = self._entry(model) or self._entry(_DATE.sub("", model))
+        entry = self._entry(model)
         owner = entry.provider if entry else provider
         wider = self.providers.get(owner, Figures())
         figures = {**wider.values(), **(entry.values() if entry else {})}
         return ModelProfile(model, owner, **figures)
 
     def _entry(self, model: str) -> ModelEntry | None:
-        if model in self.models:
-            return self.models[model]
+        for name in (model, _DATE.sub("", model)):
+            if name in self.models:
+                return self.models[name]
         patterns = [name for name in self.models if name.endswith("*") and model.startswith(name[:-1])]
         return self.models[max(patterns, key=len)] if patterns else None
 

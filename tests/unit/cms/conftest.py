@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import shutil
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -10,14 +9,11 @@ from pathlib import Path
 
 import pytest
 
-EXAMPLE = Path(__file__).parents[3] / "examples" / "cms"
-sys.path.insert(0, str(EXAMPLE))  # the example is no installed package: its own folder is where its server finds it
-
-from cms.database import Clock, Database, Json  # noqa: E402 - after the path is known
-from cms.errors import CmsError  # noqa: E402 - the same
-from cms.seed import open_site  # noqa: E402 - the same
-from cms.snapshot import Snapshot, snapshot  # noqa: E402 - the same
-from cms.tools import call  # noqa: E402 - the same
+from cms.database import Clock, Database, Json
+from cms.errors import CmsError
+from cms.seed import open_site
+from cms.snapshot import Snapshot, snapshot
+from cms.tools import call
 
 
 def ticking() -> Clock:

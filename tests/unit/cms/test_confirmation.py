@@ -9,7 +9,7 @@ from cms.seed import open_site
 from cms.tools import call
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 DEEDS = [
     ("cms_publishPost", {"slug": "notes-from-the-coast-shoot"}),

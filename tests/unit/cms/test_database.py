@@ -12,7 +12,7 @@ from cms.seed import open_site
 from cms.tools import call
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 @pytest.mark.parametrize(

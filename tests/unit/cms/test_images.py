@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 def names(answer: dict[str, list[dict[str, str]]]) -> list[str]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 def test_the_overview_counts_everything(site: Site) -> None:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 def test_a_new_post_is_a_draft_with_a_slug_made_from_its_title(site: Site) -> None:

@@ -11,9 +11,8 @@ from cms.snapshot import snapshot
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.unit.cms.conftest import Site
-
     from cms.database import Clock
+    from unit.cms.conftest import Site
 
 SIZE = (320, 200)
 

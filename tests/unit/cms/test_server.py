@@ -17,7 +17,7 @@ from server import build_server, main
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 def test_the_server_speaks_mcp_on_stdio(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from cms.snapshot import changes
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 
 def test_a_snapshot_is_plain_data_by_table_and_id(site: Site) -> None:

@@ -9,7 +9,7 @@ from cms.arguments import camel_case
 from cms.tools import TOOLS
 
 if TYPE_CHECKING:
-    from tests.unit.cms.conftest import Site
+    from unit.cms.conftest import Site
 
 ARGUMENTS: dict[str, dict[str, object]] = {
     "cms_getPost": {"slug": "prices-for-2025"},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from cuecard.errors import Problem, did_you_mean
@@ -23,9 +23,10 @@ def check_tools(document: Document, spec: AgentFile, known: Collection[str]) -> 
         yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
 
 
-def check_order(document: Document, instructions: Sequence[SourceText]) -> Iterator[Problem]:
-    """Files that stand in another order where file names have no case: then tools do, and fingerprints differ."""
-    for names in _siblings(instructions).values():
+def check_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
+    """Files of a folder that stand in another order where names have no case: then tools do, and fingerprints differ."""
+    listed = {name.removeprefix("./") for name in spec.tools.instructions}
+    for names in _siblings([file.path for file in files if file.path not in listed]):
         for first, second in pairwise(sorted(names)):
             if first.lower() > second.lower():
                 message = f"`{first}` and `{second}` stand in another order on Windows, and with them their tools"
@@ -33,11 +34,11 @@ def check_order(document: Document, instructions: Sequence[SourceText]) -> Itera
                 yield document.problem(("tools", "instructions"), "tool-order", message, hint, severity="warning")
 
 
-def _siblings(files: Sequence[SourceText]) -> dict[tuple[str, ...], set[str]]:
-    """What each folder holds of these files and of the folders above them."""
+def _siblings(paths: Sequence[str]) -> Iterable[set[str]]:
+    """What each folder holds of these files, and of the folders above them."""
     found: dict[tuple[str, ...], set[str]] = {}
-    for file in files:
-        parts = tuple(file.path.split("/"))
+    for path in paths:
+        parts = tuple(path.split("/"))
         for depth, part in enumerate(parts):
             found.setdefault(parts[:depth], set()).add(part)
-    return found
+    return found.values()
