@@ -21,7 +21,7 @@ def request(
     Appended blocks become a `system` message after the user turn they belong to, where the model takes those in
     mid-conversation; elsewhere a `<system-reminder>` text at the end of that turn. All breakpoints are set here, those
     of the messages are removed: after the static part of the system prompt and after all of it, where the model's
-    minimum is reached, and one on the last block, which moves. That leaves one of the four to the host.
+    minimum is reached, and one on the last block, which moves: three of the four that are allowed.
 
     Args:
         step: what `prepare_step` gave.

@@ -56,7 +56,9 @@ def homes(
     for block in blocks:
         if not anchors:
             raise InputError(
-                Problem("no-user-message", "no message that a block could follow", "pass the user's message", "messages")
+                Problem(
+                    "no-user-message", "no message that a block could follow", "pass the user's message", "messages"
+                )
             )
         found[_home(ids, users, anchors, block)].append(block)
     return found

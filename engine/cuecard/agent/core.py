@@ -54,9 +54,10 @@ def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Es
 
 def _section(part: Part, source: SourceText) -> Section:
     reads = frozenset(use.name for use in part.inputs)
-    return Section(part.id, _tier(reads), reads, f"{source.path}:{part.span.line}", part.render)
+    return Section(part.id, tier_of(reads), reads, f"{source.path}:{part.span.line}", part.render)
 
 
-def _tier(reads: frozenset[str]) -> Tier:
+def tier_of(reads: frozenset[str]) -> Tier:
+    """How often what reads these inputs may change."""
     tiers = {BUILT_IN.get(name, "call") for name in reads}
     return "step" if "step" in tiers else "call" if tiers else "static"

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from cuecard.agent.checks.budget import check_budget
 from cuecard.agent.checks.mappings import check_mappings
-from cuecard.agent.checks.sections import check_tiers
+from cuecard.agent.checks.sections import Placed, check_tiers
 from cuecard.agent.checks.trees import MAIN
 from cuecard.agent.checks.volatile import check_volatile
-from cuecard.agent.core import Core
+from cuecard.agent.core import Core, tier_of
 from cuecard.agent.draft import Draft
+from cuecard.agent.nouns import PROTOCOLS
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
-from cuecard.sections.protocols import make_protocol
+from cuecard.sections.protocols import make_protocol, protocols_text
 from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.yaml_text import Document
+from cuecard.template import trusted
 from cuecard.template.outline import schema_problems
 
 
@@ -26,28 +30,40 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
         count: how tokens are counted.
         schema: the RELAX NG schema of core templates, in XML syntax.
     """
-    core, spec = draft.core, draft.spec
+    core, spec, document = draft.core, draft.spec, draft.document
     found: list[Problem] = []
     if core:
         found += schema_problems(*core.trees[MAIN], schema)
         found += check_volatile(core.trees, core.placed)
-    if core and spec:
+    if core and spec and document:
         found += check_mappings(core.trees, spec, core.inputs)
-        found += check_tiers(core.trees, core.placed, _printed(count, spec))
-        found += _budget(draft, core, spec, count)
+        found += _counted(draft, core, spec, document, count)
     return found
 
 
-def _printed(count: CountTokens, spec: AgentFile) -> CountTokens:
-    """Counts a section as it is printed: under `compact`, without blank lines and spaces at line ends."""
+def _counted(draft: Draft, core: Core, spec: AgentFile, document: Document, count: CountTokens) -> Iterator[Problem]:
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    frozen, source = spec.delivery == "frozen", core.trees[MAIN][0]
+    placed = [_frozen(p) for p in core.placed] if frozen else core.placed
+    values = {PROTOCOLS: trusted(protocols_text(protocols, protocols))} if frozen else {}
+
+    def cost(section: Placed) -> int:
+        return count(_printed(section.text(source, values), spec))
+
+    yield from check_tiers(core.trees, placed, cost)
+    if spec.budget.total or spec.budget.protocols:
+        static = sum(cost(p) for p in placed if p.section.tier == "static")
+        yield from check_budget(document, spec, static, protocols, count)
+
+
+def _frozen(placed: Placed) -> Placed:
+    """The section where instructions never change: all are there from the start."""
+    section = placed.section
+    return replace(placed, section=replace(section, tier=tier_of(section.reads - {PROTOCOLS})))
+
+
+def _printed(text: str, spec: AgentFile) -> str:
+    """The text as a prompt shows it: under `compact`, without blank lines and spaces at line ends."""
     if spec.whitespace == "keep":
-        return count
-    return lambda text: count("".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip()))
-
-
-def _budget(draft: Draft, core: Core, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:
-    if draft.document and (spec.budget.total or spec.budget.protocols):
-        source, printed = core.trees[MAIN][0], _printed(count, spec)
-        static = sum(printed(p.text(source)) for p in core.placed if p.section.tier == "static")
-        protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
-        yield from check_budget(draft.document, spec, static, protocols, count)
+        return text
+    return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())

@@ -69,7 +69,9 @@ class Figures(FileModel):
     cache_lifetime: Count | None = Field(None, description="seconds an unused entry lives at least, as `cache_write`")
     long_cache_write: Ratio | None = Field(None, description="price of a token written for the longer lifetime")
     long_cache_lifetime: Count | None = Field(None, description="seconds of the longer lifetime")
-    breakpoints: Count | None = Field(None, description="cache breakpoints that a request may set; 0 when there are none")
+    breakpoints: Count | None = Field(
+        None, description="cache breakpoints that a request may set; 0 when there are none"
+    )
     mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
     tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
     token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
@@ -166,4 +168,8 @@ def unknown_providers(document: Document, file: ModelsFile, known: Iterable[str]
 
 
 def _over(below: Any, entry: Any) -> Any:
-    return entry if below is None else below.model_copy(update={key: getattr(entry, key) for key in entry.model_fields_set})
+    return (
+        entry
+        if below is None
+        else below.model_copy(update={key: getattr(entry, key) for key in entry.model_fields_set})
+    )

@@ -5,9 +5,10 @@ Checked once, with placeholders; a rendered prompt is never parsed. The only mod
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 from cuecard.errors import Problem, Span, TemplateSyntaxError
 from cuecard.model import Json
@@ -16,12 +17,19 @@ from cuecard.template.markup import Tag, blanked, in_attributes, mustache_spans,
 from cuecard.template.nodes import Block, Content, Mustache, Partial, Program, Statement
 from cuecard.template.source import Source
 
-if TYPE_CHECKING:
-    from cuecard.template.template import Part as Slice
-    from cuecard.template.template import Template
-
 FILLER = "x"
 """What stands for a value: a name character, harmless in text and in attributes."""
+
+
+class Slice(Protocol):
+    """Some statements of a template that render on their own."""
+
+    @property
+    def inputs(self) -> tuple[InputUse, ...]:
+        """What they read."""
+
+    def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
+        """Their text with these values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,8 +59,8 @@ class Outline:
     parts: tuple[Part, ...]
 
 
-def make_outline(template: Template, source: Source, program: Program) -> Outline:
-    """Check a template and cut it into parts.
+def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, program: Program) -> Outline:
+    """Check a template and cut it into parts; `part` makes some of its statements render on their own.
 
     Raises:
         TemplateSyntaxError: with every place where it is not well-formed.
@@ -65,7 +73,7 @@ def make_outline(template: Template, source: Source, program: Program) -> Outlin
     ends = [*(start for start, _ in seams[1:]), len(source.text)]
     parts = []
     for (start, name), end in zip(seams, ends, strict=True):
-        sliced = template.part(_cut(program.body, start, end))
+        sliced = part(_cut(program.body, start, end))
         at = start + len(source.text[start:end]) - len(source.text[start:end].lstrip())
         parts.append(Part(name, source.span(at, at + 1), source.text[start:end], sliced))
     return Outline(root, tuple(parts))
@@ -166,11 +174,13 @@ def _branches(node: Statement) -> list[Program]:
 def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
     """Each branch on its own: an element opened in it must be closed in it."""
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
-    inside = [(tag.start, tag.end) for tag in tags(plain)]
+    found = list(tags(plain))
+    starts = [tag.start for tag in found]
     for branch in _all_branches(program.body):
-        start, end = branch.body[0].start, branch.body[-1].end
-        if not any(first < start < last for first, last in inside):
-            yield from _unbalanced(source, [t for t in tags(plain[:end]) if t.start >= start])
+        first = bisect_left(starts, branch.body[0].start)
+        inside_a_tag = first > 0 and found[first - 1].end > branch.body[0].start
+        if not inside_a_tag:
+            yield from _unbalanced(source, found[first : bisect_left(starts, branch.body[-1].end)])
 
 
 def _all_branches(body: Sequence[Statement]) -> Iterator[Program]:
@@ -270,13 +280,19 @@ def _outside(
     """Seams that cut no block: one that falls into a block moves to its beginning, and the block is one part."""
     previous = -1
     for offset, name in seams:
-        block = next(((start, end) for start, end in blocks if start < offset < end), None)
+        block = _around(blocks, offset)
         at = _line_start(plain, block[0]) if block else offset
-        if any(start < at < end for start, end in blocks):
-            at = block[0] if block else at
+        if block and _around(blocks, at):
+            at = block[0]
         if at > previous:
             yield at, name
             previous = at
+
+
+def _around(blocks: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:
+    """The block that holds this offset, not as its beginning."""
+    index = bisect_left(blocks, (offset, 0)) - 1
+    return blocks[index] if index >= 0 and blocks[index][1] > offset else None
 
 
 def _named(seams: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
@@ -288,7 +304,8 @@ def _named(seams: Iterator[tuple[int, str]]) -> Iterator[tuple[int, str]]:
 
 
 def _cut(body: Sequence[Statement], start: int, end: int) -> Iterator[Statement]:
-    for node in body:
+    first_node = max(0, bisect_left(body, start, key=lambda node: node.start) - 1)
+    for node in body[first_node : bisect_left(body, end, key=lambda node: node.start)]:
         if isinstance(node, Content):
             first, last = max(node.first, start), min(node.last, end)
             if first < last:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
@@ -81,13 +82,15 @@ class Template:
         self.name, self.text = source.name, source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
         sources = (source, *partials.values())
-        programs = _all([lambda each=each: _parse(each) for each in sources])
+        programs = _all([partial(_parse, each) for each in sources])
         self._source, self._program = source, programs[0]
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
         self._known = {*partials, *_inline_names(programs)}
         self._names = frozenset().union(*(element_names(each.text) for each in sources))
-        pairs = zip(sources, programs, strict=True)
-        units = _all([lambda pair=pair: self._unit(*pair) for pair in pairs])
+        # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
+        inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
+        self._attributes = inside[0]
+        units = _all([partial(self._unit, *each) for each in zip(sources, programs, inside, strict=True)])
         self._main = units[0]
         self._env = Env({name: unit.call for name, unit in zip(partials, units[1:], strict=True)})
         self.inputs: tuple[InputUse, ...] = self._inputs(self._program.body)
@@ -113,14 +116,14 @@ class Template:
         """
         from cuecard.template.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
 
-        return make_outline(self, self._source, self._program)
+        return make_outline(self.part, self._source, self._program)
 
     def part(self, body: Iterable[Statement]) -> Part:
         """Some of the template's top-level statements, as something that renders on its own."""
         inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         statements = list(body)
         program = Program([*(i for i in inlines if i not in statements), *statements])
-        return Part(self, self._unit(self._source, program), self._inputs(statements))
+        return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """The text of a compiled unit in this template's world of partials."""
@@ -137,9 +140,8 @@ class Template:
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
         return inputs_of(body, self._source, self._helpers, self._parsed)
 
-    def _unit(self, source: Source, program: Program) -> _Unit:
+    def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> _Unit:
         strict, assume_objects, escaping = self._options
-        attributes = in_attributes(program, source.text)
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes)
         code = self._backend(program, source, rules)
         return _Unit(code, Runtime(source, code.places, escaping, self._names, strict))

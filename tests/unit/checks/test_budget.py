@@ -49,3 +49,11 @@ def test_instructions_that_fit_are_fine() -> None:
 
 def test_without_a_budget_nothing_is_over_it() -> None:
     assert found("") == []
+
+
+def test_under_frozen_delivery_all_instructions_are_always_there() -> None:
+    always = len(TEMPLATE) - len("<user>{{name}}</user>\n{{{activeProtocols}}}") + 2 * len(PROTOCOL.replace("t>", "s>"))
+    (problem,) = found(f"delivery: frozen\nbudget: {{total: {always}}}")
+
+    assert problem.message.startswith("static sections and instructions take")
+    assert found(f"delivery: frozen\nbudget: {{protocols: 1, total: {always + 10}}}") == []

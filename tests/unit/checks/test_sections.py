@@ -45,6 +45,12 @@ def test_a_section_of_a_step_says_so() -> None:
     assert problem.message.startswith("<tools> changes from step to step, before")
 
 
+def test_under_frozen_delivery_instructions_never_change_and_count_as_static_text() -> None:
+    template = "<a>\n<tools>{{{activeProtocols}}}</tools>\n<rules>Be brief.</rules>\n</a>"
+
+    assert codes(template, agent="delivery: frozen") == []
+
+
 def test_a_root_that_reads_an_input_stands_before_everything() -> None:
     assert place(found('<a of="{{name}}">\n<rules>Be brief.</rules>\n</a>')) == 'agent.xml:1:1 <a of="{{name}}">'
 

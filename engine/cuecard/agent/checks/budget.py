@@ -19,18 +19,18 @@ def check_budget(
     Args:
         document: the agent file.
         spec: the same, validated.
-        static: tokens of the static sections.
+        static: tokens of the static sections; under `frozen` delivery, all instructions are among them.
         protocols: the rendered instructions by tool.
         count: how tokens are counted.
     """
-    core = set(spec.tools.core)
-    if spec.budget.total is not None:
-        always = static + sum(count(protocol.text) for name, protocol in protocols.items() if name in core)
-        if always > spec.budget.total:
-            message = f"static sections and core tools take {always:,} tokens; the budget is {spec.budget.total:,}"
-            yield document.problem(("budget", "total"), "over-budget", message, "raise it, or shorten the texts")
-    for name, protocol in protocols.items() if spec.budget.protocols is not None else ():
-        tokens = count(protocol.text)
-        if name not in core and tokens > (spec.budget.protocols or 0):
+    frozen, budget = spec.delivery == "frozen", spec.budget
+    costs = {} if frozen else {name: count(protocol.text) for name, protocol in protocols.items()}
+    always = static + sum(costs.pop(name, 0) for name in dict.fromkeys(spec.tools.core))
+    if budget.total is not None and always > budget.total:
+        what = "static sections and instructions" if frozen else "static sections and core tools"
+        message = f"{what} take {always:,} tokens; the budget is {budget.total:,}"
+        yield document.problem(("budget", "total"), "over-budget", message, "raise it, or shorten the texts")
+    for name, tokens in costs.items():
+        if budget.protocols is not None and tokens > budget.protocols:
             message = f"the instructions of `{name}` take {tokens:,} tokens, so they can never be shown"
             yield document.problem(("budget", "protocols"), "over-budget", message, "raise it, or shorten them")

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent.checks.trees import MAIN, Trees
 from cuecard.agent.nouns import Section
 from cuecard.errors import CuecardError, Problem
-from cuecard.model import CountTokens
+from cuecard.model import Json
 from cuecard.template import Part
 from cuecard.template.markup import Tag, blanked, mustache_spans, tags
 from cuecard.template.nodes import Block
@@ -33,10 +33,10 @@ class Placed:
         """Whether it is more than the closing tag of the root."""
         return self.tag.kind != "close"
 
-    def text(self, source: Source) -> str:
-        """What a section prints that reads nothing; where even that fails, what is written."""
+    def text(self, source: Source, values: Mapping[str, Json]) -> str:
+        """What the section prints; where it cannot be rendered, what is written."""
         try:
-            return self.section.render({})
+            return self.section.render(values)
         except CuecardError:
             return source.text[self.start : self.end]
 
@@ -67,8 +67,8 @@ def check_names(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
             yield source.problem(*span, "duplicate-section", message, hint, severity="warning")
 
 
-def check_tiers(trees: Trees, placed: Sequence[Placed], count: CountTokens) -> Iterator[Problem]:
-    """Sections that change, or are not always there, before static ones; with what that costs in tokens.
+def check_tiers(trees: Trees, placed: Sequence[Placed], cost: Callable[[Placed], int]) -> Iterator[Problem]:
+    """Sections that change, or are not always there, before static ones, with what the latter cost in tokens.
 
     Providers cache a prompt up to the first place where it differs from the one before.
     """
@@ -76,7 +76,7 @@ def check_tiers(trees: Trees, placed: Sequence[Placed], count: CountTokens) -> I
     for index, each in enumerate(placed):
         behind = [p for p in placed[index + 1 :] if p.section.tier == "static" and p.is_text]
         if each.section.tier != "static" and behind:
-            lost = sum(count(p.text(source)) for p in behind)
+            lost = sum(map(cost, behind))
             yield _early(source, each, lost, behind[-1].tag.name)
 
 

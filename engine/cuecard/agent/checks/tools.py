@@ -24,7 +24,7 @@ def check_tools(document: Document, spec: AgentFile, known: Collection[str]) -> 
 
 
 def check_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """Files of a folder that stand in another order where names have no case: then tools do, and fingerprints differ."""
+    """Files of a folder that stand in another order where names have no case: then their tools do, too."""
     listed = {name.removeprefix("./") for name in spec.tools.instructions}
     for names in _siblings([file.path for file in files if file.path not in listed]):
         for first, second in pairwise(sorted(names)):

@@ -1,0 +1,46 @@
+"""Request bodies for Gemini's `generateContent`, as plain dicts in the names of its REST interface."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder
+from cuecard.model import Step
+
+
+def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message] = ()) -> Body:
+    """The body of one request, `contents` last; the model stands in the address, not in the body.
+
+    Gemini has no role for operators in mid-conversation. An appended block is a `<system-reminder>` text in a content
+    of the `user` role, after the function responses it belongs to: the model sees it with a user's authority. Caching
+    is implicit here and has no breakpoints; what helps it is that earlier contents never change.
+
+    Args:
+        step: what `prepare_step` gave.
+        contents: the conversation so far; blocks placed before are recognised. A block finds its function response by
+            `id`. Where the host leaves ids out, blocks go to the end, and move with it.
+        tools: function declarations: all of the conversation, or promise 5 ends with the first discovery.
+
+    Raises:
+        InputError: when a block has no content of the user to go with.
+    """
+    ordered = order_tools(tools, step)
+    return {
+        **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
+        "systemInstruction": {"parts": [{"text": step.system}]},
+        "contents": place_after(contents, step.appended, _content, results=_response_ids, is_user=_is_user),
+    }
+
+
+def _content(text: str) -> Body:
+    return {"role": "user", "parts": [{"text": reminder(text)}]}
+
+
+def _is_user(content: Message) -> bool:
+    return bool(content.get("role", "user") == "user")
+
+
+def _response_ids(content: Message) -> tuple[str, ...]:
+    # Python clients write the names with underscores.
+    responses = (part.get("functionResponse") or part.get("function_response") for part in content.get("parts", ()))
+    return tuple(response.get("id") or "" for response in responses if response)

@@ -1,0 +1,114 @@
+"""Request bodies for OpenAI's two interfaces, Responses and Chat Completions, as plain dicts.
+
+In both, appended blocks are messages of their own after the last tool output of their batch: with the role that the
+profile names (`developer`, or `system` for hosts that know only that), or, where no role has authority in
+mid-conversation, as a user message with a `<system-reminder>`. Messages come last in the body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder, system_pieces
+from cuecard.model import Step
+from cuecard.spec.models_file import ModelProfile
+
+_BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
+
+
+def responses_request(
+    step: Step,
+    items: Iterable[Message],
+    *,
+    model: ModelProfile,
+    tools: Iterable[Message] = (),
+    cache_key: str | None = None,
+) -> Body:
+    """The body of one request to the Responses API, `input` last.
+
+    The system prompt goes into `instructions`, or, where the model takes explicit breakpoints and its minimum is
+    reached, into a first item, so that the parts that other conversations share can be marked. The whole conversation
+    is sent: do not combine it with `previous_response_id`.
+
+    Args:
+        step: what `prepare_step` gave.
+        items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
+        model: the profile of the model; its name goes into the body.
+        tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
+        cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration.
+
+    Raises:
+        InputError: when a block has no item of the user or of a tool to go with.
+    """
+    ordered = order_tools(tools, step)
+    pieces = system_pieces(step, model, ordered, model.breakpoints)
+    marked = any(mark for _, mark in pieces)
+    first = [{"role": _first_role(model), "content": _parts(pieces, "input_text")}] if marked else []
+    rest = _place(items, step, model, _output_ids, first)
+    return {
+        **_head(step, model, ordered, cache_key),
+        **({} if first else {"instructions": step.system}),
+        "input": [*first, *rest],
+    }
+
+
+def chat_request(
+    step: Step,
+    messages: Iterable[Message],
+    *,
+    model: ModelProfile,
+    tools: Iterable[Message] = (),
+    cache_key: str | None = None,
+) -> Body:
+    """The body of one request to the Chat Completions API, `messages` last and the system prompt first among them.
+
+    Arguments and errors are those of `responses_request`, with messages and tools in the form of this API.
+    """
+    ordered = order_tools(tools, step)
+    pieces = system_pieces(step, model, ordered, model.breakpoints)
+    content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system
+    first: list[Body] = [{"role": _first_role(model), "content": content}]
+    rest = _place(messages, step, model, _tool_ids, first)
+    return {**_head(step, model, ordered, cache_key), "messages": [*first, *rest]}
+
+
+def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
+    key = f"cuecard-{step.manifest.spec_sha256[:32]}" if cache_key is None else cache_key
+    return {"model": model.name, "prompt_cache_key": key, **({"tools": tools} if tools else {})}
+
+
+def _first_role(model: ModelProfile) -> str:
+    return "system" if model.mid_conversation == "user" else model.mid_conversation
+
+
+def _parts(pieces: Iterable[tuple[str, bool]], kind: str) -> list[Body]:
+    return [{"type": kind, "text": text, **(_BREAKPOINT if marked else {})} for text, marked in pieces]
+
+
+def _place(
+    messages: Iterable[Message],
+    step: Step,
+    model: ModelProfile,
+    results: Callable[[Message], tuple[str, ...]],
+    first: Sequence[Body],
+) -> list[Body]:
+    role = model.mid_conversation
+
+    def block(text: str) -> Body:
+        return {"role": role, "content": reminder(text) if role == "user" else text}
+
+    bare = [message for message in messages if message not in first]
+    return place_after(bare, step.appended, block, results=results, is_user=_is_user)
+
+
+def _is_user(message: Message) -> bool:
+    return message.get("role") == "user"
+
+
+def _tool_ids(message: Message) -> tuple[str, ...]:
+    return (message["tool_call_id"],) if message.get("role") == "tool" else ()
+
+
+def _output_ids(item: Message) -> tuple[str, ...]:
+    # Outputs of functions, custom tools, shells and tool searches all end so. A search run by the server has no id.
+    return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
