@@ -56,7 +56,7 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		--extra run pyproject.toml requirements/dev.in -o requirements/dev.lock
+		--extra run --extra pybars3 pyproject.toml requirements/dev.in -o requirements/dev.lock
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -93,6 +93,7 @@ class Engine:
             cuts=(*values.cuts, *plan.cuts),
             trust=values.trust,
             tokens=self.count.source,
+            reload=turn.reload,
             shown={segment.id: segment.text for segment in segments},
         )
         if previous is None or self.delivery == "rewrite":

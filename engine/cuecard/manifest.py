@@ -51,6 +51,7 @@ def make_manifest(
         discovered=discovered,
         cuts=tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
         trust=call.trust,
+        reload=call.reload,
         system_tokens=system,
         appended_tokens=appended,
         total_tokens=system + appended,

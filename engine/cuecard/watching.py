@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import TypeAlias
 
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
 from cuecard.engine import Engine
-from cuecard.model import Call, Clock, Delivery
+from cuecard.model import Call, Clock, Delivery, Turn
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.outside.watching.files import AgentFiles
@@ -19,12 +19,8 @@ from cuecard.outside.watching.settle import Pace
 from cuecard.outside.watching.watcher import Watcher
 from cuecard.spec.sources import AgentSources
 
-Policy: TypeAlias = Literal["now", "next-call", "next-conversation"]
-"""When a change of the files reaches a conversation under `append` or `frozen` delivery: at the next step, call, or
-conversation.
-
-The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`.
-"""
+Policy: TypeAlias = ReloadPolicy
+"""The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`."""
 
 
 def watch(
@@ -84,6 +80,10 @@ class Served:
     policy: Policy
     reason: str
 
+    def turn(self, turn: Turn) -> Turn:
+        """The turn with the policy in force, which the manifest then names."""
+        return replace(turn, reload=self.policy)
+
 
 class Pins:
     """Gives each conversation the state that the policy says, while the files change.
@@ -92,7 +92,8 @@ class Pins:
     changes) is served from the newest, and the reason says so.
     """
 
-    def __init__(self, watcher: Watcher[Engine], policy: Policy = "next-conversation", keep: int = 16) -> None:
+    def __init__(self, watcher: Watcher[Engine], policy: Policy | None = None, keep: int = 16) -> None:
+        """Follow a watcher; without a policy, by the one of the agent file (`reload`)."""
         self._watcher, self._policy, self._keep = watcher, policy, keep
         self._states: dict[str, Engine] = {}
 
@@ -111,7 +112,7 @@ class Pins:
             self._states.pop(oldest, None)
         before = self._states.get(previous.spec_sha256) if previous else current
         running = self._states.get(call.spec_sha256) if call else None
-        return choose(self._policy, current, before=before, running=running)
+        return choose(self._policy or current.agent.spec.reload, current, before=before, running=running)
 
 
 def choose(policy: Policy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:

@@ -88,6 +88,8 @@ CODES: Mapping[str, str] = {
     "bad-call": "A call that is not what `Call.to_json` gave.",
     "unknown-encoding": "A token table that is not bundled.",
     "damaged-table": "A token table that is not what was installed.",
+    "no-user-message": "Instructions to append, and no message of the user that they could follow.",
+    "unknown-provider": "A model profile of a provider that no file describes.",
     "backend-missing": "The backend pybars3 is not installed.",
     "backend-unsupported": "What pybars3 cannot render right.",
     "backend-failed": "pybars3 failed at something that was thought to be right.",

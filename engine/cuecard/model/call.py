@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import InputError, Problem
 from cuecard.model.prompt import Appended, Cut, Discovery, Segment, TokenSource
-from cuecard.model.values import Delivery, Json
+from cuecard.model.values import Delivery, Json, ReloadPolicy
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -35,6 +35,7 @@ class Call:
         turn: the number of this call in its conversation, from 0.
         sent: blocks that earlier calls of the conversation appended, and what this one has to say first.
         sent_tools: the discovered tools whose protocols are in `sent`.
+        reload: the policy by which the engine was chosen, if its files are watched.
     """
 
     agent: str
@@ -52,6 +53,7 @@ class Call:
     turn: int = 0
     sent: tuple[Appended, ...] = ()
     sent_tools: tuple[str, ...] = ()
+    reload: ReloadPolicy | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The call as plain JSON; `Call.from_json` gives an equal call back."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from cuecard.model.values import Delivery, Tier
+from cuecard.model.values import Delivery, ReloadPolicy, Tier
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +93,7 @@ class Manifest:
     discovered: tuple[Discovery, ...]
     cuts: tuple[Cut, ...]
     trust: Mapping[str, int]
+    reload: ReloadPolicy | None
     system_tokens: int
     appended_tokens: int
     total_tokens: int

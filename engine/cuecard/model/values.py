@@ -17,6 +17,9 @@ Delivery: TypeAlias = Literal["rewrite", "append", "frozen"]
 """Where step-tier text goes: into the system prompt, into a message after the search result that caused it, or, for all
 tools and from the start, into the system prompt that then never changes."""
 
+ReloadPolicy: TypeAlias = Literal["now", "next-call", "next-conversation"]
+"""When a change of the files reaches a conversation: at its next step, its next call, or never."""
+
 CountTokens: TypeAlias = Callable[[str], int]
 """How many tokens a text costs; the engine never assumes a tokenizer."""
 
@@ -60,6 +63,7 @@ class Turn:
         now: the time with its zone; the engine's clock is asked when it is None.
         tools: names of the tools that exist for this call; None means the whole catalogue.
         discovered: tools found earlier in the conversation whose results are no longer in the history.
+        reload: the policy by which a watched engine was chosen for this call, for the manifest.
     """
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
@@ -67,6 +71,7 @@ class Turn:
     now: datetime | None = None
     tools: tuple[str, ...] | None = None
     discovered: tuple[str, ...] = ()
+    reload: ReloadPolicy | None = None
 
 
 History: TypeAlias = Sequence[ToolResult]

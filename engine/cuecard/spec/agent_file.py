@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
 
-from cuecard.model import Delivery, Json
+from cuecard.model import Delivery, Json, ReloadPolicy
 from cuecard.spec.validate import FileModel
 
 Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
@@ -140,5 +140,9 @@ class AgentFile(FileModel):
     tools: ToolsSpec = Field(ToolsSpec(), description="tool instructions, core tools, search")
     memory: MemorySpec = Field(MemorySpec(), description="the working memory")
     delivery: Delivery = Field("append", description="where the instructions of discovered tools go")
+    reload: ReloadPolicy = Field(
+        "next-conversation",
+        description="when a change of these files reaches a conversation, if they are watched",
+    )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")

@@ -87,9 +87,11 @@ class _Writer(CallWriter):
             if len(block.call.params) != 1 and self.rules.strict:
                 hint = 'write `{{#*inline "name"}}`'
                 self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
-            body = self.function(block.program or Program([]), within)
+            content = block.program or Program([])
+            body = self.function(content, within)
+            env = self.inlines(content, within, body)
             key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
-            at.function.add(f"k.partials[text({key}, {self.place(block)})] = Fn({body}, d, s, {b}, k).as_partial")
+            at.function.add(f"k.partials[text({key}, {self.place(block)})] = Fn({body}, d, s, {b}, {env}).as_partial")
         lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
         self.finished += [*lines[:-1], "    return k"]
         return f"x{name}(c, d, s, b, k)"

@@ -32,11 +32,10 @@ class CallWriter:
             return self.call_helper(name, call, at, branches)
         if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
             return self.call_built_in(name, call, at)
-        if call.has_arguments and not (head.is_simple and self.bound(head, at)):
+        named = head.is_simple and self.bound(head, at)
+        if not named and (call.has_arguments or call.nested):
             return self.missing_helper(head, call, at, branches)
         value = self.path(head, at, strict=True)
-        if call.nested and not (head.is_simple and self.bound(head, at)):
-            return self.call_value(value, head, call, at)
         if name and "helperMissing" in self.rules.helpers and not self.rules.strict:
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
             return f"(v if (v := {value}) is not None else {missing})"
@@ -56,7 +55,7 @@ class CallWriter:
         """The result of `lookup` and `log`; the others are blocks, or no helpers at all."""
         values = [self.value(param, at) for param in (*call.params, *(value for _, value in call.hash))]
         if name == "log":
-            return f"nothing({', '.join(values)})"
+            return f"log({', '.join(values)})"
         if name == "lookup":
             if len(call.params) == 2:
                 return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
@@ -68,19 +67,16 @@ class CallWriter:
         hint = "Handlebars calls it where a helper is missing"
         return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
-    def call_value(self, value: str, head: Path, call: Call, at: At) -> str:
-        """`(name)` where no helper has the name: an error, or nothing if there is no such value either."""
-        if self.rules.strict:
-            return self.missing_helper(head, call, at)
-        missing = self.missing_helper(head, call, at) if "helperMissing" in self.rules.helpers else "None"
-        return f"(uncalled(v, {head.original!r}, {self.place(call)}) if (v := {value}) is not None else {missing})"
-
-    def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
-        """A call of a helper that nobody supplied."""
-        if "helperMissing" in self.rules.helpers and not self.rules.strict:
-            return self.call_helper("helperMissing", call, at, branches, shown=head.original)
-        hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
-        return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+    def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...]) -> str:
+        """A call of a helper that nobody supplied: an error; without parameters only if the name is a value."""
+        if not self.rules.strict and "helperMissing" in self.rules.helpers:
+            missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
+        elif call.params or self.rules.strict:
+            hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
+            return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+        else:
+            missing = "None"
+        return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"
 
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""

@@ -8,9 +8,9 @@ from cuecard.template.backend import Code
 from cuecard.template.codegen import Generated, generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
-from cuecard.template.runtime import NULL_CONTEXT, Body, Env, Fn, Options, Runtime, found_in, nothing, outer, up
+from cuecard.template.runtime import NULL_CONTEXT, Body, Env, Fn, Options, Runtime, found_in, log, outer, up
 from cuecard.template.source import Source
-from cuecard.template.values import lookup
+from cuecard.template.values import is_nothing, lookup
 
 
 def python(program: Program, source: Source, rules: Rules) -> Code:
@@ -43,8 +43,9 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "each": runtime.each,
         "fail": runtime.fail,
         "falsy": runtime.falsy,
+        "log": log,
         "lookup": runtime.lookup,
-        "nothing": nothing,
+        "nothing": is_nothing,
         "outer": outer,
         "partial": runtime.partial,
         "section": runtime.section,

@@ -91,7 +91,7 @@ def push(context: Json, scope: Scope | None) -> Scope:
     return scope if kept else (context, scope)
 
 
-def nothing(*_values: Json) -> None:
+def log(*_values: Json) -> None:
     """What `log` prints. Its values are computed all the same, as Handlebars.js does."""
 
 
@@ -165,11 +165,9 @@ class Runtime:
         """The helper `lookup`: a value in which there is nothing to find is the result itself (Handlebars.js)."""
         return value if is_nothing(value) else lookup(value, self.text(key, place))
 
-    def uncalled(self, value: Json, name: str, place: int) -> None:
-        """`(name)` where the name is a value: an error, or nothing if the value is nothing."""
-        if not is_nothing(value):
-            message, hint = f"`{name}` is a value, not a helper", f"write `{name}` without parentheses"
-            self.fail(place, "unknown-helper", message, hint)
+    def uncalled(self, name: str, place: int) -> NoReturn:
+        """Raise: a value is called."""
+        self.fail(place, "unknown-helper", f"`{name}` is a value, not a helper", f"write `{name}` by itself")
 
     def html(self, value: Json, place: int) -> str:
         """`{{x}}`: escaped as Handlebars does; trusted text as it is."""
@@ -300,7 +298,9 @@ class Runtime:
         try:
             text = target(context, data, Env(env.partials, env.depth + 1))
         except TemplateError as error:
-            raise error.within(self.source.where(self.places[place][0])) from None
+            link = self.source.where(self.places[place][0])
+            # Where partials call each other in a circle, each link of it is told once.
+            raise (error if link in error.problems[0].chain else error.within(link)) from None
         if len(text) > MAX_OUTPUT:
             self.too_much(place)
         return _indented(text, indent) if indent else text

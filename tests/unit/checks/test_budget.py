@@ -10,7 +10,10 @@ from unit.checks.agents import INPUTS, SCHEMA, place, text
 TEMPLATE = "<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n<tools>{{{activeProtocols}}}</tools>\n</a>"
 STATIC = len("<a>\n<rules>Be brief.</rules>\n</a>")
 FIELDS = "{before: None, after: None, next: None, gotcha: None}"
-PROTOCOL = "<t>\nBEFORE: None\nAFTER: None\nNEXT: None\nGOTCHA: None\n</t>\n"
+
+
+def protocol(tool: str) -> str:
+    return f"<{tool}>\nBEFORE: None\nAFTER: None\nNEXT: None\nGOTCHA: None\n</{tool}>\n"
 
 
 def found(budget: str) -> list[Problem]:
@@ -25,7 +28,7 @@ def found(budget: str) -> list[Problem]:
 
 
 def test_a_total_below_static_sections_and_core_tools_can_never_be_kept() -> None:
-    always = STATIC + len(PROTOCOL)
+    always = STATIC + len(protocol("s"))
     (problem,) = found(f"budget: {{total: {always - 1}}}")
 
     assert problem.severity == "error"
@@ -34,17 +37,17 @@ def test_a_total_below_static_sections_and_core_tools_can_never_be_kept() -> Non
 
 
 def test_a_total_that_just_holds_them_is_fine() -> None:
-    assert found(f"budget: {{total: {STATIC + len(PROTOCOL)}}}") == []
+    assert found(f"budget: {{total: {STATIC + len(protocol('s'))}}}") == []
 
 
 def test_instructions_larger_than_their_budget_are_told_by_tool_but_not_those_of_core_tools() -> None:
-    (problem,) = found(f"budget: {{protocols: {len(PROTOCOL)}}}")
+    (problem,) = found(f"budget: {{protocols: {len(protocol('s'))}}}")
 
     assert "`other`" in problem.message
 
 
 def test_instructions_that_fit_are_fine() -> None:
-    assert found(f"budget: {{protocols: {len(PROTOCOL) + 8}}}") == []
+    assert found(f"budget: {{protocols: {len(protocol('other'))}}}") == []
 
 
 def test_without_a_budget_nothing_is_over_it() -> None:
@@ -52,8 +55,9 @@ def test_without_a_budget_nothing_is_over_it() -> None:
 
 
 def test_under_frozen_delivery_all_instructions_are_always_there() -> None:
-    always = len(TEMPLATE) - len("<user>{{name}}</user>\n{{{activeProtocols}}}") + 2 * len(PROTOCOL.replace("t>", "s>"))
-    (problem,) = found(f"delivery: frozen\nbudget: {{total: {always}}}")
+    section = f"<tools>{protocol('s')}{protocol('other').rstrip()}</tools>\n"
+    always = STATIC + len(section)
+    (problem,) = found(f"delivery: frozen\nbudget: {{total: {always - 1}}}")
 
-    assert problem.message.startswith("static sections and instructions take")
-    assert found(f"delivery: frozen\nbudget: {{protocols: 1, total: {always + 10}}}") == []
+    assert problem.message.startswith(f"static sections and instructions take {always} tokens")
+    assert found(f"delivery: frozen\nbudget: {{protocols: 1, total: {always}}}") == []

@@ -16,9 +16,11 @@ import pytest
 
 import cuecard
 from cuecard import CuecardError, Engine, SpecError
+from cuecard.adapters.anthropic import request
 from cuecard.cli.check import check
 from cuecard.cli.check_codes import CODES
 from cuecard.cli.main import main
+from cuecard.outside.models import read_models
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.outside.watching.watcher import Watcher
 from cuecard.template.pybars_backend import pybars3
@@ -40,7 +42,10 @@ def wait_for(watcher: Watcher[Engine]) -> None:
 NAMES = {
     **{name: getattr(cuecard, name) for name in cuecard.__all__},
     **{each.__name__: each for each in (Path, datetime, collections, functools, gzip)},
-    **{each.__name__: each for each in (bundled_counter, check, pybars3, read_table, wait_for, watch)},
+    **{
+        each.__name__: each
+        for each in (bundled_counter, check, pybars3, read_models, read_table, request, wait_for, watch)
+    },
     "UTC": UTC,
 }
 """What a Python example may use."""

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from cuecard import Call, Engine
+from cuecard import Call, Engine, Turn
 from cuecard.watching import Pins, Policy, choose
 from unit.watch.demo import Folder, Reports
 
@@ -97,3 +97,11 @@ def test_every_choice_has_a_reason(reports: Reports, policy: Policy) -> None:
     ]
 
     assert all(choice.engine is engine and choice.reason for choice in choices)
+
+
+def test_the_manifest_names_the_policy_that_was_in_force(reports: Reports) -> None:
+    served = Pins(reports.watcher).serve()
+    call = served.engine.prepare_call(served.turn(Turn()))
+
+    assert served.policy == "next-conversation"
+    assert served.engine.prepare_step(call).manifest.reload == "next-conversation"
