@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
 from cuecard.engine import Engine
-from cuecard.model import Call, Clock, Delivery, Turn
+from cuecard.model import Call, Clock, Delivery, ReloadPolicy, Turn
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.outside.watching.files import AgentFiles

@@ -1,10 +1,9 @@
 from __future__ import annotations
 
 import pytest
-from lxml import etree
 
 from cuecard.outside.content import content_root
-from unit.checks.agents import SCHEMA, checked, codes, place
+from unit.checks.agents import checked, codes, place
 
 
 @pytest.mark.parametrize(
@@ -59,7 +58,3 @@ def test_the_shipped_templates_are_valid() -> None:
         found = codes(path.read_text(encoding="utf-8"))
 
         assert "xml-schema" not in found, path
-
-
-def test_the_schema_itself_is_relax_ng() -> None:
-    assert etree.RelaxNG(etree.fromstring(SCHEMA.encode()))

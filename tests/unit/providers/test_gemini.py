@@ -18,7 +18,7 @@ def test_blocks_are_contents_of_the_user_after_the_responses_they_belong_to() ->
     assert kinds == [*first, *found, ("model", "text"), ("user", "text"), ("user", "text")]
     assert [text for content in body["contents"] if (text := content["parts"][0].get("text")) in blocks] == blocks
     assert body["systemInstruction"] == {"parts": [{"text": moment.step.system}]}
-    assert [tool["name"] for tool in body["tools"][0]["functionDeclarations"]][0] == "tool_search"
+    assert body["tools"][0]["functionDeclarations"][0]["name"] == "tool_search"
 
 
 def test_names_with_underscores_are_understood() -> None:

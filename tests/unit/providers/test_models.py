@@ -1,0 +1,111 @@
+"""Model profiles: the shipped file, a file of one's own over it, and models that nobody has heard of."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard import SpecError
+from cuecard.outside.models import read_models
+from cuecard.spec.models_file import ModelProfile, ModelProfiles
+from unit.providers.talk import PROFILES
+
+CITED = 'source: "measured by us", as_of: 2026-11-20'
+
+
+def own(folder: Path, text: str) -> ModelProfiles:
+    path = folder / "models.yaml"
+    path.write_text(text, encoding="utf-8")
+    return read_models(path)
+
+
+@pytest.mark.parametrize("name", ["", "llama-7", "claud", "*", "x" * 10_000])
+def test_an_unknown_model_gets_a_careful_profile_and_no_error(name: str) -> None:
+    assert PROFILES.find(name) == ModelProfile(name)
+    assert ModelProfile(name).mid_conversation == "user"
+    assert ModelProfile(name).breakpoints == 0
+
+
+def test_an_unknown_model_of_a_known_provider_gets_what_holds_for_all_of_them() -> None:
+    by_name, by_host = PROFILES.find("claude-unheard-of"), PROFILES.find("unheard-of", provider="anthropic")
+
+    assert (by_name.provider, by_name.breakpoints, by_name.mid_conversation) == ("anthropic", 4, "user")
+    assert by_name.min_cache_tokens == max(
+        PROFILES.find(name).min_cache_tokens for name in PROFILES.models if name.startswith("claude-")
+    )
+    assert (by_host.min_cache_tokens, by_host.cache_write) == (by_name.min_cache_tokens, by_name.cache_write)
+
+
+def test_the_exact_name_wins_then_the_longest_pattern() -> None:
+    assert PROFILES.find("claude-opus-5").min_cache_tokens == 512
+    assert PROFILES.find("claude-opus-5-5").cache_read == 0.05
+    assert [PROFILES.find(name).cache_read for name in ("gpt-4", "gpt-5.5", "gpt-6", "gpt-6.1-mini")] == [
+        0.5,
+        0.1,
+        0.1,
+        0.05,
+    ]
+
+
+@pytest.mark.parametrize("name", ["claude-opus-5-20260801", "claude-opus-5@20260801", "claude-opus-5-2026-08-01"])
+def test_a_date_at_the_end_of_a_name_does_not_matter(name: str) -> None:
+    assert PROFILES.find(name).min_cache_tokens == PROFILES.find("claude-opus-5").min_cache_tokens
+    assert PROFILES.find(name).name == name
+
+
+def test_where_sources_disagree_the_larger_minimum_stands_with_a_note() -> None:
+    minimum = PROFILES.models["claude-opus-4-8"].min_cache_tokens
+
+    assert minimum
+    assert minimum.value == 4096
+    assert "disagree" in minimum.note
+
+
+def test_sonnet_5_ignores_system_messages_in_mid_conversation_and_so_gets_none() -> None:
+    assert PROFILES.find("claude-sonnet-5").mid_conversation == "user"
+
+
+def test_a_file_of_ones_own_wins_figure_by_figure(tmp_path: Path) -> None:
+    profiles = own(
+        tmp_path,
+        f"""
+        providers:
+          home: {{breakpoints: {{value: 2, {CITED}}}}}
+        models:
+          claude-opus-5:
+            provider: anthropic
+            context: {{value: 200000, {CITED}}}
+          house-*: {{provider: home}}
+        """,
+    )
+    shipped, changed = PROFILES.find("claude-opus-5"), profiles.find("claude-opus-5")
+
+    assert changed.context == 200_000
+    assert changed.min_cache_tokens == shipped.min_cache_tokens
+    assert profiles.find("house-wine").breakpoints == 2
+    assert profiles.find("gpt-5") == PROFILES.find("gpt-5")
+
+
+def test_a_mistake_in_a_file_of_ones_own_is_shown_where_it_stands(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as caught:
+        own(tmp_path, "models:\n  mine:\n    provider: antropic\n")
+
+    assert "models.yaml:3:15: error[unknown-provider]" in str(caught.value)
+    assert "did you mean `anthropic`?" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("figure", "said"),
+    [
+        ("{value: 1, as_of: 2026-11-20}", "`source` is missing"),
+        ("{value: 1, source: us}", "`as_of` is missing"),
+        ("{value: 1, source: us, as_of: yesterday}", "should be a date, such as 2026-11-20"),
+        ("{value: -1, source: us, as_of: 2026-11-20}", "should be greater than or equal to 0"),
+    ],
+)
+def test_a_figure_without_its_source_and_date_is_refused(tmp_path: Path, figure: str, said: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        own(tmp_path, f"providers:\n  home:\n    context: {figure}\n")
+
+    assert said in str(caught.value)
