@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from cuecard.model import Json
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.assistant_file import AssistantFile
+from cuecard.spec.models_file import ModelsFile
 from cuecard.spec.scenario_file import ScenarioFile
 from cuecard.spec.tool_file import ToolFile
 from cuecard.spec.turn_file import TurnFile
@@ -19,6 +20,7 @@ FILES: Mapping[str, type[FileModel]] = {
     "turn": TurnFile,
     "assistant": AssistantFile,
     "scenario": ScenarioFile,
+    "models": ModelsFile,
 }
 """Each kind of file and its model."""
 

@@ -17,7 +17,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from typing import Any
 
@@ -38,8 +38,20 @@ from cuecard.template.nodes import (
     Statement,
     as_path,
 )
-from cuecard.template.rules import BLOCKS, Rules, wants_options
-from cuecard.template.runtime import Body, Data, Env, Fn, Options, Runtime, Scope, outer, up
+from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
+from cuecard.template.runtime import (
+    NULL_CONTEXT,
+    Body,
+    Data,
+    Env,
+    Fn,
+    Options,
+    Runtime,
+    Scope,
+    found_in,
+    outer,
+    up,
+)
 from cuecard.template.source import Source
 from cuecard.template.values import lookup
 
@@ -62,6 +74,8 @@ def pybars3(program: Program, source: Source, rules: Rules) -> Code:
         raise TemplateSyntaxError(Problem("backend-missing", "pybars3 is not installed", hint, source.name))
     generate(program, source, rules)
     writer = _Writer(source, rules)
+    for hook in set(HOOKS).intersection(rules.helpers):
+        writer.refuse(program.body[0], f"pybars3 calls a helper named `{hook}` by rules of its own")
     text = writer.program(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
@@ -107,19 +121,32 @@ def _wrapped(source: Source, kind: type[CuecardError]) -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
+class _Read:
+    """A value on the way along a path, and how the next step is taken."""
+
+    value: Json
+    step: Callable[[Json, str], Json] = lookup
+
+    def __getitem__(self, name: str) -> _Read:
+        return _Read(self.step(self.value, name), self.step)
+
+
+@dataclass(frozen=True, slots=True)
 class _Frame:
-    """Where a branch is rendered: what pybars3 takes for its context."""
+    """Where a branch is rendered: what pybars3 takes for its context. `boxed`: null is an object as `this`."""
 
     context: Json
     data: Data
     scope: Scope
     env: Env
+    boxed: bool = False
 
     def __getitem__(self, name: str) -> _Read:
-        if name.startswith("@"):
-            kind, _, depth = name.partition("-")
-            return _Read(self.start(int(depth), data=kind == "@data"))
-        return _Read(lookup(self.context, name))
+        if not name.startswith("@"):
+            return _Read(lookup(self.context, name))
+        kind, _, depth = name.partition("-")
+        step = found_in if kind == "@private" else lookup
+        return _Read(self.start(int(depth), data=kind != "@outer"), step)
 
     def start(self, depth: int, *, data: bool) -> Json:
         """Where a path begins: `../` leads out of contexts, `@../` out of frames of `@data`."""
@@ -127,15 +154,14 @@ class _Frame:
             return up(self.data, depth)
         return outer(self.scope, depth) if depth else self.context
 
+    @property
+    def this(self) -> Json:
+        """The context as a value."""
+        return NULL_CONTEXT if self.boxed and self.context is None else self.context
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A value on the way along a path."""
-
-    value: Json
-
-    def __getitem__(self, name: str) -> _Read:
-        return _Read(lookup(self.value, name))
+    def inside(self) -> _Frame:
+        """The same frame, in a branch that keeps the context."""
+        return replace(self, boxed=True)
 
 
 class _Writer:
@@ -188,20 +214,23 @@ class _Writer:
             return ""
         if any(branch and branch.block_params for branch in (node.program, node.inverse)):
             self.refuse(node.call, "pybars3 cannot read block parameters (`as |name|`)")
-        head = as_path(node.call.head)
-        name = head.parts[0] if head.is_simple and not head.data else ""
-        if name in BLOCKS and name not in self.rules.helpers:
-            zero = [value for key, value in node.call.hash if key == "includeZero"][:1] if name in BLOCKS[:2] else []
-            values = [self.value(each) for each in (*node.call.params, *zero)]
-            return self.branches(node, name, self.called(name, node.call, *values))
-        if name in self.rules.helpers:
+        name = _name(node.call)
+        supplied = name in self.rules.helpers
+        if name in BLOCKS and not supplied:
+            return self.built_in(name, node)
+        if supplied:
             opening = self.called("block", node, self.number(node.call), *self.arguments(node.call))
             return self.branches(node, "block", opening)
-        if node.call.has_arguments or name in {"lookup", "log"}:
+        if name in BUILT_IN or node.call.has_arguments:
             return self.printed("plain", node, self.invoke(node.call))
-        if "blockHelperMissing" in self.rules.helpers:
-            self.refuse(node.call, "pybars3 calls `blockHelperMissing` by rules of its own")
         return self.branches(node, "section", self.called("section", node, self.invoke(node.call)))
+
+    def built_in(self, name: str, node: Block) -> str:
+        if len(node.call.params) != 1:
+            self.refuse(node.call, f"pybars3 does not tell that `{name}` takes one value")
+        zero = [value for key, value in node.call.hash if key == "includeZero"][:1] if name in {"if", "unless"} else []
+        values = [self.value(each) for each in (*node.call.params, *zero)]
+        return self.branches(node, name, self.called(name, node.call, *values))
 
     def branches(self, node: Block, name: str, opening: str) -> str:
         inverse = f"{{{{else}}}}{self.program(node.inverse)}" if node.inverse else ""
@@ -209,22 +238,19 @@ class _Writer:
 
     def invoke(self, call: Call) -> str:
         """A head with its arguments, decided as our own backend does."""
-        if isinstance(call.head, Call):
-            return self.invoke(call.head)
-        head = as_path(call.head)
-        name = head.parts[0] if head.is_simple and not head.data else ""
+        head, name = as_path(call.head), _name(call)
         if name in self.rules.helpers:
             return f"({self.called('call', call, *self.arguments(call))})"
-        if name == "lookup" and call.has_arguments:
-            return f"({self.called('lookup', call, *map(self.value, call.params))})"
-        if name == "log" and (call.has_arguments or not self.rules.strict):
-            return "(nothing)"
-        if call.has_arguments:
+        if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
+            if name != "log" and (name != "lookup" or len(call.params) != 2):
+                self.refuse(call, f"pybars3 does not tell that `{name}` cannot be called like this")
+            return f"({self.called(name, call, *self.arguments(call))})"
+        if call.has_arguments or call.nested:
             self.refuse(call, f"pybars3 does not tell that `{head.original}` is no helper")
         return self.path(head, "must")
 
     def arguments(self, call: Call) -> list[str]:
-        return [self.value(each) for each in (*call.params, *(value for _, value in call.hash))]
+        return [self.value(each) for each in (*call.params, *(value for _, value in _pairs(call)))]
 
     def value(self, node: Expression) -> str:
         if isinstance(node, Literal):
@@ -232,7 +258,8 @@ class _Writer:
         return self.invoke(node) if isinstance(node, Call) else self.path(node, "path")
 
     def path(self, path: Path, function: str) -> str:
-        start = f"@data-{path.depth}" if path.data else f"@outer-{path.depth}" if path.depth else ""
+        data = "@data" if self.rules.strict or self.rules.assume_objects else "@private"
+        start = f"{data}-{path.depth}" if path.data else f"@outer-{path.depth}" if path.depth else ""
         for part in path.parts:
             if part in _OWN_NAMES or part.startswith("@") or not part.isprintable() or set(part) & set("'\\]"):
                 self.refuse(path, f"pybars3 misreads the name `{part}` in a path")
@@ -261,10 +288,10 @@ class _Functions:
             "plain": _printer(self.runtime.text),
             "content": self.content,
             "literal": self.literal,
-            "nothing": lambda _this: None,
             "path": self.path,
             "must": self.must,
             "lookup": self.lookup,
+            "log": lambda _this, _number, *_values: None,
             "call": self.call,
             "partial": self.partial,
             "if": self.if_,
@@ -287,7 +314,7 @@ class _Functions:
 
     def path(self, this: Any, number: int, found: Any, *, must: bool = False) -> Json:
         """What pybars3 found; where it is nothing, the way is gone again, so that the first missing name is told."""
-        value = found.context if isinstance(found, _Frame) else found.value
+        value = found.this if isinstance(found, _Frame) else found.value
         if value is None and (self.rules.strict or self.rules.assume_objects):
             self.check(this.context, number, must=must and self.rules.strict)
         return value
@@ -303,14 +330,14 @@ class _Functions:
             value = step(value, part, number)
 
     def lookup(self, _this: Any, number: int, value: Json, key: Json) -> Json:
-        return lookup(value, self.runtime.text(key, number))
+        return self.runtime.lookup(value, key, number)
 
     def call(self, this: Any, number: int, *values: Json, fn: Fn | None = None, inverse: Fn | None = None) -> Json:
         call: Any = self.nodes[number]
         name = as_path(call.head)
         helper = self.rules.helpers[name.parts[0]]
         params, pairs = _arguments(call, values)
-        options = Options(name.original, pairs, this.context.context, this.context.data, fn, inverse)
+        options = Options(name.original, pairs, this.context.this, this.context.data, fn, inverse)
         return self.runtime.call(helper, params, options, number, wants_options=wants_options(helper))
 
     def partial(self, this: Any, number: int, *values: Json) -> str:
@@ -319,33 +346,33 @@ class _Functions:
         dynamic = isinstance(node.call.head, Call)
         name = values[0] if dynamic else node.call.head.original
         params, pairs = _arguments(node.call, values[dynamic:])
-        context = params[0] if params else frame.context
-        at = frame.data, frame.scope, frame.env
-        return self.runtime.partial(name, context, pairs or None, at, None, node.indent, number)
+        context = params[0] if params else frame.this
+        added = pairs if node.call.hash else None
+        return self.runtime.partial(
+            name, context, added, (frame.data, frame.scope, frame.env), None, node.indent, number
+        )
 
     # -- blocks
 
     def if_(self, this: Any, branches: Any, number: int, value: Json, zero: Json = None) -> Any:
         falsy = self.runtime.falsy(value, number, include_zero=not self.runtime.falsy(zero, number))
-        return branches["inverse" if falsy else "fn"](this)
+        return branches["inverse" if falsy else "fn"](this.context.inside())
 
     def unless(self, this: Any, branches: Any, number: int, value: Json, zero: Json = None) -> Any:
-        falsy = self.runtime.falsy(value, number, include_zero=not self.runtime.falsy(zero, number))
-        return branches["fn" if falsy else "inverse"](this)
+        return self.if_(this, {"fn": branches["inverse"], "inverse": branches["fn"]}, number, value, zero)
 
     def each(self, this: Any, branches: Any, number: int, value: Json) -> Any:
         text = self.runtime.each(value, _branch(this.context, branches["fn"]), number)
-        return branches["inverse"](this) if text is None else text
+        return branches["inverse"](this.context.inside()) if text is None else text
 
     def with_(self, this: Any, branches: Any, number: int, value: Json) -> Any:
-        if self.runtime.falsy(value, number, include_zero=True):
-            return branches["inverse"](this)
-        return str(_branch(this.context, branches["fn"])(value))
+        text = self.runtime.within(value, _branch(this.context, branches["fn"]), number)
+        return branches["inverse"](this.context.inside()) if text is None else str(text)
 
     def section(self, this: Any, branches: Any, number: int, value: Json) -> Any:
         frame: _Frame = this.context
         text = self.runtime.section(value, _branch(frame, branches["fn"]), frame.context, number)
-        return branches["inverse"](this) if text is None else str(text)
+        return branches["inverse"](frame) if text is None else str(text)
 
     def block(self, this: Any, branches: Any, number: int, call: int, *values: Json) -> str:
         node: Any = self.nodes[number]
@@ -358,9 +385,22 @@ def _printer(function: Callable[[Json, int], str]) -> Callable[[Any, int, Json],
     return lambda _this, number, value: str(function(value, number))
 
 
+def _name(call: Call) -> str:
+    """The name of the helper that a call may mean."""
+    head = as_path(call.head)
+    return head.parts[0] if head.is_simple and not head.data else ""
+
+
+def _pairs(call: Call) -> list[tuple[str, Expression]]:
+    """The pairs of a hash as Handlebars.js builds it: last pair first, and without a written `undefined`."""
+    return [
+        (k, v) for k, v in reversed(call.hash) if not (isinstance(v, Literal) and v.original == "undefined" != v.value)
+    ]
+
+
 def _arguments(call: Call, values: tuple[Json, ...]) -> tuple[tuple[Json, ...], Mapping[str, Json]]:
     count = len(call.params)
-    return values[:count], dict(zip((key for key, _ in call.hash), values[count:], strict=True))
+    return values[:count], dict(zip((key for key, _ in _pairs(call)), values[count:], strict=True))
 
 
 def _branch(frame: _Frame, branch: Callable[[_Frame], Any]) -> Fn:
