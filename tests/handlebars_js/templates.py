@@ -23,11 +23,12 @@ from handlebars_js.values import (
 )
 
 SPACES = ("", "", "", " ", "  ", "\n", "\n\n", " \n", "\n  ", "\t", "\r\n", " \r\n\t", "\u00a0", "\n \n ")
-CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "a}b", " }} ", " { ", "-- ", "~", "|", "\\", "\u2028", "\x0b", "\f")
+CONTENT = ("a", "b c", "x\n", ".\n  ", "<p>", "a}b", " }} ", " { ", "-- ", "~", "|", "\\ ", "\u2028", "\x0b", "\f")
 INSIDE = ("", "", "", "", " ", "  ", "\n", "\t")
 PASSED = "{{#if @partial-block}}\n  {{> @partial-block obj}}\n{{/if}}"
 BLOCKS = ("", "", "", "{{#if @partial-block}}({{> @partial-block}}){{/if}}", PASSED)
 """What a partial may do with the block that it is called with."""
+SCRAPS = (*"{}~#/^&>!|=.[]()@\"'* \n\\", "{{", "}}", "else", " as |x|", "{{{{", "}}}}", "{{else}}", "{{/if}}")
 PARTIALS = ("card", "row", "note")
 
 
@@ -210,7 +211,7 @@ class Writer:
     def odd_path(self) -> str:
         choose = self.random.choice
         data = ("@index", "@key", "@first", "@last", "@../index", "@../key", f"@{choose(PRIVATE)}", "@mark.list.[0]")
-        odd = ("[two words].[a.b]", "[two words].[c\\]d]", '"two words"', "[a-b]", "a-b", "12", "1", "[1]", "true", "null")
+        odd = ("[two words].[a.b]", "[two words].[c\\]d]", '"two words"', "[a-b]", "a-b", "12", "1", "true", "null")
         return choose((choose(data), choose(odd)))
 
     def list_path(self) -> str:
@@ -263,9 +264,8 @@ def broken_case(random: Random) -> Case:
     """A template with a few characters lost, doubled, swapped or put in at random."""
     template = Writer(random, wide=True).program(2)
     for _ in range(random.choice((1, 1, 2, 3))):
-        at = random.randrange(len(template) + 1)
-        much = random.choice((1, 1, 2, 3))
-        added = random.choice(("", "", template[at : at + much] * 2, *"{}~#/^&>!|=.[]()@\"'* \n\\", "{{", "}}", "else", "as |x|"))
+        at, much = random.randrange(len(template) + 1), random.choice((1, 1, 2, 3))
+        added = random.choice(("", "", template[at : at + much] * 2, *SCRAPS))
         template = template[:at] + added + template[at + much :]
     return Case(template, random_data(random), {name: name for name in PARTIALS})
 

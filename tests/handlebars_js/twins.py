@@ -7,27 +7,27 @@ from cuecard.template import Helper, Options, Trusted, trusted
 from cuecard.template.values import is_empty, text_of
 
 
-def join(*values: Json) -> str:
+def join(*values: Json, **_pairs: Json) -> str:
     return "-".join(map(text_of, values))
 
 
-def upper(text: Json = None) -> str:
+def upper(text: Json = None, *_more: Json, **_pairs: Json) -> str:
     return text_of(text).upper()
 
 
-def either(first: Json = None, second: Json = None) -> Json:
+def either(first: Json = None, second: Json = None, *_more: Json, **_pairs: Json) -> Json:
     return second if is_empty(first) else first
 
 
-def pair(first: Json = None, second: Json = None) -> Json:
+def pair(first: Json = None, second: Json = None, *_more: Json, **_pairs: Json) -> Json:
     return {"first": first, "second": second}
 
 
-def pairs(**values: Json) -> str:
+def pairs(*_values: Json, **values: Json) -> str:
     return " ".join(f"{key}={text_of(values[key])}" for key in sorted(values))
 
 
-def safe(text: Json = None) -> Trusted:
+def safe(text: Json = None, *_more: Json, **_pairs: Json) -> Trusted:
     return trusted(text_of(text))
 
 

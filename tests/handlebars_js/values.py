@@ -5,7 +5,7 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-TEXTS = ("", "a", "one two", "<b>", "a & b", 'say "x"', "it's", "`=`", "{{name}}", "line\nbreak", "tab\t", "\u00e9\u6f22", "0")
+TEXTS = ("", "a", "one two", "<b>", "a & b", 'say "x"', "it's", "`=`", "{{name}}", "two\nlines", "tab\t", "\u00e9\u6f22", "0")
 NUMBERS = (0, 1, -1, 7, 1.5, 100, 0.1, 1e21, 1e-7, 123456789012)
 WORDS = ("card", "row", "note", "missing", "name")
 

@@ -18,7 +18,7 @@ from cuecard.spec.agent_file import TokensSpec
 from cuecard.spec.sources import AgentSources
 
 
-def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "", as_json: bool = False) -> int:
+def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "") -> int:
     """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
 
     Args:
@@ -26,7 +26,6 @@ def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str
         format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
         select: codes or their first words, separated by commas; only these count.
         ignore: the same; these do not count.
-        as_json: the same as `format="json"`.
 
     Raises:
         InputError: when `select` or `ignore` names no check.
@@ -34,7 +33,7 @@ def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str
     counts = matcher(select, ignore)
     found, facts = _problems(agent)
     problems = [problem for problem in found if counts(problem.code)]
-    print_report(problems, facts, "json" if as_json else format)
+    print_report(problems, facts, format)
     return 1 if any(problem.severity == "error" for problem in problems) else 0
 
 

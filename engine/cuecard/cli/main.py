@@ -26,6 +26,7 @@ AssistantPath = Annotated[Path, typer.Argument(metavar="AGENT", help=ASSISTANT_H
 AgentPath = Annotated[Path, typer.Argument(metavar="AGENT", help="The agent file, or a folder with agent.yaml.")]
 ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
+Format = Annotated[Literal["text", "json", "github"], typer.Option(help="For people, for machines, or for GitHub.")]
 DeliveryOption = Annotated[
     Literal["rewrite", "append", "frozen"] | None,
     typer.Option("--delivery", help="Override the agent file's delivery."),
@@ -89,11 +90,17 @@ def render(
 
 
 @app.command()
-def check(agent: AgentPath, json: Json = False) -> None:
+def check(
+    agent: AgentPath,
+    format: Format = "text",
+    select: Annotated[str, typer.Option(metavar="A,B", help="Only these codes, or codes that begin so.")] = "",
+    ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
+    json: Json = False,
+) -> None:
     """Check every file of an agent and report all problems at once."""
     from cuecard.cli.check import check as command
 
-    raise typer.Exit(command(agent, as_json=json))
+    raise typer.Exit(command(agent, format="json" if json else format, select=select, ignore=ignore))
 
 
 @app.command()

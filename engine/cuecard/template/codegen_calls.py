@@ -60,7 +60,9 @@ class CallWriter:
             if len(call.params) == 2:
                 return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
             hint = "write `lookup value key`"
-            return self.report(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
+            mistake = self.report(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
+            # Handlebars.js looks at the key only if there is something to look into.
+            return f"(v if nothing(v := {values[0]}) else {mistake})" if call.params else mistake
         if name in BLOCKS:
             hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
             return self.report(call, "not-a-block", f"`{name}` is a block", hint)
@@ -81,7 +83,7 @@ class CallWriter:
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""
         name = shown or as_path(call.head).original
-        return f"Options({', '.join([repr(name), self.pairs(call, at), at.context(), 'd', *branches])})"
+        return f"Options({', '.join([repr(name), self.pairs(call, at), at.inside().context(), 'd', *branches])})"
 
     def pairs(self, call: Call, at: At) -> str:
         """The hash, as Handlebars.js builds it: last pair first, and without a written `undefined`."""

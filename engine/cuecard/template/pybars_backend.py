@@ -53,7 +53,7 @@ from cuecard.template.runtime import (
     up,
 )
 from cuecard.template.source import Source
-from cuecard.template.values import lookup
+from cuecard.template.values import has, lookup
 
 _COMPILING = threading.Lock()
 """All compilers of pybars3 share one state: two at a time mix up their templates."""
@@ -74,8 +74,6 @@ def pybars3(program: Program, source: Source, rules: Rules) -> Code:
         raise TemplateSyntaxError(Problem("backend-missing", "pybars3 is not installed", hint, source.name))
     generate(program, source, rules)
     writer = _Writer(source, rules)
-    for hook in set(HOOKS).intersection(rules.helpers):
-        writer.refuse(program.body[0], f"pybars3 calls a helper named `{hook}` by rules of its own")
     text = writer.program(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
@@ -122,13 +120,14 @@ def _wrapped(source: Source, kind: type[CuecardError]) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A value on the way along a path, and how the next step is taken."""
+    """A value on the way along a path, what it was found in, and how the next step is taken."""
 
     value: Json
+    owner: Json = None
     step: Callable[[Json, str], Json] = lookup
 
     def __getitem__(self, name: str) -> _Read:
-        return _Read(self.step(self.value, name), self.step)
+        return _Read(self.step(self.value, name), self.value, self.step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,10 +142,10 @@ class _Frame:
 
     def __getitem__(self, name: str) -> _Read:
         if not name.startswith("@"):
-            return _Read(lookup(self.context, name))
+            return _Read(lookup(self.context, name), self.context)
         kind, _, depth = name.partition("-")
         step = found_in if kind == "@private" else lookup
-        return _Read(self.start(int(depth), data=kind != "@outer"), step)
+        return _Read(self.start(int(depth), data=kind != "@outer"), step=step)
 
     def start(self, depth: int, *, data: bool) -> Json:
         """Where a path begins: `../` leads out of contexts, `@../` out of frames of `@data`."""
@@ -238,6 +237,8 @@ class _Writer:
 
     def invoke(self, call: Call) -> str:
         """A head with its arguments, decided as our own backend does."""
+        if any(hook in self.rules.helpers for hook in HOOKS):
+            self.refuse(call, f"pybars3 calls helpers named `{'` and `'.join(HOOKS)}` by rules of its own")
         head, name = as_path(call.head), _name(call)
         if name in self.rules.helpers:
             return f"({self.called('call', call, *self.arguments(call))})"
@@ -313,16 +314,21 @@ class _Functions:
         return node.value
 
     def path(self, this: Any, number: int, found: Any, *, must: bool = False) -> Json:
-        """What pybars3 found; where it is nothing, the way is gone again, so that the first missing name is told."""
-        value = found.this if isinstance(found, _Frame) else found.value
-        if value is None and (self.rules.strict or self.rules.assume_objects):
-            self.check(this.context, number, must=must and self.rules.strict)
+        """What pybars3 found; where it is missing, the way is gone again, so that the first missing name is told."""
+        if isinstance(found, _Frame):
+            return found.this
+        node: Any = self.nodes[number]
+        if found.value is None or (must and node.parts and not has(found.owner, node.parts[-1])):
+            self.check(this.context, number, must=must)
+        value: Json = found.value
         return value
 
     def must(self, this: Any, number: int, found: Any) -> Json:
-        return self.path(this, number, found, must=True)
+        return self.path(this, number, found, must=self.rules.strict)
 
     def check(self, frame: _Frame, number: int, *, must: bool) -> None:
+        if not (self.rules.strict or self.rules.assume_objects):
+            return
         node: Any = self.nodes[number]
         value = frame.start(node.depth, data=node.data)
         for position, part in enumerate(node.parts, 1):

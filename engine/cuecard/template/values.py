@@ -69,7 +69,9 @@ def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
 
 def is_nothing(value: Json) -> bool:
     """What JavaScript itself takes for no: unlike `if`, it takes an empty list for something."""
-    return not isinstance(value, (list, tuple)) and is_falsy(value)
+    if value is None or isinstance(value, (str, bool)):
+        return not value
+    return isinstance(value, (int, float)) and (value == 0 or math.isnan(value))
 
 
 def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:

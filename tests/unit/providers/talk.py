@@ -98,7 +98,9 @@ def anthropic_messages(events: Sequence[Event]) -> list[Json]:
     messages: list[Json] = []
     for event in events:
         if event.kind == "results":
-            calls = [{"type": "tool_use", "id": r.call_id, "name": r.tool, "input": {}} for r in event.results]
+            calls: list[Json] = [
+                {"type": "tool_use", "id": r.call_id, "name": r.tool, "input": {}} for r in event.results
+            ]
             results = [
                 {"type": "tool_result", "tool_use_id": r.call_id, "content": json.dumps(r.result)}
                 for r in event.results
@@ -147,7 +149,7 @@ def gemini_contents(events: Sequence[Event]) -> list[Json]:
     contents: list[Json] = []
     for event in events:
         if event.kind == "results":
-            calls = [{"functionCall": {"id": r.call_id, "name": r.tool, "args": {}}} for r in event.results]
+            calls: list[Json] = [{"functionCall": {"id": r.call_id, "name": r.tool, "args": {}}} for r in event.results]
             responses = [
                 {"functionResponse": {"id": r.call_id, "name": r.tool, "response": r.result}} for r in event.results
             ]

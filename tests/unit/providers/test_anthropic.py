@@ -116,6 +116,17 @@ def test_a_prefix_below_the_minimum_of_the_model_gets_no_breakpoint() -> None:
     assert breakpoints(request(moment.step, messages, model=above)) == 1
 
 
+def test_the_minimum_is_counted_in_tokens_of_the_model() -> None:
+    moment = two_turns()
+    whole = sum(segment.tokens for segment in moment.step.segments)
+    plain = replace(OPUS, min_cache_tokens=whole + 1, token_factor=1.0)
+    dense = replace(plain, token_factor=1.1)
+    messages = anthropic_messages(moment.events)
+
+    assert breakpoints(request(moment.step, messages, model=plain)["system"]) == 0
+    assert breakpoints(request(moment.step, messages, model=dense)["system"]) == 1
+
+
 def test_tools_count_towards_the_minimum() -> None:
     moment = two_turns()
     large = [{"name": "large", "description": "x" * 40_000, "input_schema": {"type": "object"}}]
@@ -139,7 +150,7 @@ def test_breakpoints_of_the_host_are_replaced_so_that_there_are_never_more_than_
 def test_the_breakpoint_stays_off_thinking_blocks() -> None:
     step = play([([], [], 0)])[-1].step
     thought = {"type": "thinking", "thinking": "hm", "signature": "s"}
-    messages = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [thought]}]
+    messages: list[Json] = [{"role": "user", "content": "a"}, {"role": "assistant", "content": [thought]}]
     body = request(step, messages, model=OPUS)
 
     assert "cache_control" in body["messages"][0]["content"][0]
@@ -166,7 +177,7 @@ def test_the_order_of_tools_depends_neither_on_the_host_nor_on_what_was_found() 
 
 def test_deferred_tools_are_revealed_in_the_result_that_found_them() -> None:
     moment = two_turns()
-    host = [{"name": "mine", "defer_loading": False, "input_schema": {}}, {"type": "web_search_20260318"}]
+    host: list[Json] = [{"name": "mine", "defer_loading": False, "input_schema": {}}, {"type": "web_search_20260318"}]
     tools = [*schemas(), *host]
     body = request(moment.step, anthropic_messages(moment.events), model=OPUS, tools=tools, defer=True)
     loaded = [tool.get("name", tool.get("type")) for tool in body["tools"] if not tool.get("defer_loading")]

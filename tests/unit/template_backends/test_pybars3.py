@@ -47,9 +47,25 @@ def test_everything_that_it_cannot_do_is_told_at_once() -> None:
     assert [(p.name, p.span and p.span.line) for p in caught.value.problems] == [("template", 1), ("p", 2), ("p", 2)]
 
 
-def test_a_helper_that_is_missing_is_refused_even_where_values_may_be_missing() -> None:
-    with pytest.raises(TemplateSyntaxError, match="`shout` is no helper"):
-        compile_template("{{shout a}}", strict=False, backend=pybars3)
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("{{shout a}}", "`shout` is no helper"),
+        ("{{#shout a}}{{/shout}}", "`shout` is no helper"),
+        ("{{lookup a}}", "`lookup` cannot be called like this"),
+        ("{{if a}}", "`if` cannot be called like this"),
+        ("{{#if a b}}{{/if}}", "`if` takes one value"),
+    ],
+)
+def test_what_is_wrong_only_when_it_is_reached_is_refused_at_once(text: str, reason: str) -> None:
+    with pytest.raises(TemplateSyntaxError, match=reason):
+        compile_template(text, strict=False, backend=pybars3)
+
+
+@pytest.mark.parametrize("hook", ["helperMissing", "blockHelperMissing"])
+def test_helpers_for_what_is_missing_are_refused(hook: str) -> None:
+    with pytest.raises(TemplateSyntaxError, match="by rules of its own"):
+        compile_template("{{a}}", helpers={hook: str}, backend=pybars3)
 
 
 def test_values_have_keys_and_items_but_no_attributes_and_no_methods() -> None:

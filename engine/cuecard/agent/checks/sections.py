@@ -46,10 +46,10 @@ def place_sections(trees: Trees, parts: Sequence[Part], sections: Sequence[Secti
     source, program = trees[MAIN]
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
     blocks = [node for node in program.body if isinstance(node, Block) and not node.decorator]
-    found, end = [], 0
+    found, end, rest = [], 0, tags(plain)
     for part, section in zip(parts, sections, strict=True):
         start, end = end, end + len(part.text)
-        tag = next(tag for tag in tags(plain) if start <= tag.start < end)
+        tag = next(tag for tag in rest if tag.start >= start)
         conditional = any(block.start < tag.start < block.end for block in blocks)
         found.append(Placed(section, start, end, tag, conditional))
     return tuple(found)
@@ -67,17 +67,18 @@ def check_names(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
             yield source.problem(*span, "duplicate-section", message, hint, severity="warning")
 
 
-def check_tiers(trees: Trees, placed: Sequence[Placed], cost: Callable[[Placed], int]) -> Iterator[Problem]:
+def check_tiers(trees: Trees, placed: Sequence[Placed], cost: Callable[[Placed], int]) -> list[Problem]:
     """Sections that change, or are not always there, before static ones, with what the latter cost in tokens.
 
     Providers cache a prompt up to the first place where it differs from the one before.
     """
-    source = trees[MAIN][0]
-    for index, each in enumerate(placed):
-        behind = [p for p in placed[index + 1 :] if p.section.tier == "static" and p.is_text]
-        if each.section.tier != "static" and behind:
-            lost = sum(map(cost, behind))
-            yield _early(source, each, lost, behind[-1].tag.name)
+    source, lost, last, found = trees[MAIN][0], 0, "", list[Problem]()
+    for each in reversed(placed):
+        if each.section.tier == "static" and each.is_text:
+            lost, last = lost + cost(each), last or each.tag.name
+        elif each.section.tier != "static" and last:
+            found.append(_early(source, each, lost, last))
+    return found[::-1]
 
 
 def _early(source: Source, each: Placed, lost: int, last: str) -> Problem:

@@ -38,16 +38,12 @@ def check_volatile(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
     """A warning for each such text in a static section, and in the partials that static sections call."""
     source, program = trees[MAIN]
     static = [(p.start, p.end) for p in placed if p.section.tier == "static"]
+    plain = {name: blanked(s.text, mustache_spans(p.body), " ") for name, (s, p) in trees.items()}
     for start, end in static:
-        yield from _volatile(source, _plain(trees, MAIN)[start:end], start)
+        yield from _volatile(source, plain[MAIN][start:end], start)
     calls = [node for node in program.body if any(start <= node.start < end for start, end in static)]
     for name in reachable(trees, calls):
-        yield from _volatile(trees[name][0], _plain(trees, name), 0)
-
-
-def _plain(trees: Trees, name: str) -> str:
-    source, program = trees[name]
-    return blanked(source.text, mustache_spans(program.body), " ")
+        yield from _volatile(trees[name][0], plain[name], 0)
 
 
 def _volatile(source: Source, text: str, offset: int) -> Iterator[Problem]:
