@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from fuzz import fuzz_lexer, fuzz_outline, fuzz_parser, fuzz_render, fuzz_yaml, run
 
-TARGETS = {
+TARGETS: dict[str, Any] = {
     "lexer": fuzz_lexer,
     "parser": fuzz_parser,
     "outline": fuzz_outline,
@@ -29,6 +29,18 @@ def test_only_the_documented_exceptions_come_out(subject: Any) -> None:
         subject.target(data)
 
     short_run()
+
+
+FOUND = {
+    "a comment in another section hides an attribute": ("outline", b'{{! <!-- }}<a x="{{{b}}}"/>'),
+    "a text in another section looks like a tag": ("outline", b'<a>{{lookup a "<b"}}</a>\n<c>{{{b}}}" ></c>'),
+}
+"""What broke a promise once: it stays mended."""
+
+
+@pytest.mark.parametrize(("target", "data"), FOUND.values(), ids=FOUND)
+def test_what_was_found_stays_mended(target: str, data: bytes) -> None:
+    TARGETS[target].target(data)
 
 
 def inputs(pieces: Sequence[str], phrases: Sequence[str]) -> st.SearchStrategy[bytes]:

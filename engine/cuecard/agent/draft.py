@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from cuecard.agent.checks.inputs import check_inputs
-from cuecard.agent.checks.invisible import refuse_invisible
+from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.tools import check_order, check_tools
 from cuecard.agent.core import Core, read_core
 from cuecard.agent.instructions import read_instructions
@@ -52,7 +52,11 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     cards, named, found = read_instructions(sources.instructions, memo)
     problems += found
     if document and spec:
-        problems += [*document.warnings, *(check_inputs(document, spec, core.inputs, sources) if core else ())]
+        problems += [
+            *document.warnings,
+            *refuse_escaped(document),
+            *(check_inputs(document, spec, core.inputs, sources) if core else ()),
+        ]
         problems += _check_tools(document, spec, named, sources)
     return Draft(sources, document, spec, core, cards, tuple(problems))
 

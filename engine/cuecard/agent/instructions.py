@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
 from cuecard.errors import Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
@@ -50,11 +51,12 @@ def _read(source: SourceText) -> _File:
         document = read_yaml(source.text, source.name)
     except SpecError as error:
         return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems)
+    found = (*document.warnings, *refuse_escaped(document))
     try:
         cards = tool_cards(validate(document, ToolFile), document, source.path)
     except SpecError as error:
-        return _File(document, _names(document), (), (*document.warnings, *error.problems))
-    return _File(document, _names(document), tuple(cards), document.warnings)
+        return _File(document, _names(document), (), (*found, *error.problems))
+    return _File(document, _names(document), tuple(cards), found)
 
 
 def _names(document: Document) -> frozenset[str]:

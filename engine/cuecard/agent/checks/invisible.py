@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from cuecard.errors import Problem, Span
+from cuecard.model import Json
 from cuecard.spec.sources import SourceText
-from cuecard.spec.yaml_text import problem_at
+from cuecard.spec.yaml_text import Document, Path, problem_at
 from cuecard.template import find_invisible
 
 
@@ -21,6 +24,32 @@ def refuse_invisible(source: SourceText) -> list[Problem]:
         )
         for offset, character in find_invisible(source.text)
     ]
+
+
+def refuse_escaped(document: Document) -> list[Problem]:
+    """The same for characters that YAML makes of escapes in double quotes, such as `\\u200b` and `\\0`."""
+    return [
+        document.problem(
+            path,
+            "invisible-character",
+            f"an escape makes an invisible character, U+{ord(character):04X}",
+            "remove the escape: models read what people cannot see",
+        )
+        for path, text in _texts(document.value, ())
+        for _, character in find_invisible(text)
+        if character not in document.text
+    ]
+
+
+def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:
+    if isinstance(value, str):
+        yield path, value
+    elif isinstance(value, dict):
+        for key, item in value.items():
+            yield from _texts(item, (*path, key))
+    elif isinstance(value, list):
+        for index, item in enumerate(value):
+            yield from _texts(item, (*path, index))
 
 
 def _span_at(text: str, offset: int) -> Span:
