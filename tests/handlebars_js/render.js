@@ -25,8 +25,9 @@ const helpers = {
     const [first = null, second = null] = rest(arguments);
     return { first, second };
   },
-  pairs(options) {
-    return Object.keys(options.hash).sort().map((key) => `${key}=${shown(options.hash[key])}`).join(' ');
+  pairs() {
+    const { hash } = arguments[arguments.length - 1];
+    return Object.keys(hash).sort().map((key) => `${key}=${shown(hash[key])}`).join(' ');
   },
   safe() {
     return new Handlebars.SafeString(shown(rest(arguments)[0]));

@@ -27,7 +27,7 @@ def refuse_invisible(source: SourceText) -> list[Problem]:
 
 
 def refuse_escaped(document: Document) -> list[Problem]:
-    """The same for characters that YAML makes of escapes in double quotes, such as `\\u200b` and `\\0`."""
+    """The same for characters that YAML makes of escapes in double quotes."""
     return [
         document.problem(
             path,
