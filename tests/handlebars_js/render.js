@@ -39,7 +39,7 @@ const helpers = {
     return Handlebars.Utils.isEmpty(value) ? options.inverse(this) : options.fn(this);
   },
   inside(value, options) {
-    return options.fn(value === undefined ? null : value);
+    return options.fn(value === null ? undefined : value);
   },
   entries(list, options) {
     if (!Array.isArray(list)) return options.inverse(this);

@@ -89,9 +89,10 @@ class _Writer(CallWriter):
                 self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
             content = block.program or Program([])
             body = self.function(content, within)
-            env = self.inlines(content, within, body)
+            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body)) != "k" else ""
             key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
-            at.function.add(f"k.partials[text({key}, {self.place(block)})] = Fn({body}, d, s, {b}, {env}).as_partial")
+            fn = f"Fn({body}, d, s, {b}, k{own})"
+            at.function.add(f"k.partials[text({key}, {self.place(block)})] = {fn}.as_partial")
         lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
         self.finished += [*lines[:-1], "    return k"]
         return f"x{name}(c, d, s, b, k)"

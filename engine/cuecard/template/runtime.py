@@ -32,6 +32,9 @@ PartialBody: TypeAlias = Callable[[Json, Data, "Env"], str]
 """A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
 
 
+UNDEFINED = object()
+"""What stands in a scope where there is no context at all."""
+
 NULL_CONTEXT: Mapping[str, Json] = MappingProxyType({})
 """What null is as the context of a block helper (Handlebars.js nullContext)."""
 
@@ -58,17 +61,23 @@ class Fn:
     params: Any
     env: Env
     takes_params: bool = False
+    inlines: Callable[[Env], Env] | None = None
 
     def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> Trusted:
         """The branch rendered with this context; safe to print as it is."""
         bound = (params, self.params) if self.takes_params else self.params
         frame = self.data if data is None else data
-        return Trusted(self.body(context, frame, push(context, self.scope), bound, self.env))
+        return Trusted(self.body(context, frame, self.inner(context), bound, self.env))
 
     def as_partial(self, context: Json, data: Data, env: Env) -> str:
         """The inline partial, called by name."""
         own = Env(self.env.partials, env.depth)
-        return self.body(context, data, push(context, self.scope), self.params, own)
+        own = self.inlines(own) if self.inlines else own
+        return self.body(context, data, self.inner(context), self.params, own)
+
+    def inner(self, context: Json) -> Scope:
+        """The scope inside; no context is what JavaScript calls undefined, which is not the null of an item."""
+        return push(UNDEFINED if context is None else context, self.scope)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +96,15 @@ def push(context: Json, scope: Scope | None) -> Scope:
     """The scope inside a block; a block that keeps its context adds nothing (Handlebars.js wrapProgram)."""
     if scope is None:
         return (context, None)
-    kept = same(context, scope[0]) or (context is NULL_CONTEXT and scope[0] is None)
+    around = scope[0]
+    if type(context) is dict and type(around) is dict:
+        kept = context is around
+    elif context is None or context is UNDEFINED:
+        kept = around is None or around is UNDEFINED
+    elif context is NULL_CONTEXT:
+        kept = around is None or around is NULL_CONTEXT
+    else:
+        kept = same(context, around)
     return scope if kept else (context, scope)
 
 
@@ -103,10 +120,8 @@ def found_in(data: Json, key: str) -> Json:
 def outer(scope: Any, depth: int) -> Json:
     """The context `depth` levels out; None beyond the root."""
     for _ in range(depth):
-        if scope is None:
-            return None
-        scope = scope[1]
-    return scope[0] if scope is not None else None
+        scope = scope[1] if scope is not None else None
+    return None if scope is None or scope[0] is UNDEFINED else scope[0]
 
 
 def up(data: Any, depth: int) -> Json:

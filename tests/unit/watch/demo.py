@@ -51,7 +51,10 @@ class Folder:
     def write(self, name: str, text: str) -> None:
         file = self.root / name
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(text, encoding="utf-8")
+        # Renamed into place: a busy machine may pause in the middle of a write, and then two changes are reported.
+        half = file.with_name(f".{file.name}.half")
+        half.write_text(text, encoding="utf-8")
+        half.replace(file)
 
     def write_all(self) -> None:
         self.write("agent.yaml", AGENT)
