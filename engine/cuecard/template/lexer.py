@@ -59,6 +59,14 @@ def _alternatives(rules: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 
 _OPENING, _TOKEN = _alternatives(_OPENINGS), _alternatives(_INSIDE)
+_WORD = re.compile(_NAME)
+_UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
+_HINTS = (
+    (",", "parameters are separated by spaces"),
+    ("(", "write the helper inside of the parentheses: `(helper value)`"),
+    ("+-*%/<>&!;", "templates do not calculate or compare: pass the result in, or write a helper"),
+    ("", "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"),
+)
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
 _COMMENT_END, _LONG_COMMENT_END = re.compile(r"\}\}"), re.compile(r"--~?\}\}")
 _RAW_END = re.compile(r"\{\{\{\{/(" + _NAME + r")\}\}\}\}")
@@ -147,13 +155,18 @@ class _Lexer:
                 return
 
     def unreadable(self, opening: int) -> Problem:
-        rest = self.text[self.position : self.position + 1]
-        if not rest or rest in "<{" or "\n" in self.text[opening : self.position]:
+        name = _WORD.match(self.text, self.position)
+        at = name.end() if name else self.position
+        rest = self.text[at : at + 1]
+        if not rest or rest in "<{" or "\n" in self.text[opening:at]:
             hint = "close it with `}}`, or write `\\{{` for literal braces"
-            return self.source.problem(opening, self.position, "unclosed-tag", "this tag is never closed", hint)
-        message = f"`{rest}` cannot stand in a tag"
-        hint = "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"
-        return self.source.problem(self.position, self.position + 1, "unexpected-character", message, hint)
+            return self.source.problem(opening, at, "unclosed-tag", "this tag is never closed", hint)
+        if rest in _UNCLOSED:
+            what, mark = _UNCLOSED[rest]
+            message, hint = f"this {what} is never closed", f"close it with `{mark}`"
+            return self.source.problem(at, at + 1, "unclosed-text", message, hint)
+        hint = next((hint for characters, hint in _HINTS if rest in characters), _HINTS[-1][1])
+        return self.source.problem(at, at + 1, "unexpected-character", f"`{rest}` cannot stand here in a tag", hint)
 
     def comment(self, start: int, mark: int) -> Token:
         long = self.text.startswith("!--", start + mark)

@@ -18,6 +18,14 @@ HEADS = ("ID", "SEGMENT", "DATA", "STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "N
 """What a head or a value may begin with; a value also with a parenthesis."""
 
 _SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
+_HINTS = {
+    "EOF": "finish the tag",
+    "CLOSE": "write a name, as in `{{user}}`; as many braces close a tag as open it",
+    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`; as many braces close a tag as open it",
+    "CLOSE_SEXPR": "parentheses hold a helper and its values: `(helper value)`",
+    "CLOSE_BLOCK_PARAMS": "block parameters end an opening tag: `{{#each items as |item index|}}`",
+    "EQUALS": "a name stands before `=`, a value after it",
+}
 _SHOWN |= {"CLOSE_UNESCAPED": "`}}}`", "CLOSE_RAW_BLOCK": "`}}}}`", "CLOSE_BLOCK_PARAMS": "`|`"}
 _SCOPED = re.compile(r"\A\.|this\b", re.ASCII)
 _ESCAPED = re.compile(r"\\([\\\]])")
@@ -119,7 +127,7 @@ class CallParser:
         """Raise: another token was expected."""
         shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
         wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
-        hint = "" if token.kind != "EOF" else "finish the tag"
+        hint = _HINTS.get(token.kind, "see how the tag continues") if wanted != "`)`" else "close the parenthesis"
         self.fail(token, "unexpected-token", f"{shown} stands where {wanted} is expected", hint)
 
     def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:
