@@ -108,7 +108,7 @@ class CallWriter:
         elif path.data:
             code = f"up(d, {path.depth})" if path.depth else "d"
         else:
-            code = f"outer(s, {path.depth})" if path.depth else "c"
+            code = f"outer(s, {path.depth}{', boxed=True' if at.boxed else ''})" if path.depth else "c"
         if not parts:
             return at.context() if code == "c" else code
         for position, part in enumerate(parts):

@@ -117,9 +117,11 @@ def found_in(data: Json, key: str) -> Json:
     return data if is_nothing(data) else lookup(data, key)
 
 
-def outer(scope: Any, depth: int) -> Json:
-    """The context `depth` levels out; None beyond the root."""
-    for _ in range(depth):
+def outer(scope: Any, depth: int, *, boxed: bool = False) -> Json:
+    """The context `depth` levels out; None beyond the root. `boxed`: from within a block that keeps its context, which
+    is one level more where there is no context to keep.
+    """
+    for _ in range(depth - (boxed and scope is not None and scope[0] is UNDEFINED)):
         scope = scope[1] if scope is not None else None
     return None if scope is None or scope[0] is UNDEFINED else scope[0]
 
@@ -228,12 +230,15 @@ class Runtime:
         """What `if` takes for no."""
         if value is True or value is False or value is None:
             return not value
-        if isinstance(value, Code) and self.is_strict:
-            return False
         try:
             return is_falsy(value, include_zero=include_zero)
         except NotData:
             self.not_data(value, place)
+        except TemplateRenderError:
+            # A block that cannot be printed without its context is there all the same.
+            if self.is_strict and isinstance(value, Code):
+                return False
+            raise
 
     def each(self, value: Json, fn: Fn, place: int) -> str | None:
         """`{{#each}}`; None when there is nothing to walk."""

@@ -127,7 +127,7 @@ class Template:
 
     def render_unit(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """The text of a compiled unit in this template's world of partials."""
-        frame: Data = {"root": values, **data, "_parent": data} if data else {"root": values}
+        frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
