@@ -1,4 +1,4 @@
-"""Handlebars as Handlebars.js 4.7 defines it: our own table by category, and, where they are at hand, the official cases.
+"""Handlebars as Handlebars.js 4.7 defines it: our own table by category, and the official cases where they are at hand.
 
 `CUECARD_DATA` names a folder whose `handlebars/*.json` hold official cases; without it, that part is skipped by name.
 """
