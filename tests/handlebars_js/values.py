@@ -5,7 +5,21 @@ from __future__ import annotations
 from random import Random
 from typing import Any
 
-TEXTS = ("", "a", "one two", "<b>", "a & b", 'say "x"', "it's", "`=`", "{{name}}", "two\nlines", "tab\t", "\u00e9\u6f22", "0")
+TEXTS = (
+    "",
+    "a",
+    "one two",
+    "<b>",
+    "a & b",
+    'say "x"',
+    "it's",
+    "`=`",
+    "{{name}}",
+    "two\nlines",
+    "tab\t",
+    "\u00e9\u6f22",
+    "0",
+)
 NUMBERS = (0, 1, -1, 7, 1.5, 100, 0.1, 1e21, 1e-7, 123456789012)
 WORDS = ("card", "row", "note", "missing", "name")
 
@@ -26,7 +40,7 @@ def random_data(random: Random) -> dict[str, Any]:
         "yes": True,
         "no": False,
         "nil": None,
-        "html": "<i class=\"x\">'&`</i>",
+        "html": '<i class="x">\'&`</i>',
         "a-b": "hyphen",
         "1": "one",
         "if": "IF",
