@@ -4,13 +4,14 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := .tools/bin/uv
 ARGS   ?=
+SECONDS ?= 60
 
 # Where the system keeps certificates of its own (a company's proxy), uv must trust them as pip does.
 ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup run test check fix bench golden schemas lock clean
+.PHONY: help setup run test check fix bench fuzz golden schemas lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -47,6 +48,10 @@ fix: setup ## format, and mend what the linter can mend
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
 
+fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
+	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
+	@for target in lexer parser outline render yaml; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
 
@@ -57,6 +62,8 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra run --extra pybars3 pyproject.toml requirements/dev.in -o requirements/dev.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/fuzz.in -o requirements/fuzz.lock
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Literal, TypeAlias
 
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.placeholders import check_placeholders
@@ -12,7 +13,7 @@ from cuecard.agent.nouns import BUILT_IN, Section
 from cuecard.errors import Problem, TemplateError
 from cuecard.model import Tier
 from cuecard.spec.sources import SourceText
-from cuecard.template import Escaping, InputUse, Part, compile_template
+from cuecard.template import BACKENDS, Escaping, InputUse, Part, compile_template
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -33,7 +34,10 @@ class Core:
         return tuple(placed.section for placed in self.placed)
 
 
-def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping) -> Core:
+Backend: TypeAlias = Literal["cuecard", "pybars3"]
+
+
+def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: Backend) -> Core:
     """Compile and check a core template.
 
     Raises:
@@ -41,7 +45,9 @@ def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Es
     """
     texts = {partial.stem: partial.text for partial in partials}
     try:
-        template = compile_template(source.text, name=source.name, partials=texts, escaping=escaping)
+        template = compile_template(
+            source.text, name=source.name, partials=texts, escaping=escaping, backend=BACKENDS[backend]
+        )
         parts = template.outline().parts
     except TemplateError as error:
         files = {partial.stem: partial.name for partial in partials}

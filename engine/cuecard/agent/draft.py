@@ -9,7 +9,7 @@ from typing import TypeVar
 from cuecard.agent.checks.inputs import check_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.tools import check_order, check_tools
-from cuecard.agent.core import Core, read_core
+from cuecard.agent.core import Backend, Core, read_core
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.memo import Memo
 from cuecard.errors import CuecardError, Problem
@@ -46,8 +46,9 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     document = _attempt(lambda: read_yaml(sources.agent.text, sources.agent.name), problems)
     spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
     escaping: Escaping = spec.template.escaping if spec else "text"
-    template = sources.template
-    core = _attempt(lambda: memo(read_core, template, sources.partials, escaping), problems) if template else None
+    backend: Backend = spec.template.backend if spec else "cuecard"
+    template, partials = sources.template, sources.partials
+    core = _attempt(lambda: memo(read_core, template, partials, escaping, backend), problems) if template else None
     problems += core.problems if core else ()
     cards, named, found = read_instructions(sources.instructions, memo)
     problems += found

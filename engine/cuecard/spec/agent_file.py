@@ -118,6 +118,9 @@ class TemplateSpec(FileModel):
     escaping: Literal["text", "names"] = Field(
         "text", description="how `{{{x}}}` prints data: every `<` escaped, or only this prompt's own element names"
     )
+    backend: Literal["cuecard", "pybars3"] = Field(
+        "cuecard", description="what makes a checked template run; `pybars3` needs the extra of that name"
+    )
 
 
 Template = Annotated[
