@@ -154,9 +154,7 @@ class CallWriter:
         self.places.append((node.start, node.end))
         return len(self.places) - 1
 
-    def report(
-        self, node: Statement | Expression, code: str, message: str, hint: str, *, certain: bool = False
-    ) -> str:
+    def report(self, node: Statement | Expression, code: str, message: str, hint: str, *, certain: bool = False) -> str:
         """What cannot be rendered: told when it is reached, but in a strict template, or if it is certain, right away.
 
         Writing goes on after it, so that all mistakes are told at once.
