@@ -17,7 +17,6 @@ from handlebars_js.values import (
     PRIVATE,
     SCALARS,
     TEXTS,
-    WORDS,
     random_data,
     random_private,
 )
@@ -247,14 +246,20 @@ class Writer:
         return "".join(f" {key}={self.value()}" for key in keys)
 
 
-def random_case(random: Random, *, wide: bool) -> Case:
-    """One template with data, and partials that call only later ones, so that they end."""
+def random_case(random: Random, *, wide: bool, blocks: tuple[str, ...] = BLOCKS) -> Case:
+    """One template with data, and partials that call only later ones, so that they end.
+
+    Args:
+        random: where the choices come from.
+        wide: everything that Handlebars knows, or what every engine claims to know.
+        blocks: what a partial may do with the block that it is called with.
+    """
     partials = {}
     for index, name in enumerate(PARTIALS):
         writer = Writer(random, wide=wide)
         writer.partials = PARTIALS[index + 1 :]
         inner = writer.program(2)
-        block = random.choice(BLOCKS) if wide else ""
+        block = random.choice(blocks) if wide else ""
         partials[name] = inner + block
     template = Writer(random, wide=wide).program()
     return Case(template, random_data(random), partials, random_private(random) if wide else {})
@@ -268,6 +273,3 @@ def broken_case(random: Random) -> Case:
         added = random.choice(("", "", template[at : at + much] * 2, *SCRAPS))
         template = template[:at] + added + template[at + much :]
     return Case(template, random_data(random), {name: name for name in PARTIALS})
-
-
-__all__ = ["WORDS", "Writer", "broken_case", "random_case"]

@@ -108,9 +108,8 @@ class CallWriter:
         elif path.data:
             code = f"up(d, {path.depth})" if path.depth else "d"
         else:
-            code = f"outer(s, {path.depth}{', boxed=True' if at.boxed else ''})" if path.depth else "c"
-        if not parts:
-            return at.context() if code == "c" else code
+            boxed = ", boxed=True" if at.boxed else ""
+            code = f"outer(s, {path.depth}{boxed})" if path.depth else at.context()
         for position, part in enumerate(parts):
             last = position == len(parts) - 1
             code = self.step(code, part, path, must=strict and last, data=path.data and position > 0)

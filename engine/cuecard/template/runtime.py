@@ -193,12 +193,15 @@ class Runtime:
         text = value if type(value) is str else self.text(value, place)
         # One test per character: most values are clean, and each test is a fast search.
         if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text:
-            return escape_html(text)
-        return text
+            text = escape_html(text)
+        # Only other characters can look like an angle.
+        return text if text.isascii() else escape_text(text, self.names, mode=self.escaping)
 
     def bare(self, value: Json, place: int) -> str:
         """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
         if isinstance(value, Trusted):
+            return value
+        if type(value) is str and value.isascii() and "<" not in value:
             return value
         return escape_text(self.text(value, place), self.names, mode=self.escaping)
 

@@ -1,0 +1,99 @@
+"""Templates made at random, rendered by Handlebars.js 4.7 and by us: the same bytes, and the same refusals.
+
+Skipped where Node or npm is missing, or the package cannot be installed.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from cuecard import CuecardError
+from cuecard.template import compile_template
+from handlebars_js.reference import Case, Outcome, Unavailable, ask, install
+from handlebars_js.templates import broken_case, random_case
+from handlebars_js.twins import HELPERS
+
+
+@pytest.fixture(scope="module")
+def _reference() -> None:
+    try:
+        install()
+    except Unavailable as reason:
+        pytest.skip(f"Handlebars.js is not to be had: {reason}")
+
+
+def ours(case: Case) -> tuple[Outcome, str]:
+    """What comes of a case here, and the code of the first problem."""
+    try:
+        template = compile_template(
+            case.template,
+            partials=case.partials,
+            helpers=HELPERS,
+            strict=case.strict,
+            assume_objects=case.assumeObjects,
+            escaping="handlebars",
+        )
+        return Outcome(template.render(case.data, case.private)), ""
+    except CuecardError as error:
+        return Outcome(error=str(error)), error.problems[0].code
+
+
+def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> list[str]:
+    """Where we print something else, or refuse what Handlebars.js accepts, or the other way round.
+
+    Args:
+        cases: the templates with their data.
+        ours_alone: codes of problems that only we tell.
+    """
+    found = []
+    for case, theirs in zip(cases, ask(cases), strict=True):
+        mine, code = ours(case)
+        if mine.text != theirs.text and code not in ours_alone:
+            found.append(f"{case}\nHandlebars.js: {theirs}\nhere: {mine}")
+    return found
+
+
+@pytest.mark.usefixtures("_reference")
+def test_common_templates_print_the_same_bytes() -> None:
+    random = Random(4)
+    cases = [random_case(random, wide=False) for _ in range(1500)]
+
+    assert differences(cases) == []
+
+
+@pytest.mark.usefixtures("_reference")
+@pytest.mark.parametrize("seed", [7, 8])
+def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> None:
+    random = Random(seed)
+    cases = [random_case(random, wide=True) for _ in range(1500)]
+
+    assert differences(cases) == []
+
+
+@pytest.mark.usefixtures("_reference")
+def test_broken_templates_are_refused_alike() -> None:
+    random = Random(15)
+    cases = [broken_case(random) for _ in range(2000)]
+
+    assert differences(cases, frozenset({"decorator"})) == []
+
+
+@pytest.mark.usefixtures("_reference")
+def test_assume_objects_is_the_same() -> None:
+    random = Random(16)
+    cases = [replace(random_case(random, wide=True), assumeObjects=True) for _ in range(600)]
+
+    assert differences(cases) == []
+
+
+@pytest.mark.usefixtures("_reference")
+def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached() -> None:
+    random = Random(23)
+    # `{{#if @partial-block}}` is left out: Handlebars.js runs the block without its context, which strict refuses.
+    blocks = ("", "", "{{> @partial-block}}")
+    cases = [replace(random_case(random, wide=True, blocks=blocks), strict=True) for _ in range(900)]
+
+    assert differences(cases, frozenset({"unknown-helper", "unknown-partial", "wrong-arguments"})) == []
