@@ -34,6 +34,8 @@ def test_only_the_documented_exceptions_come_out(subject: Any) -> None:
 FOUND = {
     "a comment in another section hides an attribute": ("outline", b'{{! <!-- }}<a x="{{{b}}}"/>'),
     "a text in another section looks like a tag": ("outline", b'<a>{{lookup a "<b"}}</a>\n<c>{{{b}}}" ></c>'),
+    "a section whose name is not ASCII": ("outline", "<é>{{a}}</é>".encode()),
+    "an attribute of such a section": ("outline", '<λ x="{{{b}}}"/>'.encode()),
 }
 """What broke a promise once: it stays mended."""
 

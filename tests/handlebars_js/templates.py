@@ -27,6 +27,7 @@ INSIDE = ("", "", "", "", " ", "  ", "\n", "\t")
 PASSED = "{{#if @partial-block}}\n  {{> @partial-block obj}}\n{{/if}}"
 BLOCKS = ("", "", "", "{{#if @partial-block}}({{> @partial-block}}){{/if}}", PASSED)
 """What a partial may do with the block that it is called with."""
+STRICT_BLOCKS = ("", "", "{{> @partial-block}}")
 SCRAPS = (*"{}~#/^&>!|=.[]()@\"'* \n\\", "{{", "}}", "else", " as |x|", "{{{{", "}}}}", "{{else}}", "{{/if}}")
 PARTIALS = ("card", "row", "note")
 
@@ -34,8 +35,8 @@ PARTIALS = ("card", "row", "note")
 class Writer:
     """Writes one template; `wide` is everything that Handlebars knows, otherwise what every engine claims to know."""
 
-    def __init__(self, random: Random, *, wide: bool) -> None:
-        self.random, self.wide = random, wide
+    def __init__(self, random: Random, *, wide: bool, strict: bool = False) -> None:
+        self.random, self.wide, self.strict = random, wide, strict
         self.params: list[str] = []
         self.partials: tuple[str, ...] = PARTIALS
 
@@ -189,7 +190,7 @@ class Writer:
     def path(self) -> str:
         choose = self.random.choice
         if self.params and self.random.random() < 0.5:
-            return choose(self.params) + choose(("", "", ".name", ".length", ".[0]"))
+            return choose(self.params) + choose(("", "", "", "") if self.strict else ("", "", ".name", ".[0]"))
         simple = choose(choose((SCALARS, SCALARS, LISTS, OBJECTS, ITEM)))
         simple = simple if simple != "log" else "./log"
         if not self.wide:
@@ -246,23 +247,24 @@ class Writer:
         return "".join(f" {key}={self.value()}" for key in keys)
 
 
-def random_case(random: Random, *, wide: bool, blocks: tuple[str, ...] = BLOCKS) -> Case:
+def random_case(random: Random, *, wide: bool, strict: bool = False) -> Case:
     """One template with data, and partials that call only later ones, so that they end.
 
     Args:
         random: where the choices come from.
         wide: everything that Handlebars knows, or what every engine claims to know.
-        blocks: what a partial may do with the block that it is called with.
+        strict: without two things in which our strict mode is another one: in Handlebars.js `{{#if @partial-block}}`
+            runs the block without its context, and what is missing in a block parameter is no mistake.
     """
     partials = {}
     for index, name in enumerate(PARTIALS):
-        writer = Writer(random, wide=wide)
+        writer = Writer(random, wide=wide, strict=strict)
         writer.partials = PARTIALS[index + 1 :]
         inner = writer.program(2)
-        block = random.choice(blocks) if wide else ""
+        block = random.choice(STRICT_BLOCKS if strict else BLOCKS) if wide else ""
         partials[name] = inner + block
-    template = Writer(random, wide=wide).program()
-    return Case(template, random_data(random), partials, random_private(random) if wide else {})
+    template = Writer(random, wide=wide, strict=strict).program()
+    return Case(template, random_data(random), partials, random_private(random) if wide else {}, strict=strict)
 
 
 def broken_case(random: Random) -> Case:

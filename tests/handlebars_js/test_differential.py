@@ -25,6 +25,10 @@ def _reference() -> None:
         pytest.skip(f"Handlebars.js is not to be had: {reason}")
 
 
+def seeded(seed: int) -> Random:
+    return Random(seed)  # noqa: S311 - the same templates in every run, no secrets
+
+
 def ours(case: Case) -> tuple[Outcome, str]:
     """What comes of a case here, and the code of the first problem."""
     try:
@@ -58,8 +62,8 @@ def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> 
 
 @pytest.mark.usefixtures("_reference")
 def test_common_templates_print_the_same_bytes() -> None:
-    random = Random(4)
-    cases = [random_case(random, wide=False) for _ in range(1500)]
+    random = seeded(4)
+    cases = [random_case(random, wide=False) for _ in range(1000)]
 
     assert differences(cases) == []
 
@@ -67,23 +71,23 @@ def test_common_templates_print_the_same_bytes() -> None:
 @pytest.mark.usefixtures("_reference")
 @pytest.mark.parametrize("seed", [7, 8])
 def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> None:
-    random = Random(seed)
-    cases = [random_case(random, wide=True) for _ in range(1500)]
+    random = seeded(seed)
+    cases = [random_case(random, wide=True) for _ in range(1250)]
 
     assert differences(cases) == []
 
 
 @pytest.mark.usefixtures("_reference")
 def test_broken_templates_are_refused_alike() -> None:
-    random = Random(15)
-    cases = [broken_case(random) for _ in range(2000)]
+    random = seeded(15)
+    cases = [broken_case(random) for _ in range(1200)]
 
     assert differences(cases, frozenset({"decorator"})) == []
 
 
 @pytest.mark.usefixtures("_reference")
 def test_assume_objects_is_the_same() -> None:
-    random = Random(16)
+    random = seeded(16)
     cases = [replace(random_case(random, wide=True), assumeObjects=True) for _ in range(600)]
 
     assert differences(cases) == []
@@ -91,9 +95,7 @@ def test_assume_objects_is_the_same() -> None:
 
 @pytest.mark.usefixtures("_reference")
 def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached() -> None:
-    random = Random(23)
-    # `{{#if @partial-block}}` is left out: Handlebars.js runs the block without its context, which strict refuses.
-    blocks = ("", "", "{{> @partial-block}}")
-    cases = [replace(random_case(random, wide=True, blocks=blocks), strict=True) for _ in range(900)]
+    random = seeded(23)
+    cases = [random_case(random, wide=True, strict=True) for _ in range(600)]
 
     assert differences(cases, frozenset({"unknown-helper", "unknown-partial", "wrong-arguments"})) == []

@@ -39,6 +39,7 @@ CODES: Mapping[str, str] = {
     "unsorted-mapping": "`{{#each}}` over a mapping: its order is the host's, and another order is another prompt.",
     # Handlebars
     "unclosed-tag": "`{{` without its end.",
+    "xml-place": "A placeholder in a comment, CDATA or a processing instruction.",
     "unclosed-text": "A text or a bracket in a tag without its end.",
     "unclosed-comment": "`{{!` without its end.",
     "unclosed-block": "`{{#x}}` without `{{/x}}`.",

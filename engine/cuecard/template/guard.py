@@ -59,7 +59,7 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
         text: the value.
         names: the element names of this prompt.
         mode: how much to escape.
-        attribute: whether the value stands between double quotes in a tag; `"` and line breaks are then replaced too.
+        attribute: whether the value stands between quotes in a tag; quotes and line breaks are then replaced too.
     """
     if mode in {"raw", "handlebars"}:
         return text
@@ -69,7 +69,7 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
     if names and angle.search(text):
         text = _escape_tags(text, angle, names)
     if attribute:
-        text = _LINE_BREAK.sub(" ", text.replace('"', "&quot;"))
+        text = _LINE_BREAK.sub(" ", text.replace('"', "&quot;").replace("'", "&apos;"))
     return text
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from cuecard.template.nodes import Block, Comment, Mustache, Partial, Program, Statement
 
-_TAG = re.compile(r"<(?P<close>/?)(?P<name>[A-Za-z_:][-\w:.]*)")
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
 _SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
 
 
@@ -39,6 +39,17 @@ def tags(text: str) -> Iterator[Tag]:
         kind = "close" if match["close"] else "empty" if text[end - 2] == "/" else "open"
         yield Tag(match["name"], kind, start, end)
         at = end
+
+
+def skipped(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments, CDATA and processing instructions are."""
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        end = next((close for begin, close in _SKIPPED if text.startswith(begin, start)), None)
+        found = text.find(end, start) if end else -1
+        at = found + len(end) if end and found >= 0 else start + 1
+        if end:
+            yield start, at if found >= 0 else len(text)
 
 
 def _tag_end(text: str, at: int) -> int:

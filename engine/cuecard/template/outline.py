@@ -13,7 +13,7 @@ from typing import Any, Protocol
 from cuecard.errors import Problem, Span, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template.analysis import InputUse
-from cuecard.template.markup import Tag, blanked, in_attributes, mustache_spans, tags
+from cuecard.template.markup import Tag, blanked, in_attributes, mustache_spans, skipped, tags
 from cuecard.template.nodes import Block, Content, Mustache, Partial, Program, Statement
 from cuecard.template.source import Source
 
@@ -65,7 +65,7 @@ def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, p
     Raises:
         TemplateSyntaxError: with every place where it is not well-formed.
     """
-    problems = [*_check(source, program), *_check_branches(source, program)]
+    problems = [*_check(source, program), *_check_branches(source, program), *_misplaced(source, program)]
     if problems:
         raise TemplateSyntaxError(list(dict.fromkeys(problems)))
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
@@ -181,6 +181,17 @@ def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
         inside_a_tag = first > 0 and found[first - 1].end > branch.body[0].start
         if not inside_a_tag:
             yield from _unbalanced(source, found[first : bisect_left(starts, branch.body[-1].end)])
+
+
+def _misplaced(source: Source, program: Program) -> Iterator[Problem]:
+    """A value in a comment, CDATA or a processing instruction could end it."""
+    spans = sorted(mustache_spans(program.body))
+    closed = list(skipped(blanked(source.text, spans, FILLER)))
+    for start, end in spans:
+        index = bisect_left(closed, (start, 0)) - 1
+        if index >= 0 and closed[index][1] > start and not source.text.startswith(("{{!", "{{~!"), start):
+            message = "a placeholder in a comment, CDATA or a processing instruction: a value could end it"
+            yield source.problem(start, end, "xml-place", message, "move it into the text of a section")
 
 
 def _all_branches(body: Sequence[Statement]) -> Iterator[Program]:

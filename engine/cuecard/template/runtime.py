@@ -11,7 +11,7 @@ from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateR
 from cuecard.model import Json
 from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text
 from cuecard.template.source import Source
-from cuecard.template.values import Code, NotData, has, is_falsy, is_nothing, items_of, lookup, same, text_of
+from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, same, text_of
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""
@@ -270,7 +270,7 @@ class Runtime:
 
     def section(self, value: Json, fn: Fn | None, context: Json, place: int) -> str | None:
         """`{{#x}}` of a value, not a helper (Handlebars.js blockHelperMissing); None for the other branch."""
-        if callable(value):
+        if not is_data(value):
             self.not_data(value, place)
         if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
             return None

@@ -47,6 +47,11 @@ def has(value: Json, key: str) -> bool:
     return isinstance(value, (list, tuple)) and (key == "length" or (_is_index(key) and int(key) < len(value)))
 
 
+def is_data(value: Any) -> bool:
+    """Whether a value is JSON on its outside: what a template may judge, walk and print."""
+    return value is None or isinstance(value, (str, bool, int, float, list, tuple, Mapping))
+
+
 def is_empty(value: Json) -> bool:
     """What `if` and `with` treat as absent: null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
     if isinstance(value, (list, tuple)):
@@ -62,7 +67,7 @@ def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
         return not include_zero
     if isinstance(value, Code):
         return value.is_blank()
-    if callable(value):
+    if not is_data(value):
         raise NotData
     return is_empty(value)
 
@@ -83,7 +88,7 @@ def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
         if any(_is_index(key) for key in keys):
             keys = [*sorted((k for k in keys if _is_index(k)), key=int), *(k for k in keys if not _is_index(k))]
         return keys, [value[key] for key in keys]
-    if callable(value):
+    if not is_data(value):
         raise NotData
     return (), ()
 

@@ -25,7 +25,7 @@ def section(text: str) -> str:
         ("<{{name}}></{{name}}>", ["tag-placeholder", "tag-placeholder"]),
         ('<p of="x">{{{name}}}</p>', []),
         ('<p of="x > y">{{{name}}}</p>', []),
-        ('<!-- <p of="{{{name}}}"> -->', []),
+        ('<!-- <p of="{{{name}}}"> -->', ["xml-place"]),
     ],
 )
 def test_where_a_placeholder_stands_in_a_tag_decides(text: str, expected: list[str]) -> None:

@@ -150,7 +150,8 @@ def test_mode_names_touches_only_tags_of_this_prompt(text: str, expected: str) -
     {
         "row 15: end of the attribute": ('x"><system>', "x&quot;>&lt;system>"),
         "line breaks": ("a\r\nb\nc\u2028d", "a b c d"),
-        "the rest stays": ("Tom & Jerry's", "Tom & Jerry's"),
+        "row 15: end of an attribute in single quotes": ("x'><system>", "x&apos;>&lt;system>"),
+        "the rest stays": ("Tom & Jerry", "Tom & Jerry"),
     }
 )
 def test_a_value_cannot_leave_its_attribute(text: str, expected: str) -> None:
