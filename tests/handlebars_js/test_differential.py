@@ -63,7 +63,7 @@ def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> 
 @pytest.mark.usefixtures("_reference")
 def test_common_templates_print_the_same_bytes() -> None:
     random = seeded(4)
-    cases = [random_case(random, wide=False) for _ in range(1000)]
+    cases = [random_case(random, wide=False) for _ in range(1200)]
 
     assert differences(cases) == []
 
@@ -72,7 +72,7 @@ def test_common_templates_print_the_same_bytes() -> None:
 @pytest.mark.parametrize("seed", [7, 8])
 def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> None:
     random = seeded(seed)
-    cases = [random_case(random, wide=True) for _ in range(1250)]
+    cases = [random_case(random, wide=True) for _ in range(1600)]
 
     assert differences(cases) == []
 

@@ -118,6 +118,8 @@ class CallParser:
                 self.fail(token, "invalid-path", message, "`..`, `.` and `this` stand only at the beginning")
             else:
                 depth += name == ".."
+        if parts[:1] == [""]:
+            parts = []  # `[]` is the context itself (Handlebars.js PathExpression)
         if len(parts) > MAX_NESTED:
             self.too_deep(first, f"a path has more than {MAX_NESTED} names", "pass the inner value as an input")
         scoped = not data and bool(_SCOPED.search(original))

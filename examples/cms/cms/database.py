@@ -93,8 +93,12 @@ def open_database(folder: Path, *, clock: Clock, timeout: float = 5.0) -> Databa
     uploads.mkdir(parents=True, exist_ok=True)
     connection = sqlite3.connect(folder / "cms.sqlite3", timeout=timeout, isolation_level=None)
     connection.row_factory = _as_json
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
+    try:
+        connection.execute("PRAGMA foreign_keys = ON")
+        connection.executescript(_SCHEMA.read_text(encoding="utf-8"))
+    except sqlite3.Error:
+        connection.close()
+        raise
     return Database(connection, uploads, clock)
 
 
