@@ -8,7 +8,7 @@ from cuecard.template.outline import Outline, Part
 from cuecard.template.pybars_backend import pybars3
 from cuecard.template.python_backend import python
 from cuecard.template.rules import Helper
-from cuecard.template.runtime import Options
+from cuecard.template.scope import Options
 from cuecard.template.template import Template, compile_template
 from cuecard.template.trust import trust_report
 

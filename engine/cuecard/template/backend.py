@@ -8,7 +8,8 @@ from typing import TypeAlias
 
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
-from cuecard.template.runtime import Body, Runtime
+from cuecard.template.runtime import Runtime
+from cuecard.template.scope import Body
 from cuecard.template.source import Source
 
 

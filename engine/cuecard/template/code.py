@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 _RUN = 200
 """How many pieces of text one line appends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of a function, written apart: lines, and pieces of text after them."""
+
+    lines: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
 
 
 @dataclass(slots=True)
@@ -15,6 +22,10 @@ class Function:
     """A function `(c, d, s, b, k)`: context, `@data`, scope, block parameters, environment. It returns a text.
 
     Pieces of text and values wait until a block follows, so that a run of them costs one operation.
+
+    Attributes:
+        reads_context: whether it looks up names in its context.
+        reads_frame: whether it needs anything but its context.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -22,6 +33,7 @@ class Function:
     indent: int = 1
     temporaries: int = 0
     reads_context: bool = False
+    reads_frame: bool = False
 
     def put(self, piece: str) -> None:
         """Print the value of an expression, which must be text."""
@@ -40,17 +52,27 @@ class Function:
             self.lines.append(f"{'    ' * self.indent}o += ({', '.join(self.pieces)},)")
             self.pieces = []
 
-    @contextmanager
-    def indented(self) -> Iterator[None]:
-        """Statements one level further in, at least one."""
-        self.flush()
+    def apart(self, write: Callable[[], None]) -> Branch:
+        """What is written by `write`, kept apart."""
+        before, self.lines, self.pieces = (self.lines, self.pieces), [], []
         self.indent += 1
-        before = len(self.lines)
-        yield
-        self.flush()
-        if len(self.lines) == before:
-            self.add("pass")
+        write()
         self.indent -= 1
+        (self.lines, self.pieces), written = before, Branch(self.lines, self.pieces)
+        return written
+
+    def choose(self, test: str, then: Branch, other: Branch) -> None:
+        """Print one branch or the other: in one expression if both are just runs of pieces."""
+        if not then.lines and not other.lines:
+            self.put(f"({_joined(then.pieces)} if {test} else {_joined(other.pieces)})")
+            return
+        for head, branch in ((f"if {test}:", then), ("else:", other)):
+            self.add(head)
+            self.lines += branch.lines
+            self.indent += 1
+            self.pieces = branch.pieces if branch.lines or branch.pieces else ["''"]
+            self.flush()
+            self.indent -= 1
 
     def temporary(self) -> str:
         """A new variable."""
@@ -59,11 +81,13 @@ class Function:
 
     def written(self, name: str, first: Iterable[str] = ()) -> list[str]:
         """The lines of the function under this name, beginning with those in `first`."""
-        head = [f"def {name}(c, d, s, b, k):", *first, *(["    f = type(c) is dict"] if self.reads_context else [])]
-        if not self.lines and not self.pieces:
-            return [*head, "    return ''"]
+        head = [
+            f"def {name}(c, d=None, s=None, b=None, k=None):",
+            *first,
+            *(["    f = type(c) is dict"] if self.reads_context else []),
+        ]
         if not self.lines:
-            return [*head, f"    return ''.join(({', '.join(self.pieces)},))"]
+            return [*head, f"    return {_joined(self.pieces)}"]
         self.flush()
         return [*head, "    o = []", *self.lines, "    return ''.join(o)"]
 
@@ -86,3 +110,7 @@ class At:
     def context(self) -> str:
         """The code of the context itself."""
         return "(N if c is None else c)" if self.boxed else "c"
+
+
+def _joined(pieces: list[str]) -> str:
+    return f"''.join(({', '.join(pieces)},))" if pieces else "''"

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.template.code import At, Function
+from cuecard.template.code import At, Branch, Function
 from cuecard.template.codegen_calls import CallWriter
 from cuecard.template.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
@@ -44,6 +44,7 @@ class _Writer(CallWriter):
         super().__init__(source, rules)
         self.finished: list[str] = []
         self.functions = 0
+        self.plain: set[str] = set()  # functions that need nothing but their context
 
     # -- functions
 
@@ -64,14 +65,21 @@ class _Writer(CallWriter):
         at = At(Function(), (program.block_params, *params) if program.block_params else params)
         self.body(program, at)
         self.finished += at.function.written(name)
+        if not at.function.reads_frame:
+            self.plain.add(name)
         return name
 
     def branch(self, program: Program | None, at: At) -> str:
         """A branch as a value that helpers and loops can call."""
         if program is None:
             return "None"
-        name = self.function(program, at.params)
-        return f"Fn({name}, d, s, b, {self.inlines(program, at.params, name)}, {bool(program.block_params)})"
+        return self.bind(self.function(program, at.params), program, at)
+
+    def bind(self, function: str, program: Program, at: At) -> str:
+        """A function with all that is in reach where it is written."""
+        at.function.reads_frame = True
+        environment = self.inlines(program, at.params, function)
+        return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
 
     def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> str:
         """The environment of a program: with its inline partials, which see what is around the program, as in
@@ -97,15 +105,17 @@ class _Writer(CallWriter):
         self.finished += [*lines[:-1], "    return k"]
         return f"x{name}(c, d, s, b, k)"
 
-    def inline(self, program: Program | None, at: At) -> None:
+    def inline(self, program: Program | None, at: At) -> Branch:
         """A branch that keeps its context, written into the same function."""
-        with at.function.indented():
-            if program is None:
-                return
-            if program.block_params or _inline_partials(program) or at.function.indent > _INLINED:
-                at.function.put(f"{self.branch(program, at)}({at.context()})")
+        content = program or Program([])
+
+        def write() -> None:
+            if content.block_params or _inline_partials(content) or at.function.indent > _INLINED:
+                at.function.put(f"{self.branch(content, at)}({at.context()})")
             else:
-                self.body(program, at)
+                self.body(content, at)
+
+        return at.function.apart(write)
 
     # -- statements
 
@@ -145,6 +155,7 @@ class _Writer(CallWriter):
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
         block = self.branch(node.program, at)
+        at.function.reads_frame = True
         place = self.place(node)
         at.function.put(f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place})")
 
@@ -169,10 +180,15 @@ class _Writer(CallWriter):
         elif name in {"if", "unless"}:
             self.condition(name, node, at)
         else:
-            value, place = self.value(node.call.params[0], at), self.place(node.call)
-            branch = self.branch(node.program or Program([]), at)
-            found = f"{'each' if name == 'each' else 'within'}({value}, {branch}, {place})"
-            self.print_or_else(found, node.inverse, at, at.inside())
+            self.print_or_else(self.loop(name, node, at), node.inverse, at, at.inside())
+
+    def loop(self, name: str, node: Block, at: At) -> str:
+        """What `each` or `with` prints: a text, or None."""
+        value, place, program = self.value(node.call.params[0], at), self.place(node.call), node.program or Program([])
+        function = self.function(program, at.params)
+        if name == "each" and function in self.plain and not _inline_partials(program):
+            return f"walk({value}, {function}, {place})"
+        return f"{'each' if name == 'each' else 'within'}({value}, {self.bind(function, program, at)}, {place})"
 
     def condition(self, name: str, node: Block, at: At) -> None:
         program = node.program or node.inverse
@@ -182,11 +198,8 @@ class _Writer(CallWriter):
         value, place = self.value(node.call.params[0], at), self.place(node.call)
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")
         extra = f", include_zero=not falsy({zero}, {place})" if zero else ""
-        at.function.add(f"if {'' if name == 'unless' else 'not '}falsy({value}, {place}{extra}):")
-        self.inline(node.program, at.inside())
-        if node.inverse:
-            at.function.add("else:")
-            self.inline(node.inverse, at.inside())
+        then, other = self.inline(node.program, at.inside()), self.inline(node.inverse, at.inside())
+        at.function.choose(f"{'' if name == 'unless' else 'not '}falsy({value}, {place}{extra})", then, other)
 
     def section(self, node: Block, at: At) -> None:
         """`{{#x}}` of a value: JavaScript's blockHelperMissing, or the one that was supplied."""
@@ -207,12 +220,7 @@ class _Writer(CallWriter):
             at.function.put(f"{found} or ''")
             return
         held = at.function.temporary()
-        at.function.add(f"{held} = {found}")
-        at.function.add(f"if {held} is not None:")
-        with at.function.indented():
-            at.function.put(held)
-        at.function.add("else:")
-        self.inline(inverse, inside)
+        at.function.choose(f"({held} := {found}) is not None", Branch([], [held]), self.inline(inverse, inside))
 
 
 def _inline_partials(program: Program) -> list[Block]:

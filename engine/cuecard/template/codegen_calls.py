@@ -82,6 +82,7 @@ class CallWriter:
 
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""
+        at.function.reads_frame = True
         name = shown or as_path(call.head).original
         return f"Options({', '.join([repr(name), self.pairs(call, at), at.inside().context(), 'd', *branches])})"
 
@@ -103,6 +104,7 @@ class CallWriter:
     def path(self, path: Path, at: At, *, strict: bool = False) -> str:
         """Lookups from the inside out; with `strict` the last one must succeed."""
         parts, bound = path.parts, self.bound(path, at)
+        at.function.reads_frame |= bool(bound or path.data or path.depth)
         if bound:
             code, parts = f"P(b{'[1]' * bound[0]}[0], {bound[1]}, {self.place(path)})", parts[1:]
         elif path.data:

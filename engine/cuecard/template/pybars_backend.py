@@ -39,19 +39,8 @@ from cuecard.template.nodes import (
     as_path,
 )
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.runtime import (
-    NULL_CONTEXT,
-    Body,
-    Data,
-    Env,
-    Fn,
-    Options,
-    Runtime,
-    Scope,
-    found_in,
-    outer,
-    up,
-)
+from cuecard.template.runtime import Runtime, found_in
+from cuecard.template.scope import NULL_CONTEXT, Body, Data, Env, Fn, Options, Scope, outer, up
 from cuecard.template.source import Source
 from cuecard.template.values import has, lookup
 

@@ -8,7 +8,8 @@ from cuecard.template.backend import Code
 from cuecard.template.codegen import Generated, generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
-from cuecard.template.runtime import NULL_CONTEXT, Body, Env, Fn, Options, Runtime, found_in, log, outer, up
+from cuecard.template.runtime import Runtime, found_in, log
+from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, outer, up
 from cuecard.template.source import Source
 from cuecard.template.values import is_nothing, lookup
 
@@ -52,6 +53,7 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "text": runtime.text,
         "uncalled": runtime.uncalled,
         "up": up,
+        "walk": runtime.walk,
         "within": runtime.within,
         **generated.constants,
     }

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from types import MappingProxyType
-from typing import Any, NoReturn, TypeAlias
+from typing import NoReturn
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
 from cuecard.model import Json
-from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text
+from cuecard.template.guard import Escaping, Trusted, escape_text
+from cuecard.template.html import escape_html
+from cuecard.template.scope import Data, Env, Fn, Options, PartialBlock, PartialBody, Scope, frame, push
 from cuecard.template.source import Source
-from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, same, text_of
+from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""
@@ -19,93 +20,8 @@ MAX_PARTIALS = 100
 MAX_OUTPUT = 10_000_000
 """How many characters a template may print."""
 
-Scope: TypeAlias = tuple[Json, Any]
-"""Contexts from the inside out, as linked pairs: `../` walks along them."""
-
-Data: TypeAlias = dict[str, Any]
-"""A frame of `@data`; `_parent` is the frame around it."""
-
-Body: TypeAlias = Callable[[Json, Data, Scope, Any, "Env"], str]
-"""A generated function: context, data frame, scope, block parameters, environment -> text."""
-
-PartialBody: TypeAlias = Callable[[Json, Data, "Env"], str]
-"""A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
-
-
-UNDEFINED = object()
-"""What stands in a scope where there is no context at all."""
-
-NULL_CONTEXT: Mapping[str, Json] = MappingProxyType({})
-"""What null is as the context of a block helper (Handlebars.js nullContext)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Env:
-    """The partials that can be called from here, and how deep the calls are."""
-
-    partials: dict[str, PartialBody]
-    depth: int = 0
-
-    def find(self, name: str) -> PartialBody | None:
-        """The partial of that name."""
-        return self.partials.get(name)
-
-
-@dataclass(frozen=True, slots=True)
-class Fn:
-    """A branch of a block, or an inline partial, bound to where it was written."""
-
-    body: Body
-    data: Data
-    scope: Scope
-    params: Any
-    env: Env
-    takes_params: bool = False
-    inlines: Callable[[Env], Env] | None = None
-
-    def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> Trusted:
-        """The branch rendered with this context; safe to print as it is."""
-        bound = (params, self.params) if self.takes_params else self.params
-        frame = self.data if data is None else data
-        return Trusted(self.body(context, frame, self.inner(context), bound, self.env))
-
-    def as_partial(self, context: Json, data: Data, env: Env) -> str:
-        """The inline partial, called by name."""
-        own = Env(self.env.partials, env.depth)
-        own = self.inlines(own) if self.inlines else own
-        return self.body(context, data, self.inner(context), self.params, own)
-
-    def inner(self, context: Json) -> Scope:
-        """The scope inside; no context is what JavaScript calls undefined, which is not the null of an item."""
-        return push(UNDEFINED if context is None else context, self.scope)
-
-
-@dataclass(frozen=True, slots=True)
-class Options:
-    """What a helper with a parameter named `options` gets: hash, context, `@data`, and the branches of its block."""
-
-    name: str
-    hash: Mapping[str, Json]
-    context: Json
-    data: Data
-    fn: Fn | None = None
-    inverse: Fn | None = None
-
-
-def push(context: Json, scope: Scope | None) -> Scope:
-    """The scope inside a block; a block that keeps its context adds nothing (Handlebars.js wrapProgram)."""
-    if scope is None:
-        return (context, None)
-    around = scope[0]
-    if type(context) is dict and type(around) is dict:
-        kept = context is around
-    elif context is None or context is UNDEFINED:
-        kept = around is None or around is UNDEFINED
-    elif context is NULL_CONTEXT:
-        kept = around is None or around is NULL_CONTEXT
-    else:
-        kept = same(context, around)
-    return scope if kept else (context, scope)
+_EXACT = 10**15
+"""Below this, JavaScript writes an integer as Python does."""
 
 
 def log(*_values: Json) -> None:
@@ -115,27 +31,6 @@ def log(*_values: Json) -> None:
 def found_in(data: Json, key: str) -> Json:
     """A further step into `@data`: where there is nothing to look into, that nothing (Handlebars.js lookupData)."""
     return data if is_nothing(data) else lookup(data, key)
-
-
-def outer(scope: Any, depth: int, *, boxed: bool = False) -> Json:
-    """The context `depth` levels out; None beyond the root. `boxed`: from within a block that keeps its context, which
-    is one level more where there is no context to keep.
-    """
-    for _ in range(depth - (boxed and scope is not None and scope[0] is UNDEFINED)):
-        scope = scope[1] if scope is not None else None
-    return None if scope is None or scope[0] is UNDEFINED else scope[0]
-
-
-def up(data: Any, depth: int) -> Json:
-    """The frame of `@data` this many levels out; None beyond the outermost."""
-    for _ in range(depth):
-        data = data.get("_parent") if data is not None else None
-    return data
-
-
-def frame(data: Data) -> Data:
-    """A new frame of `@data` within this one."""
-    return {**data, "_parent": data}
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,9 +83,15 @@ class Runtime:
 
     def html(self, value: Json, place: int) -> str:
         """`{{x}}`: escaped as Handlebars does; trusted text as it is."""
-        if isinstance(value, Trusted):
+        kind = type(value)
+        if kind is str:
+            text: str = value
+        elif kind is int and -_EXACT < value < _EXACT:
+            return str(value)
+        elif isinstance(value, Trusted):
             return value
-        text = value if type(value) is str else self.text(value, place)
+        else:
+            text = self.text(value, place)
         # One test per character: most values are clean, and each test is a fast search.
         if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text:
             text = escape_html(text)
@@ -245,10 +146,7 @@ class Runtime:
 
     def each(self, value: Json, fn: Fn, place: int) -> str | None:
         """`{{#each}}`; None when there is nothing to walk."""
-        try:
-            keys, items = items_of(value)
-        except NotData:
-            self.not_data(value, place)
+        keys, items = self.items(value, place)
         if not items:
             return None
         data, last, pieces, size = frame(fn.data), len(items) - 1, [], 0
@@ -263,6 +161,26 @@ class Runtime:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
+
+    def walk(self, value: Json, body: Callable[[Json], str], place: int) -> str | None:
+        """`{{#each}}` of a body that reads nothing but its item."""
+        items, pieces, size = self.items(value, place)[1], [], 0
+        if not items:
+            return None
+        for item in items:
+            piece = body(item)
+            size += len(piece)
+            if size > MAX_OUTPUT:
+                self.too_much(place)
+            pieces.append(piece)
+        return "".join(pieces)
+
+    def items(self, value: Json, place: int) -> tuple[Sequence[Json], Sequence[Json]]:
+        """The keys and values that `each` walks."""
+        try:
+            return items_of(value)
+        except NotData:
+            self.not_data(value, place)
 
     def within(self, value: Json, fn: Fn, place: int) -> str | None:
         """`{{#with}}`; None when there is nothing to go into."""
@@ -310,7 +228,7 @@ class Runtime:
         around = data.get("partial-block")
         target: PartialBody | None = around if name == "@partial-block" else env.find(self.text(name, place))
         if block is not None:
-            inner = _PartialBlock(block, around)
+            inner = PartialBlock(block, around)
             data = {**frame(data), "partial-block": inner}
             env = block.env
             target = target or inner
@@ -332,20 +250,6 @@ class Runtime:
         """Raise: the output is too large."""
         message = f"the template prints more than {MAX_OUTPUT:,} characters"
         raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
-
-
-@dataclass(frozen=True, slots=True)
-class _PartialBlock(Code):
-    """The block of a partial call, as the partial sees it; inside it, `@partial-block` is the one around the call."""
-
-    block: Fn
-    around: PartialBody | None
-
-    def __call__(self, context: Json, data: Data, _env: Env) -> str:
-        return self.block(context, {**frame(data), "partial-block": self.around})
-
-    def is_blank(self) -> bool:
-        return not self(None, {}, self.block.env)
 
 
 def _as_mapping(context: Json) -> Mapping[str, Json]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.model import Json
@@ -17,7 +17,8 @@ from cuecard.template.nodes import Block, Literal, Partial, Program, Statement
 from cuecard.template.parser import parse
 from cuecard.template.python_backend import python
 from cuecard.template.rules import Helper, Rules
-from cuecard.template.runtime import MAX_OUTPUT, Body, Data, Env, Runtime
+from cuecard.template.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.scope import Body, Data, Env, Scope
 from cuecard.template.source import Source
 from cuecard.template.whitespace import control_whitespace
 
@@ -160,21 +161,19 @@ class Part:
 
 
 class _Unit:
-    """The code of one text; it is compiled when it is first called, once, whichever thread comes first."""
+    """The code of one text: `body` runs it. It is compiled when it is first called, whichever thread comes first."""
 
     def __init__(self, code: Code, runtime: Runtime) -> None:
-        self.code, self.runtime = code, runtime
         self._lock = threading.Lock()
-        self._body: Body | None = None
+        self._loaded: Body | None = None
+        self._code, self._runtime = code, runtime
+        self.body: Body = self._first
 
-    @property
-    def body(self) -> Body:
-        """The compiled function."""
-        if self._body is None:
-            with self._lock:
-                if self._body is None:
-                    self._body = self.code.load(self.runtime)
-        return self._body
+    def _first(self, context: Json, data: Data, scope: Scope, params: Any, env: Env) -> str:
+        with self._lock:
+            if self._loaded is None:
+                self._loaded = self.body = self._code.load(self._runtime)
+        return self._loaded(context, data, scope, params, env)
 
     def call(self, context: Json, data: Data, env: Env) -> str:
         """The text as a partial."""
