@@ -55,6 +55,24 @@ class Cut:
 
 
 @dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """Something wrong with a source that did not stop the prompt: a `code` such as `missing_file`, and what happened."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class SourceRow:
+    """One source of a section in the manifest: what became of it, and how many characters (code points) it gave."""
+
+    name: str
+    path: str
+    status: Literal["loaded", "missing", "read_error", "truncated", "empty", "draft"]
+    characters: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class SectionRecord:
     """One section in the manifest: where it went, why, and what it costs; never its text."""
 

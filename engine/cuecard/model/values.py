@@ -54,6 +54,15 @@ class ToolResult:
 
 
 @dataclass(frozen=True, slots=True)
+class FileText:
+    """A file that a prompt shows: its text, or None when it is missing; `error` says why it could not be read."""
+
+    path: str
+    text: str | None = None
+    error: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """What the host knows of one call; every field has a default.
 
