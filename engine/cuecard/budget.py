@@ -24,16 +24,19 @@ def fit(
     count: CountTokens,
     *,
     sent: Collection[str] = (),
+    earlier: Collection[str] = (),
 ) -> tuple[Delivered, tuple[Discovery, ...], tuple[Cut, ...]]:
     """The prompt with as many discovered protocols as fit, in order of discovery, which those are, and the cuts.
 
-    What was `sent` already stays: it cannot be taken back.
+    What was `sent` already stays: it cannot be taken back. Tools discovered `earlier`, whose protocols stand in the
+    system prompt, count towards the budget of protocols.
     """
-    shown, cuts = _within(discovered, budget.protocols, protocols, count)
+    used = sum(_cost(name, protocols, count) for name in earlier) if budget.protocols is not None else 0
+    shown, cuts = _within(discovered, used, budget.protocols, protocols, count)
     delivered = deliver(shown)
     while budget.total is not None and delivered.tokens > budget.total and shown and shown[-1].tool not in sent:
         over = f"budget.total: {delivered.tokens} of {budget.total} tokens"
-        cuts.append(Cut(shown[-1].tool, over, _cost(shown[-1], protocols, count)))
+        cuts.append(Cut(shown[-1].tool, over, _cost(shown[-1].tool, protocols, count)))
         shown = shown[:-1]
         delivered = deliver(shown)
     if budget.total is not None and delivered.tokens > budget.total:
@@ -43,19 +46,22 @@ def fit(
 
 
 def _within(
-    discovered: tuple[Discovery, ...], limit: int | None, protocols: Mapping[str, Protocol], count: CountTokens
+    discovered: tuple[Discovery, ...],
+    used: int,
+    limit: int | None,
+    protocols: Mapping[str, Protocol],
+    count: CountTokens,
 ) -> tuple[tuple[Discovery, ...], list[Cut]]:
-    used, cuts = 0, []
+    cuts: list[Cut] = []
     for index, discovery in enumerate(discovered):
-        used += _cost(discovery, protocols, count)
+        used += _cost(discovery.tool, protocols, count)
         if limit is not None and used > limit:
-            cuts = [
-                Cut(d.tool, f"budget.protocols: {limit} tokens", _cost(d, protocols, count)) for d in discovered[index:]
-            ]
+            over = f"budget.protocols: {limit} tokens"
+            cuts = [Cut(d.tool, over, _cost(d.tool, protocols, count)) for d in discovered[index:]]
             return discovered[:index], cuts
     return discovered, cuts
 
 
-def _cost(discovery: Discovery, protocols: Mapping[str, Protocol], count: CountTokens) -> int:
-    protocol = protocols.get(discovery.tool)
+def _cost(tool: str, protocols: Mapping[str, Protocol], count: CountTokens) -> int:
+    protocol = protocols.get(tool)
     return count(protocol.text) if protocol else 0

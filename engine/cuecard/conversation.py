@@ -1,50 +1,114 @@
-"""A conversation that goes on: under `append`, its system prompt stays, and what has changed arrives once, in a block.
+"""A conversation that goes on: its system prompt stays, and what has changed arrives once, in a block.
 
-The whole state is in the previous call, which the host keeps; the engine keeps nothing.
+The whole state is in the previous call, which the host keeps; the engine keeps nothing. Now and then a conversation
+gets a new baseline: a system prompt made anew, with nothing appended yet. What was cached is lost then, so there is one
+only where it cannot be helped, and a cut of the name `baseline` records each, with the reason.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
 from cuecard.agent import UPDATE, Agent
 from cuecard.budget import fit
-from cuecard.delivery import deliver
+from cuecard.delivery import Delivered, deliver
 from cuecard.model import Appended, Call, CountTokens, Cut, History
 from cuecard.plan import discover_more
-from cuecard.render import sha256
+from cuecard.render import said, sha256
 
 
-def continue_conversation(agent: Agent, call: Call, previous: Call, history: History, count: CountTokens) -> Call:
-    """The call as the next one of the conversation of `previous`, given all tool results until now.
+def earlier_tools(
+    agent: Agent, previous: Call | None, history: History, count: CountTokens, *, compacted: bool
+) -> tuple[str, ...]:
+    """The discovered tools whose protocols belong to the system prompt of the next call, in order of first discovery.
 
-    Its segments are those of the conversation's first call. What the model has not seen yet is sent as a block with
-    the new user message: sections whose text changed (working memory, a date that rolled over, inputs), and tools that
-    no longer exist. When the configuration or the delivery changed, the conversation gets a new baseline, and a cut
-    says so.
+    After a compaction those are all that the model was told about: the blocks that told it are gone.
     """
-    if (previous.spec_sha256, previous.delivery) != (call.spec_sha256, call.delivery):
-        cut = Cut("baseline", "the configuration changed: the system prompt is not the one sent before")
-        return replace(call, turn=previous.turn + 1, cuts=(*call.cuts, cut))
-    # What the steps of the previous call have appended: found while the tools of that call existed.
-    found, _ = discover_more(agent, previous.tools, previous.initial, history, previous.discovered)
-    give = partial(deliver, agent, previous, count=count)
-    delivered, shown, _ = fit(found, give, agent.spec.budget, agent.protocols, count, sent=previous.sent_tools)
-    told = (*previous.initial, *previous.sent_tools, *(discovery.tool for discovery in shown))
-    changed = [segment for segment in call.segments if segment.text != previous.shown.get(segment.id)]
-    notices = [*(segment.text for segment in changed), *_notices(dict.fromkeys(told), previous.tools, call.tools)]
-    update = _update("".join(notices), previous.turn + 1, count)
+    if previous is None or not compacted:
+        return previous.earlier if previous else ()
+    _, found = _said(agent, previous, history, count)
+    return tuple(dict.fromkeys((*previous.earlier, *previous.sent_tools, *found)))
+
+
+def continue_conversation(
+    agent: Agent, call: Call, previous: Call, history: History, count: CountTokens, *, kept: int | None = None
+) -> Call:
+    """The call as the next one of the conversation of `previous`.
+
+    Without a new baseline, its segments are those of the conversation's first call. What the model has not seen yet is
+    sent as a block with the new user message: sections whose text changed (working memory, a date that rolled over,
+    inputs), and tools that no longer exist. Where the system prompt is made anew for every call, nothing has to be
+    said twice: under `rewrite`, and for a host that cannot append messages.
+
+    Args:
+        agent: the compiled agent.
+        call: the call as it would be without a conversation.
+        previous: the conversation's call before it.
+        history: all tool results until now.
+        count: how tokens are counted.
+        kept: after a compaction, how many messages of the user are left before the new one; None without one.
+    """
+    call = replace(call, turn=previous.turn + 1 if kept is None else kept)
+    reason = _broken(call, previous, compacted=kept is not None)
+    if reason:
+        return replace(call, cuts=(*call.cuts, Cut("baseline", reason)))
+    if call.delivery == "rewrite" or call.host == "system-only":
+        return call
+    return _appended(agent, call, previous, history, count)
+
+
+def _broken(call: Call, previous: Call, *, compacted: bool) -> str:
+    """Why the system prompt is not the one sent before; empty where it is."""
+    if compacted:
+        return "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
+    if previous.spec_sha256 != call.spec_sha256:
+        return "the configuration changed: the system prompt is not the one sent before"
+    if previous.delivery != call.delivery:
+        changed = f"the delivery changed from {previous.delivery} to {call.delivery}"
+        return f"{changed}: the system prompt is not the one sent before"
+    return ""
+
+
+def _appended(agent: Agent, call: Call, previous: Call, history: History, count: CountTokens) -> Call:
+    delivered, found = _said(agent, previous, history, count)
+    sent_tools = tuple(dict.fromkeys((*previous.sent_tools, *found)))
+    told = dict.fromkeys((*previous.base, *sent_tools))
+    changed = {name: body for name, body in call.shown.items() if body != previous.shown.get(name, "")}
+    sections = [section for section in agent.edition(call.profile, call.variant) if section.id in changed]
+    news = said(sections, [changed[section.id] for section in sections])
+    gone = [name for name, body in previous.shown.items() if body and not call.shown.get(name)]
+    notices = [news, *_gone(gone, agent), *_notices(told, previous.tools, call.tools)]
     return replace(
         call,
         segments=previous.segments,
-        turn=previous.turn + 1,
         initial=tuple(name for name in call.initial if name in agent.spec.tools.core or name in told),
-        sent=(*delivered.appended, *update),
-        sent_tools=tuple(dict.fromkeys((*previous.sent_tools, *(discovery.tool for discovery in shown)))),
-        shown={**previous.shown, **{segment.id: segment.text for segment in changed}},
+        earlier=tuple(name for name in call.earlier if name in told),
+        base=previous.base,
+        sent=(*delivered.appended, *_update("".join(notices), call.turn, count)),
+        sent_tools=sent_tools,
+        shown=call.shown,
     )
+
+
+def _said(agent: Agent, previous: Call, history: History, count: CountTokens) -> tuple[Delivered, tuple[str, ...]]:
+    """What the last step of the previous call has sent, and the discovered tools in it.
+
+    They were found while the tools of that call existed.
+    """
+    found, _ = discover_more(agent, previous.tools, previous.initial, history, previous.discovered)
+    give = partial(deliver, agent, previous, count=count)
+    budget, protocols = agent.spec.budget, agent.protocols
+    sent, earlier = previous.sent_tools, previous.earlier
+    delivered, shown, _ = fit(found, give, budget, protocols, count, sent=sent, earlier=earlier)
+    return delivered, tuple(discovery.tool for discovery in shown)
+
+
+def _gone(names: Sequence[str], agent: Agent) -> Iterator[str]:
+    """Which sections of a list no longer hold; a template's sections are always there."""
+    if names and agent.spec.sections:
+        yield f"<withdrawn-sections>\n{', '.join(names)}\n</withdrawn-sections>\n"
 
 
 def _notices(told: Iterable[str], before: Collection[str], now: Collection[str]) -> Iterator[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cuecard.agent import PROTOCOLS, Agent
 from cuecard.model import Appended, Call, CountTokens, Discovery, Segment
-from cuecard.render import count_pieces, render_sections, sha256
+from cuecard.render import make_segments, render_sections, said, sha256
+from cuecard.seal import seal
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +31,41 @@ def deliver(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Count
     return Delivered(_rewrite(agent, call, shown, count), ())
 
 
+def sealed(delivered: Delivered, salt: str) -> Delivered:
+    """The same prompt with salted fingerprints, and ids of blocks made of those."""
+    if not salt:
+        return delivered
+    segments = (replace(segment, sha256=seal(segment.sha256, salt)) for segment in delivered.segments)
+    return Delivered(tuple(segments), tuple(_sealed_block(block, salt) for block in delivered.appended))
+
+
+def _sealed_block(block: Appended, salt: str) -> Appended:
+    digest, name = seal(block.sha256, salt), block.id.removesuffix(block.sha256[:12])
+    return replace(block, sha256=digest, id=block.id if name == block.id else f"{name}{digest[:12]}")
+
+
 def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Segment, ...]:
     """The seed's way (003): every step-tier section anew; all others stay as the call rendered them."""
-    stepwise = {section.id: section for section in agent.sections if section.tier == "step"}
+    sections = agent.edition(call.profile, call.variant)
+    stepwise = {section.id: section for section in sections if section.tier == "step" and section.id in call.shown}
     if not shown or not stepwise:
         return call.segments
     tools = (*call.initial, *(d.tool for d in shown))
     rendered = dict(zip(stepwise, render_sections(agent, stepwise.values(), call.values, tools), strict=True))
-    texts = [rendered.get(segment.id, segment.text) for segment in call.segments]
-    return tuple(
-        Segment(segment.id, text, segment.tier, tokens, segment.sha256 if text is segment.text else sha256(text))
-        for segment, text, tokens in zip(call.segments, texts, count_pieces(texts, count), strict=True)
-    )
+    bodies = [rendered.get(section.id, call.shown.get(section.id, "")) for section in sections]
+    return make_segments(agent, sections, bodies, count, call.segments)
 
 
 def _append(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Appended, ...]:
     """One block per search result: the section that holds protocols, filled with the new ones only."""
     new = [discovery for discovery in shown if discovery.tool not in call.sent_tools]
-    slots = [section for section in agent.sections if PROTOCOLS in section.reads]
+    edition = agent.edition(call.profile, call.variant)
+    slots = [section for section in edition if PROTOCOLS in section.reads and section.id in call.shown]
     blocks = list(call.sent)
     for after, group in groupby(new, key=lambda d: d.after_call_id):
         tools = [d.tool for d in group if d.tool in agent.protocols]
-        if tools:
-            text = "".join(render_sections(agent, slots, call.values, tools))
+        if tools and slots:
+            text = said(slots, render_sections(agent, slots, call.values, tools))
             digest = sha256(text)
             blocks.append(Appended(after, text, f"{slots[0].id}-{digest[:12]}", count(text), digest))
     return tuple(blocks)

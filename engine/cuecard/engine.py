@@ -3,50 +3,63 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent
 from cuecard.budget import fit
-from cuecard.conversation import continue_conversation
-from cuecard.delivery import deliver
+from cuecard.calls import make_call, select_history, with_system
+from cuecard.choosing import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
+from cuecard.compose import compose
+from cuecard.conversation import continue_conversation, earlier_tools
+from cuecard.delivery import deliver, sealed
 from cuecard.errors import Problem
 from cuecard.inputs import check_inputs
 from cuecard.manifest import make_manifest
-from cuecard.model import Call, Clock, Delivery, History, Memory, SearchResult, Step, ToolCard, Turn
+from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
+from cuecard.outside.models import profiles_with
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.plan import discover_more, plan_tools
-from cuecard.render import make_segments, render_sections
 from cuecard.sections.entities import remember
+from cuecard.spec.models_file import ModelProfile
 from cuecard.tools import SearchIndex
 
 
 @dataclass(frozen=True)
 class Engine:
-    """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls."""
+    """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
+
+    With a `salt`, every fingerprint in a step is salted (`cuecard.seal`); a call carries plain ones, beside the texts
+    that they are made of.
+    """
 
     agent: Agent
-    delivery: Delivery
+    delivery: DeliveryWish
     count: TokenCounter
     clock: Clock
+    salt: str = field(default="", repr=False)
 
     @classmethod
-    def open(cls, path: str | Path, *, delivery: Delivery | None = None, clock: Clock = utc_now) -> Engine:
+    def open(
+        cls, path: str | Path, *, delivery: DeliveryWish | None = None, clock: Clock = utc_now, salt: str = ""
+    ) -> Engine:
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
         Args:
             path: the agent file.
-            delivery: overrides the agent file's `delivery`.
+            delivery: overrides the agent file's `delivery`; a turn may override both.
             clock: asked for the time when a turn does not say.
+            salt: a secret that makes fingerprints in manifests useless for guessing texts; the same salt gives the
+                same fingerprints.
 
         Raises:
             SpecError: with every problem of every file of the agent.
         """
         agent = build_agent(read_agent(path))
-        return cls(agent, delivery or agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), clock)
+        return cls(agent, delivery or agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), clock, salt)
 
     @property
     def tools(self) -> Mapping[str, ToolCard]:
@@ -62,43 +75,46 @@ class Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
         return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
 
-    def prepare_call(self, turn: Turn | None = None, history: History = (), *, previous: Call | None = None) -> Call:
+    def prepare_call(
+        self,
+        turn: Turn | None = None,
+        history: History = (),
+        *,
+        previous: Call | None = None,
+        compacted: bool = False,
+        kept: int = 1,
+    ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
         Args:
             turn: what the host knows of this call.
-            history: tool results of the conversation so far, oldest first.
-            previous: the conversation's call before this one. With it, `append` delivery keeps the system prompt of
-                the first call and sends what changed as a block; without it, the call begins anew.
+            history: tool results of the conversation so far, oldest first, with those that a compaction has dropped
+                since `previous`.
+            previous: the conversation's call before this one. With it, the system prompt of the first call stays, but
+                under `rewrite`, and what changed is sent as a block; without it, the call begins anew.
+            compacted: the host has shortened the messages since `previous`, and taken out the blocks it had placed:
+                this call gets one new baseline, whose system prompt tells what was discovered so far.
+            kept: after a compaction, how many messages of the user stand before the new one; a summary in the role of
+                the user is one, tool results are none.
 
         Raises:
             InputError: with every missing, unknown or wrong input.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = turn or Turn()
-        values = check_inputs(self.agent, turn, turn.now or self.clock())
+        now = turn.now or self.clock()
+        selected = select_history(self.agent, turn, self.count)
+        values = check_inputs(self.agent, turn, now, selected.summary)
+        chosen, model = self._choose(turn, previous)
         before = previous.discovered if previous else ()
-        plan = plan_tools(self.agent, turn, history, before, frozen=self.delivery == "frozen")
-        texts = render_sections(self.agent, self.agent.sections, values.values, plan.initial)
-        segments = make_segments(self.agent.sections, texts, self.count)
-        call = Call(
-            agent=self.agent.spec.agent,
-            spec_sha256=self.agent.sha256,
-            delivery=self.delivery,
-            segments=segments,
-            values=values.values,
-            tools=plan.tools,
-            initial=plan.initial,
-            discovered=plan.discovered,
-            cuts=(*values.cuts, *plan.cuts),
-            trust=values.trust,
-            tokens=self.count.source,
-            reload=turn.reload,
-            shown={segment.id: segment.text for segment in segments},
-        )
-        if previous is None or self.delivery == "rewrite":
+        earlier = earlier_tools(self.agent, previous, history, self.count, compacted=compacted)
+        plan = plan_tools(self.agent, turn, history, before, earlier=earlier, frozen=chosen.delivery == "frozen")
+        composed = compose(self.agent, turn, values.values, plan, now, self.count)
+        authority = authority_of(chosen.delivery, turn.host, model)
+        call = make_call(self.agent, turn, values, plan, composed, selected, chosen, authority, self.count.source)
+        if previous is None:
             return call
-        return continue_conversation(self.agent, call, previous, history, self.count)
+        return continue_conversation(self.agent, call, previous, history, self.count, kept=kept if compacted else None)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -109,11 +125,13 @@ class Engine:
         """
         discovered, dropped = discover_more(self.agent, call.tools, call.initial, history, call.discovered)
         give = partial(deliver, self.agent, call, count=self.count)
-        budget, protocols = self.agent.spec.budget, self.agent.protocols
-        delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=call.sent_tools)
-        manifest = make_manifest(self.agent, call, delivered, shown, discovered, (*dropped, *cuts), self.count)
+        budget, protocols, sent, earlier = self.agent.spec.budget, self.agent.protocols, call.sent_tools, call.earlier
+        delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=sent, earlier=earlier)
+        delivered, left_out = sealed(delivered, self.salt), (*dropped, *cuts)
+        manifest = make_manifest(self.agent, call, delivered, shown, discovered, left_out, self.count, self.salt)
         system = "".join(segment.text for segment in delivered.segments)
-        return Step(system, delivered.segments, delivered.appended, manifest.active_tools, manifest)
+        messages = with_system(call, system)
+        return Step(system, delivered.segments, delivered.appended, manifest.active_tools, manifest, messages)
 
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first; none when nothing fits well enough.
@@ -129,6 +147,13 @@ class Engine:
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""
         return remember(memory, results, self.agent.spec.memory)
+
+    def _choose(self, turn: Turn, previous: Call | None) -> tuple[Choice, ModelProfile]:
+        """The delivery of a call; model profiles are read when a turn names its model, and not before."""
+        wish = wish_of(self.agent, self.delivery, turn)
+        model = profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
+        tokens = partial(instruction_tokens, self.agent, turn, self.count)
+        return choose_delivery(wish, turn.host, model, tokens, chosen_before(previous)), model
 
     @cached_property
     def _index(self) -> SearchIndex:

@@ -24,6 +24,12 @@ Severity = Literal["error", "warning"]
 SHOWN = 120
 """How many characters of a long line a picture shows."""
 
+_UNSEEN = frozenset(
+    "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
+    + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
+)
+"""Printable to Python, and yet nothing to see: joiners, fillers, blanks, variation selectors."""
+
 
 @dataclass(frozen=True, slots=True)
 class Span:
@@ -85,7 +91,7 @@ def _excerpt(span: Span, source: str) -> list[str]:
 
 def visible(text: str) -> str:
     """The text with control and invisible characters as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
-    return "".join(c if c.isprintable() else f"‹U+{ord(c):04X}›" for c in text)
+    return "".join(c if c.isprintable() and c not in _UNSEEN else f"‹U+{ord(c):04X}›" for c in text)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 
-from cuecard.agent import CURRENT_DATE, WORKING_MEMORY, Agent
+from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, Json, Turn
 from cuecard.sections.clock import date_text
 from cuecard.sections.memory import memory_text
 from cuecard.spec.agent_file import InputSpec
-from cuecard.template import clean, trust_report
+from cuecard.template import clean, refuse_controls, trust_report
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -33,19 +33,22 @@ class Values:
     trust: Mapping[str, int]
 
 
-def check_inputs(agent: Agent, turn: Turn, now: datetime) -> Values:
-    """The values for one call.
+def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> Values:
+    """The values for one call; `summary` is that of the conversation, where one has to be shown.
 
     Raises:
-        InputError: with every missing, unknown or wrongly typed input, and a time without a zone.
+        InputError: with every missing, unknown or wrongly typed input, every control character of the turn, and a time
+            without a zone.
     """
     declared = agent.spec.inputs
     problems = [*_unknown(turn.inputs, declared), *_missing(turn.inputs, declared), *_mistyped(turn.inputs, declared)]
+    memory_texts = [{"type": entity.type, "id": entity.id, "name": entity.name} for entity in turn.memory.entities]
+    problems += refuse_controls({"inputs": turn.inputs, "memory": memory_texts}, "turn")
     if problems:
         raise InputError(problems)
     memory, cuts = memory_text(turn.memory, agent.spec.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
-    cleaned, removed = clean({**supplied, WORKING_MEMORY: memory})
+    cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: summary})
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
     trust = {"invisible_removed": removed, **trust_report(data, agent.names)}
     return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)

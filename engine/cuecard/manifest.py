@@ -6,18 +6,36 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, fields, replace
+from functools import cache
 from operator import attrgetter
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from cuecard.agent import Agent
 from cuecard.delivery import Delivered
-from cuecard.model import Call, CountTokens, Cut, Discovery, Json, Manifest, SectionRecord, TokenSource
+from cuecard.errors import InputError, Problem
+from cuecard.model import (
+    Call,
+    CountTokens,
+    Cut,
+    Diagnostic,
+    Discovery,
+    Json,
+    Manifest,
+    SectionRecord,
+    SourceRow,
+    TokenSource,
+)
+from cuecard.seal import name_of, seal
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 Placement: TypeAlias = Literal["system", "appended"]
 
 _FIELDS = tuple(field.name for field in fields(Manifest))
-_RECORD, _TOKENS, _DISCOVERY, _CUT = (
-    attrgetter(*(field.name for field in fields(kind))) for kind in (SectionRecord, TokenSource, Discovery, Cut)
+_RECORD, _TOKENS, _DISCOVERY, _CUT, _DIAGNOSTIC, _ROW = (
+    attrgetter(*(field.name for field in fields(kind)))
+    for kind in (SectionRecord, TokenSource, Discovery, Cut, Diagnostic, SourceRow)
 )
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
@@ -31,8 +49,12 @@ def make_manifest(
     discovered: tuple[Discovery, ...],
     cuts: tuple[Cut, ...],
     count: CountTokens,
+    salt: str = "",
 ) -> Manifest:
-    """The manifest of a step."""
+    """The manifest of a step.
+
+    With a `salt`, every fingerprint in it is salted; those in `delivered` have to be already (`delivery.sealed`).
+    """
     silent = tuple(
         Cut(name, "no instructions: active without a protocol")
         for name in (*call.initial, *(d.tool for d in discovered))
@@ -42,11 +64,11 @@ def make_manifest(
     appended = sum(block.tokens for block in delivered.appended)
     manifest = Manifest(
         agent=call.agent,
-        spec_sha256=call.spec_sha256,
+        spec_sha256=seal(call.spec_sha256, salt),
         delivery=call.delivery,
         tokens=call.tokens,
-        sections=(*_in_system(agent, delivered), *_appended(delivered, shown)),
-        protocols=tuple(_protocols(agent, call, shown, count)),
+        sections=(*_in_system(agent, call, delivered), *_appended(delivered, shown)),
+        protocols=tuple(_protocols(agent, call, shown, count, salt)),
         active_tools=(*call.initial, *(d.tool for d in discovered)),
         discovered=discovered,
         cuts=tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
@@ -55,13 +77,55 @@ def make_manifest(
         system_tokens=system,
         appended_tokens=appended,
         total_tokens=system + appended,
+        inputs={name: seal(digest, salt) for name, digest in call.inputs.items()},
+        salt=name_of(salt),
+        delivery_reason=call.delivery_reason,
+        model=call.model,
+        authority=call.authority,
+        profile=call.profile,
+        variant=call.variant,
+        diagnostics=call.diagnostics,
+        sources=call.sources,
+        origins=agent.origins,
     )
-    return replace(manifest, sha256=_fingerprint(manifest))
+    return replace(manifest, sha256=seal(_fingerprint(manifest), salt))
 
 
 def manifest_json(manifest: Manifest) -> dict[str, Json]:
     """The manifest as plain JSON."""
     return asdict(manifest)
+
+
+def manifest_from_json(data: Json, name: str = "manifest_from_json") -> Manifest:
+    """The manifest that `manifest_json` wrote.
+
+    Args:
+        data: plain JSON.
+        name: what errors call it, such as its file.
+
+    Raises:
+        InputError: naming every field that is missing, unknown or of the wrong type.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415 - only who stores manifests pays for it
+
+    try:
+        return _adapter().validate_python(data)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        raise InputError(_problem(e["loc"], e["msg"], name) for e in found) from None
+
+
+@cache
+def _adapter() -> TypeAdapter[Manifest]:
+    from pydantic import ConfigDict, TypeAdapter, with_config  # noqa: PLC0415 - only who stores manifests pays for it
+
+    return TypeAdapter(with_config(ConfigDict(extra="forbid"))(Manifest))
+
+
+def _problem(place: tuple[int | str, ...], message: str, name: str) -> Problem:
+    where = ".".join(str(part) for part in place) or "the manifest"
+    hint = "keep what `cuecard render --json` or manifest_json() wrote, unchanged"
+    return Problem("bad-manifest", f"`{where}`: {message}", hint, name)
 
 
 def _fingerprint(manifest: Manifest) -> str:
@@ -73,16 +137,23 @@ def _fingerprint(manifest: Manifest) -> str:
         "discovered": [_DISCOVERY(discovery) for discovery in manifest.discovered],
         "cuts": [_CUT(cut) for cut in manifest.cuts],
         "trust": sorted(manifest.trust.items()),
+        "inputs": sorted(manifest.inputs.items()),
+        "diagnostics": [_DIAGNOSTIC(diagnostic) for diagnostic in manifest.diagnostics],
+        "sources": [_ROW(row) for row in manifest.sources],
+        "origins": sorted(manifest.origins.items()),
     }
     flat = [nested.get(name, getattr(manifest, name)) for name in _FIELDS if name != "sha256"]
     return hashlib.sha256(json.dumps(flat).encode()).hexdigest()
 
 
-def _in_system(agent: Agent, delivered: Delivered) -> Iterator[SectionRecord]:
-    sources = {section.id: section.source for section in agent.sections}
+def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
+    known = {
+        section.id: (section.source, tuple(sorted(section.reads)))
+        for section in agent.edition(call.profile, call.variant)
+    }
     for s in delivered.segments:
-        source = sources.get(s.id, "")
-        yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256)
+        source, reads = known.get(s.id, ("", ()))
+        yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
 
 
 def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
@@ -98,7 +169,9 @@ def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[Se
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Iterator[SectionRecord]:
+def _protocols(
+    agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens, salt: str
+) -> Iterator[SectionRecord]:
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
     for name in (*call.initial, *place):
         protocol = agent.protocols.get(name)
@@ -112,4 +185,4 @@ def _protocols(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Co
             reason = "every tool, from the start" if call.delivery == "frozen" else "discovered earlier"
         where: Placement = "appended" if name in place and call.delivery == "append" else "system"
         source = agent.catalogue[name].source
-        yield SectionRecord(name, "step", where, source, reason, count(protocol.text), protocol.sha256)
+        yield SectionRecord(name, "step", where, source, reason, count(protocol.text), seal(protocol.sha256, salt))

@@ -12,16 +12,26 @@ from cuecard.model import Cut, Discovery, History, Turn
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """The tools of a call: those that exist, those shown from the start, those discovered, and what was left out."""
+    """The tools of a call: those that exist, those shown from the start, those discovered, and what was left out.
+
+    `earlier` are those of `initial` that were discovered before, also where one does not exist for this call.
+    """
 
     tools: tuple[str, ...]
     initial: tuple[str, ...]
     discovered: tuple[Discovery, ...]
     cuts: tuple[Cut, ...]
+    earlier: tuple[str, ...] = ()
 
 
 def plan_tools(
-    agent: Agent, turn: Turn, history: History, before: Iterable[Discovery] = (), *, frozen: bool = False
+    agent: Agent,
+    turn: Turn,
+    history: History,
+    before: Iterable[Discovery] = (),
+    *,
+    earlier: Iterable[str] = (),
+    frozen: bool = False,
 ) -> ToolPlan:
     """The tools at the start of a call.
 
@@ -30,15 +40,17 @@ def plan_tools(
         turn: what the host knows of the call.
         history: tool results of the conversation so far.
         before: what earlier calls of the conversation had discovered.
+        earlier: those discovered tools whose protocols belong to the system prompt, in order of first discovery.
         frozen: show every tool from the start.
     """
     catalogue, core = agent.catalogue, agent.spec.tools.core
     tools = tuple(name for name in catalogue if turn.tools is None or name in turn.tools)
     cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else turn.discovered))) if name in tools)
+    known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
+    initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else known))) if name in tools)
     discovered, dropped = discover_more(agent, tools, initial, history, before)
-    return ToolPlan(tools, initial, discovered, (*cuts, *dropped))
+    return ToolPlan(tools, initial, discovered, (*cuts, *dropped), tuple(known))
 
 
 def discover_more(

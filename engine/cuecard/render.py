@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
+from cuecard.sections.layout import Frame, lay_out
 from cuecard.sections.protocols import protocols_text
 from cuecard.template import trusted
 
@@ -27,7 +28,9 @@ def render_sections(
     marked = {name: trusted(v) if name in authored and isinstance(v, str) else v for name, v in values.items()}
     everything = {**marked, PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
     texts = [section.render(everything) for section in sections]
-    return [_compact(text) for text in texts] if agent.spec.whitespace == "compact" else texts
+    if agent.spec.whitespace == "compact":
+        texts = [_compact(text) for text in texts]
+    return [text.strip() for text in texts] if agent.spec.sections and agent.spec.layout.trim else texts
 
 
 def _compact(text: str) -> str:
@@ -39,13 +42,45 @@ def _compact(text: str) -> str:
     return text.removeprefix("\n")
 
 
-def make_segments(sections: Sequence[Section], texts: Sequence[str], count: CountTokens) -> tuple[Segment, ...]:
-    """Texts as segments whose tokens add up to the tokens of the whole."""
-    counts = count_pieces(texts, count)
+def make_segments(
+    agent: Agent,
+    sections: Sequence[Section],
+    bodies: Sequence[str],
+    count: CountTokens,
+    known: Iterable[Segment] = (),
+) -> tuple[Segment, ...]:
+    """Bodies as the segments of a prompt, whose tokens add up to the tokens of the whole.
+
+    A list of sections is laid out: with headings and separators, and without those that say nothing.
+
+    Args:
+        agent: the compiled agent.
+        sections: what the bodies are bodies of.
+        bodies: the text of each.
+        count: how tokens are counted.
+        known: segments of an earlier prompt, whose fingerprints need not be made again.
+    """
+    texts = _laid_out(agent, sections, bodies)
+    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text or section.spec is None]
+    counts = count_pieces([text for _, text in kept], count)
+    digests = {segment.text: segment.sha256 for segment in known}
     return tuple(
-        Segment(section.id, text, section.tier, tokens, sha256(text))
-        for section, text, tokens in zip(sections, texts, counts, strict=True)
+        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text))
+        for (section, text), tokens in zip(kept, counts, strict=True)
     )
+
+
+def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
+    """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
+    texts = (section.heading + body for section, body in zip(sections, bodies, strict=True) if body)
+    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
+
+
+def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
+    if not agent.spec.sections:
+        return bodies
+    frames = [Frame(section.id, section.heading, section.stable) for section in sections]
+    return [piece.text for piece in lay_out(agent.spec.layout, frames, bodies)]
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
 from cuecard.engine import Engine
-from cuecard.model import Call, Clock, Delivery, ReloadPolicy, Turn
+from cuecard.model import Call, Clock, DeliveryWish, ReloadPolicy, Turn
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.outside.watching.files import AgentFiles
@@ -26,7 +26,7 @@ Policy: TypeAlias = ReloadPolicy
 def watch(
     path: str | Path,
     *,
-    delivery: Delivery | None = None,
+    delivery: DeliveryWish | None = None,
     clock: Clock = utc_now,
     ready: Callable[[Engine], Engine] | None = None,
     state: str | Path | None = None,
@@ -53,7 +53,7 @@ def watch(
 class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
-    def __init__(self, delivery: Delivery | None, clock: Clock, ready: Callable[[Engine], Engine] | None) -> None:
+    def __init__(self, delivery: DeliveryWish | None, clock: Clock, ready: Callable[[Engine], Engine] | None) -> None:
         self._delivery, self._clock, self._ready = delivery, clock, ready
         self._memo = Memo()
         self._counter: TokenCounter | None = None

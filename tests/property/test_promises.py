@@ -49,7 +49,8 @@ RESULTS = st.lists(
     ),
     max_size=8,
 ).map(lambda items: [ToolResult(t, r, f"call-{n}", is_error=e) for n, (t, r, e) in enumerate(items)])
-TEXT = st.text(max_size=40)
+CONTROLS = "".join(chr(code) for code in range(32) if chr(code) not in "\t\n\r")
+TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters=CONTROLS), max_size=40)
 MEMORY = st.lists(st.builds(Entity, st.sampled_from(["page", "post"]), TEXT, TEXT), max_size=14).map(tuple).map(Memory)
 DELIVERY: st.SearchStrategy[Literal["rewrite", "append"]] = st.sampled_from(["rewrite", "append"])
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from cuecard.agent.draft import make_draft
+from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import Agent
 from cuecard.errors import SpecError
+from cuecard.model import FileText
 from cuecard.sections.protocols import make_protocol
+from cuecard.spec.layers import origins
 from cuecard.spec.sources import AgentSources
 from cuecard.template import element_names
 from cuecard.tools import Catalogue
@@ -25,8 +27,37 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
     draft = make_draft(sources, memo or Memo())
     if draft.spec is None or draft.has_errors:
         raise SpecError(draft.problems)
-    sections = draft.core.sections if draft.core else ()
+    listed = draft.listed
+    sections = draft.core.sections if draft.core else listed.sections if listed else ()
     protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
-    names = frozenset(protocols).union(*(element_names(s.text) for s in (sources.template, *sources.partials) if s))
-    catalogue = Catalogue(draft.cards.values())
-    return Agent(draft.spec, sources.sha256(), sections, catalogue, protocols, names, draft.problems)
+    texts = [source.text for source in (sources.template, *sources.partials, *sources.sections) if source]
+    texts += [section.text or "" for section in draft.spec.sections]
+    return Agent(
+        spec=draft.spec,
+        sha256=sources.sha256(),
+        sections=sections,
+        catalogue=Catalogue(draft.cards.values()),
+        protocols=protocols,
+        names=frozenset(protocols).union(*map(element_names, texts)),
+        warnings=draft.problems,
+        editions=listed.editions if listed else {},
+        files=_files(sources),
+        origins=_origins(draft),
+        models=draft.models,
+    )
+
+
+def _files(sources: AgentSources) -> dict[str, FileText]:
+    """What sections may show, by path; a file that is not there is missing here, too."""
+    found = {source.path: FileText(source.path, source.text) for source in sources.files}
+    return {**found, **{path: FileText(path, None, error) for path, error in sources.unread}}
+
+
+def _origins(draft: Draft) -> dict[str, str]:
+    """Which line of which file wrote each value, where one agent file was laid over others."""
+    if draft.document is None or not draft.sources.layers:
+        return {}
+    paths = {source.name: source.path for source in draft.sources.texts()}
+    return {
+        name: f"{paths.get(document.name, document.name)}:{line}" for name, document, line in origins(draft.document)
+    }

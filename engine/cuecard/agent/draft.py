@@ -6,15 +6,19 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
-from cuecard.agent.checks.inputs import check_inputs
+from cuecard.agent.checks.inputs import check_inputs, check_section_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.tools import check_order, check_tools
 from cuecard.agent.core import Backend, Core, read_core
 from cuecard.agent.instructions import read_instructions
+from cuecard.agent.listed import Listed
 from cuecard.agent.memo import Memo
+from cuecard.agent.own_models import read_own_models
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.layers import lay_over
+from cuecard.spec.models_file import ModelsFile
 from cuecard.spec.sources import AgentSources
 from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import Document, read_yaml
@@ -31,8 +35,10 @@ class Draft:
     document: Document | None
     spec: AgentFile | None
     core: Core | None
+    listed: Listed | None
     cards: Mapping[str, ToolCard]
     problems: tuple[Problem, ...]
+    models: ModelsFile | None = None
 
     @property
     def has_errors(self) -> bool:
@@ -43,23 +49,37 @@ class Draft:
 def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     """Read, compile and check everything that can be."""
     problems = [*sources.problems, *(p for source in sources.texts() for p in memo(refuse_invisible, source))]
-    document = _attempt(lambda: read_yaml(sources.agent.text, sources.agent.name), problems)
+    document = _attempt(lambda: _read(sources), problems)
     spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
-    escaping: Escaping = spec.template.escaping if spec else "text"
-    backend: Backend = spec.template.backend if spec else "cuecard"
+    written = spec.template if spec else None
+    escaping: Escaping = written.escaping if written else "text"
+    backend: Backend = written.backend if written else "cuecard"
     template, partials = sources.template, sources.partials
     core = _attempt(lambda: memo(read_core, template, partials, escaping, backend), problems) if template else None
-    problems += core.problems if core else ()
+    listed = Listed(document, spec, sources, memo) if document and spec and spec.sections else None
+    problems += [*(core.problems if core else ()), *(listed.problems if listed else ())]
     cards, named, found = read_instructions(sources.instructions, memo)
-    problems += found
+    models, wrong = read_own_models(sources.models, memo)
+    problems += [*found, *wrong]
     if document and spec:
         problems += [
             *document.warnings,
             *refuse_escaped(document),
             *(check_inputs(document, spec, core.inputs, sources) if core else ()),
+            *(check_section_inputs(document, spec, listed.uses, instructed=_instructed(cards)) if listed else ()),
         ]
         problems += _check_tools(document, spec, named, sources)
-    return Draft(sources, document, spec, core, cards, tuple(problems))
+    return Draft(sources, document, spec, core, listed, cards, tuple(problems), models)
+
+
+def _instructed(cards: Mapping[str, ToolCard]) -> bool:
+    return any(card.instructions for card in cards.values())
+
+
+def _read(sources: AgentSources) -> Document:
+    """The agent file laid over those that it extends."""
+    layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
+    return lay_over([*layers, (read_yaml(sources.agent.text, sources.agent.name), "")])
 
 
 def _check_tools(

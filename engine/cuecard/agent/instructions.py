@@ -12,7 +12,7 @@ from cuecard.model import ToolCard
 from cuecard.spec.sources import SourceText
 from cuecard.spec.tool_file import ToolFile, tool_cards
 from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Document, read_yaml
+from cuecard.spec.yaml_text import Document, Path, read_yaml
 from cuecard.tools import unknown_names
 
 
@@ -60,15 +60,19 @@ def _read(source: SourceText) -> _File:
 
 
 def _names(document: Document) -> frozenset[str]:
-    tools = document.value.get("tools")
-    return frozenset(tools) if isinstance(tools, dict) else frozenset()
+    found = (document.value.get(key) for key in ("tools", "described"))
+    return frozenset(name for tools in found if isinstance(tools, dict) for name in tools)
 
 
 def _duplicate(tool: str, first: Document, second: Document) -> Problem:
-    path = ("tools", tool)
-    span = first.span(path, key=True)
+    path = _path(second, tool)
+    span = first.span(_path(first, tool), key=True)
     hint = f"first at {first.name}:{span.line}:{span.column}; keep one"
     return second.problem(path, "duplicate-tool", f"`{tool}` has instructions in two places", hint, key=True)
+
+
+def _path(document: Document, tool: str) -> Path:
+    return next((key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ()))
 
 
 def _unknown(file: _File, named: frozenset[str]) -> list[tuple[ToolCard, Problem]]:

@@ -19,7 +19,7 @@ from cuecard.sections.protocols import make_protocol, protocols_text
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.yaml_text import Document
 from cuecard.template import trusted
-from cuecard.template.outline import schema_problems
+from cuecard.template.relaxng import schema_problems
 
 
 def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:

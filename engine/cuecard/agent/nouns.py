@@ -3,40 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from cuecard.errors import Problem
-from cuecard.model import Json, Tier
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import FileText, Json, Tier
+from cuecard.sections.content import Fill
 from cuecard.sections.protocols import Protocol
 from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.models_file import ModelsFile
+from cuecard.spec.section_file import SectionSpec
 from cuecard.tools import Catalogue
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
+SUMMARY = "conversationSummary"
 
 UPDATE = "context-update"
 """The element around what changed since the conversation began, under `append` delivery."""
 
-BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", PROTOCOLS: "step"}
+BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SUMMARY: "call", PROTOCOLS: "step"}
 """The placeholders that the engine fills itself, and how often each may change."""
+
+
+CONTENT = "content:"
+"""What stands before a section's id in the values of a call: what its source has made of the call."""
+
+Edition: TypeAlias = tuple[str, str]
+"""A profile and a variant, by name; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A named part of the prompt: how often it may change, what it reads, where it is written, and how it renders."""
+    """A named part of the prompt: how often it may change, what it reads, where it is written, and how it renders.
+
+    `heading` stands before it in the prompt, and `stable` says on which side of the layout's boundary it is. `spec` is
+    how it is configured in a list of sections, `fill` its source.
+    """
 
     id: str
     tier: Tier
     reads: frozenset[str]
     source: str
     render: Callable[[Mapping[str, Json]], str]
+    heading: str = ""
+    stable: bool = True
+    spec: SectionSpec | None = None
+    fill: Fill | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
 
-    `protocols` holds the rendered instructions by tool name, `names` every element name that the prompt writes;
-    `warnings` is what the check found and let pass.
+    Attributes:
+        spec: the agent file.
+        sha256: the fingerprint of all of its files.
+        sections: the parts of the prompt, in order.
+        catalogue: every tool the agent could use.
+        protocols: the rendered instructions by tool name.
+        names: every element name that the prompt writes.
+        warnings: what the check found and let pass.
+        editions: the sections by profile and variant, where a call may choose.
+        files: what sections show of files, by path.
+        origins: which file wrote each value, where agent files were laid over each other.
+        models: the agent's own model profiles.
     """
 
     spec: AgentFile
@@ -46,11 +76,36 @@ class Agent:
     protocols: Mapping[str, Protocol]
     names: frozenset[str]
     warnings: tuple[Problem, ...] = ()
+    editions: Mapping[Edition, tuple[Section, ...]] = field(default_factory=dict)
+    files: Mapping[str, FileText] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    models: ModelsFile | None = None
 
     @property
     def protocol_place(self) -> str:
-        """The section in which protocols stand, as a tag: `<tool-usage-instructions>`."""
-        return next((f"<{section.id}>" for section in self.sections if PROTOCOLS in section.reads), "the prompt")
+        """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
+        section = next((section for section in self.sections if PROTOCOLS in section.reads), None)
+        if section is None:
+            return "the prompt"
+        return f"<{section.id}>" if section.spec is None else f"`{section.spec.title or section.id}`"
+
+    def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:
+        """The sections of a profile and a variant.
+
+        Raises:
+            InputError: when there is none of that name.
+        """
+        problems = [
+            Problem("unknown-selection", f"there is no {kind} `{name}`", did_you_mean(name, known), f"turn.{kind}")
+            for kind, name, known in (
+                ("profile", profile, self.spec.profiles),
+                ("variant", variant, self.spec.variants),
+            )
+            if name and name not in known
+        ]
+        if problems:
+            raise InputError(problems)
+        return self.editions.get((profile, variant), self.sections)
 
     def with_catalogue(self, catalogue: Catalogue) -> Agent:
         """The same agent with more known about its tools."""

@@ -79,6 +79,7 @@ CODES: Mapping[str, str] = {
     "missing-input": "A required input without a value.",
     "unknown-input": "A value for an input that is not declared.",
     "wrong-input": "A value of the wrong type for an input.",
+    "control-character": "A text of the turn with NUL, another control character, or half of a surrogate pair.",
     "missing-value": "A path in the template that leads to nothing.",
     "naive-time": "A time without a zone.",
     "not-json": "A value that JSON does not have.",

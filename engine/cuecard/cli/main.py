@@ -28,9 +28,10 @@ ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name."
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
 Format = Annotated[Literal["text", "json", "github"], typer.Option(help="For people, for machines, or for GitHub.")]
 DeliveryOption = Annotated[
-    Literal["rewrite", "append", "frozen"] | None,
+    Literal["rewrite", "append", "frozen", "auto"] | None,
     typer.Option("--delivery", help="Override the agent file's delivery."),
 ]
+SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cuecard render`."
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
 TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
@@ -82,11 +83,31 @@ def render(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
+    manifest: Annotated[bool, typer.Option("--manifest", help="Print only the manifest, as JSON: no text.")] = False,
 ) -> None:
     """Print the prompt of one step."""
     from cuecard.cli.render import render as command
 
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+    form = "manifest" if manifest else "json" if json else "text"
+    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form)
+
+
+@app.command()
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help=SIDE_HELP)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
+    agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
+    turn: TurnFile = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
+    json: Json = False,
+) -> None:
+    """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
+    from cuecard.cli.diff import diff as command
+
+    raise typer.Exit(
+        command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code)
+    )
 
 
 @app.command()

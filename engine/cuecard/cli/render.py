@@ -7,9 +7,14 @@ import sys
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
+from typing import Literal, TypeAlias
 
 from cuecard.cli.step import open_engine, step_from
-from cuecard.model import Delivery, Json, Step
+from cuecard.manifest import manifest_json
+from cuecard.model import DeliveryWish, Json, Step
+
+Form: TypeAlias = Literal["text", "json", "manifest"]
+"""For people, everything for machines, or only the record, which holds no text of the prompt."""
 
 
 def render(
@@ -18,12 +23,16 @@ def render(
     discovered: str,
     values: Sequence[str],
     turn: Path | None,
-    delivery: Delivery | None,
-    as_json: bool,
+    delivery: DeliveryWish | None,
+    form: Form,
 ) -> None:
-    """Print the system prompt, then each appended block under a line that says where it goes."""
+    """Print the system prompt, then each appended block under a line that says where it goes; or JSON."""
     step = step_from(open_engine(agent, delivery), discovered=discovered, values=values, turn=turn)
-    sys.stdout.write(json.dumps(step_json(step), indent=2, ensure_ascii=False) + "\n" if as_json else _text(step))
+    if form == "text":
+        sys.stdout.write(_text(step))
+        return
+    data = manifest_json(step.manifest) if form == "manifest" else step_json(step)
+    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
 
 
 def step_json(step: Step) -> dict[str, Json]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem
-from cuecard.model import Delivery
+from cuecard.model import DeliveryWish
 from cuecard.spec.scenario_file import Scenario
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def run(
     json: bool = False,
     manifests: Path | None = None,
     data: Path | None = None,
-    delivery: Delivery | None = None,
+    delivery: DeliveryWish | None = None,
     svg: Path | None = None,
 ) -> int:
     """Play scenarios, or chat; 1 when a scenario did not go as it says, else 0.

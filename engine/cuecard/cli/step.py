@@ -8,7 +8,7 @@ from typing import Any
 
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
-from cuecard.model import Delivery, Json, Step, ToolResult
+from cuecard.model import DeliveryWish, Json, Step, ToolResult
 from cuecard.outside.content import find_content
 from cuecard.outside.folder import read_text
 from cuecard.outside.settings import read_settings
@@ -17,9 +17,11 @@ from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import read_yaml
 
 
-def open_engine(agent: Path, delivery: Delivery | None = None) -> Engine:
+def open_engine(agent: Path, delivery: DeliveryWish | None = None) -> Engine:
     """The agent's engine; an option goes before the environment, the environment before the agent file."""
-    return Engine.open(find_content(agent), delivery=delivery or read_settings().delivery)
+    settings = read_settings()
+    salt = settings.salt.get_secret_value() if settings.salt else ""
+    return Engine.open(find_content(agent), delivery=delivery or settings.delivery, salt=salt)
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

@@ -11,7 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cuecard.cli.step import open_engine, step_from
-from cuecard.model import Delivery, Manifest
+from cuecard.model import DeliveryWish, Manifest
 
 
 def tokens(
@@ -20,7 +20,7 @@ def tokens(
     discovered: str,
     values: Sequence[str],
     turn: Path | None,
-    delivery: Delivery | None,
+    delivery: DeliveryWish | None,
     as_json: bool,
 ) -> None:
     """Print a table: section, tier, place, tokens, and share of the whole."""

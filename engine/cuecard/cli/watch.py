@@ -11,7 +11,7 @@ from pathlib import Path
 from cuecard.cli.watch_view import Example, News, Screen
 from cuecard.engine import Engine
 from cuecard.errors import SpecError
-from cuecard.model import Delivery
+from cuecard.model import DeliveryWish
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
 from cuecard.outside.settings import read_settings
@@ -28,7 +28,7 @@ def watch(
     agent: Path,
     *,
     example: Example,
-    delivery: Delivery | None,
+    delivery: DeliveryWish | None,
     as_json: bool,
     state: Path | None = None,
     pace: Pace | None = None,

@@ -14,33 +14,39 @@ from cuecard.model.prompt import (
     TokenSource,
 )
 from cuecard.model.tools import SearchResult, ToolCard, ToolInstructions
+from cuecard.model.turn import Turn
 from cuecard.model.values import (
+    Authority,
     Clock,
     CountTokens,
     Delivery,
+    DeliveryWish,
     Entity,
     FileText,
     History,
+    Host,
     Json,
     Memory,
     ReloadPolicy,
     Tier,
     ToolResult,
-    Turn,
 )
 
 __all__ = [
     "Appended",
+    "Authority",
     "Call",
     "Clock",
     "CountTokens",
     "Cut",
     "Delivery",
+    "DeliveryWish",
     "Diagnostic",
     "Discovery",
     "Entity",
     "FileText",
     "History",
+    "Host",
     "Json",
     "Manifest",
     "Memory",

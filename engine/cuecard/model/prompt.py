@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
-from cuecard.model.values import Delivery, ReloadPolicy, Tier
+from cuecard.model.messages import Message
+from cuecard.model.values import Authority, Delivery, ReloadPolicy, Tier
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the system prompt; `tokens` in the manifest's encoding, `sha256` of the UTF-8 text, in hex."""
+    """A piece of the system prompt; `tokens` in the manifest's encoding, `sha256` of the UTF-8 text, in hex.
+
+    In a step of an engine with a salt, `sha256` is salted as in the manifest.
+    """
 
     id: str
     text: str
@@ -56,7 +60,7 @@ class Cut:
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Something wrong with a source that did not stop the prompt: a `code` such as `missing_file`, and what happened."""
+    """Something wrong with a source that did not stop the prompt: a code such as `missing_file`, and what happened."""
 
     code: str
     message: str
@@ -74,7 +78,7 @@ class SourceRow:
 
 @dataclass(frozen=True, slots=True)
 class SectionRecord:
-    """One section in the manifest: where it went, why, and what it costs; never its text."""
+    """One section in the manifest: where it went, why, what it costs, and which values it reads; never its text."""
 
     id: str
     tier: Tier
@@ -83,6 +87,7 @@ class SectionRecord:
     reason: str
     tokens: int
     sha256: str
+    reads: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +104,12 @@ class Manifest:
     """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
 
     The tokens of `sections` add up to `total_tokens`; `protocols` says what stands inside them, tool by tool.
+    `inputs` has a fingerprint for each value that sections may read, by name. Where the engine has a salt, every
+    fingerprint is salted, and `salt` names the salt (it is empty otherwise): only under equal names can two manifests
+    be compared. `delivery_reason` says why `delivery` is this one; `authority`, with whose words instructions reach
+    `model` in mid-conversation: `user` means the fallback, a `<system-reminder>` in the user's turn. `diagnostics` and
+    `sources` tell of the files that sections show; `origins` has the line that wrote each value of the configuration,
+    where agent files were laid over each other.
     """
 
     agent: str
@@ -115,6 +126,16 @@ class Manifest:
     system_tokens: int
     appended_tokens: int
     total_tokens: int
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    salt: str = ""
+    delivery_reason: str = ""
+    model: str = ""
+    authority: Authority = "unknown"
+    profile: str = ""
+    variant: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sources: tuple[SourceRow, ...] = ()
+    origins: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
 
 
@@ -123,6 +144,7 @@ class Step:
     """The whole desired state of one model request, never a delta.
 
     `system` is the text to send, `segments` the same in pieces, `appended` what `append` delivery adds to the messages.
+    `messages` is the whole stack, system prompt first, where the host has handed the conversation to the turn.
     """
 
     system: str
@@ -130,3 +152,4 @@ class Step:
     appended: tuple[Appended, ...]
     active_tools: tuple[str, ...]
     manifest: Manifest
+    messages: tuple[Message, ...] = ()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -16,6 +16,15 @@ Tier: TypeAlias = Literal["static", "call", "step"]
 Delivery: TypeAlias = Literal["rewrite", "append", "frozen"]
 """Where step-tier text goes: into the system prompt, into a message after the search result that caused it, or, for all
 tools and from the start, into the system prompt that then never changes."""
+
+DeliveryWish: TypeAlias = Literal["rewrite", "append", "frozen", "auto"]
+"""A delivery that is asked for; `auto` leaves it to the engine, which decides by host and model."""
+
+Host: TypeAlias = Literal["messages", "system-only"]
+"""What a host can do during a conversation: append messages, or only set the system prompt of each request."""
+
+Authority: TypeAlias = Literal["system", "developer", "user", "unknown"]
+"""With whose words instructions reach a model in mid-conversation."""
 
 ReloadPolicy: TypeAlias = Literal["now", "next-call", "next-conversation"]
 """When a change of the files reaches a conversation: at its next step, its next call, or never."""
@@ -60,27 +69,6 @@ class FileText:
     path: str
     text: str | None = None
     error: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Turn:
-    """What the host knows of one call; every field has a default.
-
-    Attributes:
-        inputs: values of the inputs that the agent file declares.
-        memory: the working memory as this call starts.
-        now: the time with its zone; the engine's clock is asked when it is None.
-        tools: names of the tools that exist for this call; None means the whole catalogue.
-        discovered: tools found earlier in the conversation whose results are no longer in the history.
-        reload: the policy by which a watched engine was chosen for this call, for the manifest.
-    """
-
-    inputs: Mapping[str, Json] = field(default_factory=dict)
-    memory: Memory = Memory()
-    now: datetime | None = None
-    tools: tuple[str, ...] | None = None
-    discovered: tuple[str, ...] = ()
-    reload: ReloadPolicy | None = None
 
 
 History: TypeAlias = Sequence[ToolResult]

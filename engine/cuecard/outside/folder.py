@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
+from typing import TypeGuard
 
 from cuecard.errors import Problem, SpecError
+from cuecard.model import Json
+from cuecard.spec.layers import lay_over
 from cuecard.spec.sources import AgentSources, SourceText
+from cuecard.spec.wanted import Wanted
 from cuecard.spec.yaml_text import Document, read_yaml
+from cuecard.spec.yaml_text import Path as Place
 
 MAX_BYTES = 1024 * 1024
 """No file of an agent is larger: prompts are texts that people read."""
+
+MAX_LAYERS = 16
+"""How many agent files may extend each other."""
 
 
 def read_agent(path: str | Path) -> AgentSources:
@@ -23,7 +31,9 @@ def read_agent(path: str | Path) -> AgentSources:
     file = Path(path)
     file = file / "agent.yaml" if file.is_dir() else file
     agent = read_text(file)
-    return _Reader(file.parent).follow(agent, read_yaml(agent.text, agent.name))
+    reader = _Reader(file.parent)
+    layers = reader.layers(agent, read_yaml(agent.text, agent.name))
+    return reader.follow(agent, layers)
 
 
 def read_text(path: Path, folder: Path | None = None) -> SourceText:
@@ -43,23 +53,81 @@ class _Reader:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.problems: list[Problem] = []
+        self.unread: list[tuple[str, str]] = []
 
-    def follow(self, agent: SourceText, document: Document) -> AgentSources:
+    def layers(self, agent: SourceText, document: Document) -> list[tuple[SourceText, Document]]:
+        """The agent file and all that it extends, the lowest first.
+
+        Raises:
+            SpecError: when one of them cannot be read as YAML.
+        """
+        return [*self._below(agent, document, (agent.path,)), (agent, document)]
+
+    def _below(
+        self, source: SourceText, document: Document, above: tuple[str, ...]
+    ) -> Iterator[tuple[SourceText, Document]]:
+        for place in _texts(document.value.get("extends")):
+            target = self.folder / source.path.rpartition("/")[0] / place
+            file = target / "agent.yaml" if target.is_dir() else target
+            name = Path(os.path.relpath(file, self.folder)).as_posix()
+            if name in above or len(above) > MAX_LAYERS:
+                hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
+                raise SpecError(document.problem(("extends",), "extends-cycle", f"`{place}` leads back here", hint))
+            if not file.is_file():
+                hint = f"no such file: {_shown(file)}"
+                raise SpecError(document.problem(("extends",), "missing-file", f"`{place}` does not exist", hint))
+            below = read_text(file, self.folder)
+            inner = read_yaml(below.text, below.name)
+            yield from self._below(below, inner, (*above, name))
+            yield below, inner
+
+    def follow(self, agent: SourceText, layers: Sequence[tuple[SourceText, Document]]) -> AgentSources:
+        """The texts of every file that the merged agent file names."""
+        document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers])
         written = document.value.get("template")
         core = written if isinstance(written, dict) else {"file": written}
-        at = ("template", "file") if isinstance(written, dict) else ("template",)
+        at: Place = ("template", "file") if isinstance(written, dict) else ("template",)
         template = next(iter(self.named(document, at, "*.xml", core.get("file"))), None)
-        partials = tuple(self.named(document, ("template", "partials"), "*", core.get("partials")))
+        layout = document.value.get("layout")
+        partials = [
+            *self.named(document, ("template", "partials"), "*", core.get("partials")),
+            *self.named(document, ("layout", "partials"), "*", layout.get("partials") if _is(layout) else None),
+        ]
         tools = document.value.get("tools")
-        wanted = tools.get("instructions", []) if isinstance(tools, dict) else []
         instructions = [
             source
-            for place in (wanted if isinstance(wanted, list) else [wanted])
+            for place in _texts(tools.get("instructions") if _is(tools) else None)
             for source in self.named(document, ("tools", "instructions"), "*.yaml", place)
         ]
-        return AgentSources(agent, template, partials, tuple(instructions), tuple(self.problems))
+        models = next(self.named(document, ("models",), "*.yaml", document.value.get("models")), None)
+        wanted = Wanted.of(document.value)
+        texts = [text for at, place in wanted.texts for text in self.named(document, at, "*", place)]
+        files = [text for place in wanted.files for text in self.optional(place)]
+        skills: tuple[SourceText, ...] = ()
+        return AgentSources(
+            agent,
+            template,
+            tuple(partials),
+            tuple(instructions),
+            tuple(self.problems),
+            tuple(source for source, _ in layers[:-1]),
+            _once(texts),
+            _once(files),
+            tuple(self.unread),
+            skills,
+            models,
+        )
 
-    def named(self, document: Document, key: tuple[str, ...], pattern: str, place: object) -> Iterator[SourceText]:
+    def optional(self, place: str) -> Iterator[SourceText]:
+        """A file that may be missing; where it is there but cannot be read, the reason is kept."""
+        target = self.folder / place
+        if target.exists():
+            try:
+                yield read_text(target, self.folder)
+            except SpecError as error:
+                self.unread.append((place, error.problems[0].message))
+
+    def named(self, document: Document, key: Place, pattern: str, place: object) -> Iterator[SourceText]:
         """The file at `place`, or the files of the folder at `place` that match."""
         if not isinstance(place, str) or not place:
             return
@@ -77,6 +145,20 @@ class _Reader:
                 yield read_text(file, self.folder)
             except SpecError as error:
                 self.problems.extend(error.problems)
+
+
+def _is(value: Json) -> TypeGuard[dict[str, Json]]:
+    return isinstance(value, dict)
+
+
+def _texts(value: Json) -> list[str]:
+    """A text or a list of texts; what is neither is for the validation to tell."""
+    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text]
+
+
+def _once(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:
+    """Each file once, however many sections show it."""
+    return tuple({source.path: source for source in sources}.values())
 
 
 def _files(folder: Path, pattern: str) -> Iterator[Path]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from cuecard.errors import SpecError
@@ -18,13 +19,25 @@ def read_models(own: Path | None = None) -> ModelProfiles:
     Raises:
         SpecError: with every problem of the file that is wrong.
     """
-    profiles = ModelProfiles()
-    for path in (content_root() / "prompts" / "models.yaml", *((own,) if own else ())):
-        source = read_text(path)
-        document = read_yaml(source.text, source.name)
-        file = validate(document, ModelsFile)
-        problems = [*document.warnings, *unknown_providers(document, file, profiles.providers)]
-        if any(problem.severity == "error" for problem in problems):
-            raise SpecError(problems)
-        profiles = profiles.merged(file)
-    return profiles
+    return _over(_shipped(), own) if own else _shipped()
+
+
+def profiles_with(own: ModelsFile | None) -> ModelProfiles:
+    """The shipped profiles, and over them those of an agent's own file, which has been checked with the agent."""
+    return _shipped().merged(own) if own else _shipped()
+
+
+@cache
+def _shipped() -> ModelProfiles:
+    """Read once: the file belongs to the installed package and does not change under it."""
+    return _over(ModelProfiles(), content_root() / "prompts" / "models.yaml")
+
+
+def _over(profiles: ModelProfiles, path: Path) -> ModelProfiles:
+    source = read_text(path)
+    document = read_yaml(source.text, source.name)
+    file = validate(document, ModelsFile)
+    problems = [*document.warnings, *unknown_providers(document, file, profiles.providers)]
+    if any(problem.severity == "error" for problem in problems):
+        raise SpecError(problems)
+    return profiles.merged(file)

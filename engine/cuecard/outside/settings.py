@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from pydantic import Field, ValidationError
+from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from cuecard.errors import Problem, SettingsError
-from cuecard.model import Delivery
+from cuecard.model import DeliveryWish
 
 
 class Settings(BaseSettings):
@@ -16,9 +16,10 @@ class Settings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True)
 
-    delivery: Delivery | None = Field(None, description="overrides the agent file's `delivery`")
+    delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
+    salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
 
 
 def read_settings() -> Settings:

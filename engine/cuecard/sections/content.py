@@ -1,10 +1,35 @@
-"""What a section source makes: a text, and a record of all that went into it or stayed out."""
+"""What a section source gets and makes: a text, and a record of all that went into it or stayed out."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TypeAlias
 
-from cuecard.model import Cut, Diagnostic, SourceRow
+from cuecard.model import Cut, Diagnostic, FileText, Json, SourceRow, ToolCard
+from cuecard.model.gates import Gates
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What a source may look at for one call.
+
+    Attributes:
+        values: inputs and built-in values by name, cleaned.
+        now: the time, with its zone.
+        tools: the tools that exist for the call, in catalogue order; None when nobody says which.
+        files: files by the path that the source names, as far as they are there.
+        gates: what switches tools on and off.
+        environment: the names of environment variables that are set, for skills that need some.
+    """
+
+    values: Mapping[str, Json]
+    now: datetime
+    tools: tuple[ToolCard, ...] | None = None
+    files: Mapping[str, FileText] = field(default_factory=dict)
+    gates: Gates = field(default_factory=Gates)
+    environment: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,9 +41,15 @@ class Content:
         cuts: what was left out, and why (promise 7).
         diagnostics: what was wrong with a source without stopping the prompt.
         sources: one row for each file or other source that was looked at.
+        values: what the section's own text may read besides `content`.
     """
 
     text: str
     cuts: tuple[Cut, ...] = ()
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: tuple[SourceRow, ...] = ()
+    values: Mapping[str, str] = field(default_factory=dict)
+
+
+Fill: TypeAlias = Callable[[Given], Content]
+"""A section source: what it makes of a call. It looks at nothing but what it is given."""

@@ -8,12 +8,14 @@ from fnmatch import fnmatchcase
 
 from cuecard.model import Entity, History, Json, Memory, ToolResult
 from cuecard.spec.agent_file import ExtractSpec, MemorySpec
+from cuecard.template import without_controls
 
 
 def remember(memory: Memory, results: History, spec: MemorySpec) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`.
 
-    Results that are errors teach nothing. Within one result the first entity found is the newest.
+    Results that are errors teach nothing. Within one result the first entity found is the newest. What a turn would be
+    refused for never gets in: names lose control characters, and no entity has an id that holds one.
     """
     entities = list(memory.entities)
     for item in results:
@@ -66,14 +68,16 @@ def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: Memor
     identity = value.get("id")
     if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
         return None
+    if isinstance(identity, str) and without_controls(identity) != identity:
+        return None  # the next turn would be refused for it, and no tool call could carry it
     stated = value.get("type")
-    kind = rule.type or (stated if isinstance(stated, str) and stated else _type_of(tool, spec))
+    kind = rule.type or (without_controls(stated) if isinstance(stated, str) else "") or _type_of(tool, spec)
     keys = spec.names.get(kind) or spec.names.get("*") or ("name", "title", "slug")
     named = next((value[key] for key in keys if isinstance(value.get(key), str) and value[key].strip()), None)
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.
         return None
-    return Entity(kind, str(identity), named or f"Unnamed {kind}")
+    return Entity(kind, str(identity), without_controls(named or "") or f"Unnamed {kind}")
 
 
 def _type_of(tool: str, spec: MemorySpec) -> str:

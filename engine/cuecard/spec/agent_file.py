@@ -2,39 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field, model_validator
 
-from cuecard.model import Delivery, Json, ReloadPolicy
+from cuecard.model import DeliveryWish, Json, ReloadPolicy
+from cuecard.spec.history_file import HistorySpec, StackSpec
+from cuecard.spec.kinds import Name, Names, Texts, ToolName, as_tuple
+from cuecard.spec.section_file import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.spec.validate import FileModel
-
-Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
-"""A name of an agent, input or section: a letter, then letters, digits, `_` or `-`."""
-
-ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
-"""A tool's name as model providers accept it (and as MCP servers send it)."""
-
-
-def _texts(value: Any) -> Any:
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, (list, tuple)):
-        raise ValueError("should be a text, or a list of texts")  # noqa: TRY004 - pydantic collects ValueError
-    return tuple(value)
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-Names = Annotated[tuple[ToolName, ...], BeforeValidator(_tuple)]
-Texts = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_texts),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-]
-"""A text, or a list of texts."""
 
 
 class InputSpec(FileModel):
@@ -86,7 +62,7 @@ class MemorySpec(FileModel):
     per_type: int = Field(3, ge=1, le=100, description="how many lines each type of entity gets")
     total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
     empty: str = Field("", description="the text of an empty memory")
-    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(_tuple)] = Field(
+    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(as_tuple)] = Field(
         (), description="where entities are found in tool results; every rule that applies is used"
     )
     types: dict[str, str] = Field(
@@ -132,20 +108,48 @@ Template = Annotated[
 
 
 class AgentFile(FileModel):
-    """One assistant's prompt: template, inputs, tools, memory, delivery, budgets."""
+    """One assistant's prompt: a template or sections, inputs, tools, memory, delivery, budgets."""
 
     agent: Name = Field(description="the agent's name")
-    template: Template = Field(description="the XML core template: its file, or a mapping with more to say about it")
+    extends: Texts = Field(
+        (), description="agent files that this one is laid over, relative to it; of several the later wins"
+    )
+    template: Template | None = Field(
+        None, description="the XML core template: its file, or a mapping with more to say about it"
+    )
+    sections: Annotated[tuple[SectionSpec, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="instead of a template: the parts of the prompt, in order"
+    )
+    layout: LayoutSpec = Field(LayoutSpec(), description="how sections are put together")
+    profiles: dict[SectionId, SelectionSpec] = Field(
+        default_factory=dict, description="sets of sections that a call may choose, by name"
+    )
+    variants: dict[SectionId, SelectionSpec] = Field(
+        default_factory=dict, description="changes that a call may choose on top of a profile, by name"
+    )
     whitespace: Literal["keep", "compact"] = Field(
         "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
     )
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
     tools: ToolsSpec = Field(ToolsSpec(), description="tool instructions, core tools, search")
     memory: MemorySpec = Field(MemorySpec(), description="the working memory")
-    delivery: Delivery = Field("append", description="where the instructions of discovered tools go")
+    history: HistorySpec | None = Field(
+        None, description="what of the conversation goes into a request; all of it when left out"
+    )
+    messages: StackSpec = Field(StackSpec(), description="the order of the messages of a request")
+    delivery: DeliveryWish = Field(
+        "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
+    )
+    models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",
         description="when a change of these files reaches a conversation, if they are watched",
     )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")
+
+    @model_validator(mode="after")
+    def _template_or_sections(self) -> AgentFile:
+        if (self.template is None) == (not self.sections):
+            raise ValueError("needs either `template`, an XML core, or `sections`, a list")
+        return self

@@ -17,6 +17,9 @@ from cuecard.spec.yaml_text import Document
 MidConversation: TypeAlias = Literal["system", "developer", "user"]
 """The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
 
+SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "vllm")
+"""The providers that `prompts/models.yaml` describes."""
+
 _DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
 
 

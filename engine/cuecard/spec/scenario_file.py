@@ -12,7 +12,7 @@ from pydantic import Field
 
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
-from cuecard.spec.agent_file import Name, ToolName
+from cuecard.spec.kinds import Name, ToolName
 from cuecard.spec.moment import Moment
 from cuecard.spec.references import names_used
 from cuecard.spec.validate import FileModel

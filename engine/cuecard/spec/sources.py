@@ -26,20 +26,49 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class AgentSources:
-    """Every text of one agent, and the problems met while reading them (a missing file, a wrong encoding)."""
+    """Every text of one agent, and the problems met while reading them (a missing file, a wrong encoding).
+
+    Attributes:
+        agent: the agent file.
+        template: the XML core template.
+        partials: the partials of the template or of the sections.
+        instructions: files of tool instructions.
+        layers: the agent files that this one extends, the lowest first.
+        sections: the files that hold the texts of sections.
+        files: files that sections show if they are there.
+        unread: those of them that are there but cannot be read, by path, with the reason.
+        skills: the SKILL.md files.
+        models: the agent's own model profiles.
+        problems: what went wrong with files that must be there.
+    """
 
     agent: SourceText
     template: SourceText | None = None
     partials: tuple[SourceText, ...] = ()
     instructions: tuple[SourceText, ...] = ()
     problems: tuple[Problem, ...] = ()
+    layers: tuple[SourceText, ...] = ()
+    sections: tuple[SourceText, ...] = ()
+    files: tuple[SourceText, ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()
+    skills: tuple[SourceText, ...] = ()
+    models: SourceText | None = None
 
     def texts(self) -> Iterator[SourceText]:
         """All of them, agent file first."""
         yield self.agent
+        yield from self.layers
         yield from (self.template,) if self.template else ()
         yield from self.partials
+        yield from self.sections
+        yield from self.files
+        yield from self.skills
         yield from self.instructions
+        yield from (self.models,) if self.models else ()
+
+    def folder(self, source: SourceText) -> str:
+        """The folder of a file, relative to the agent file's; empty for the same."""
+        return source.path.rpartition("/")[0]
 
     def sha256(self) -> str:
         """The fingerprint of the whole configuration, in hex: paths and contents, no machine-dependent names."""

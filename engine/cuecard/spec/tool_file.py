@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.spec.agent_file import Texts, ToolName
+from cuecard.spec.kinds import Texts, ToolName
 from cuecard.spec.validate import FileModel
 from cuecard.spec.yaml_text import Document
 
@@ -25,15 +25,41 @@ class ToolEntry(FileModel):
     gotcha: Required = Field(description="what goes wrong, and how to avoid it")
 
 
+class DescribedEntry(FileModel):
+    """A tool that needs no instructions."""
+
+    description: str = Field("", description="what the tool does, in one line")
+    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
+
+
 class ToolFile(FileModel):
     """One file of tool instructions."""
 
     category: str = Field("", description="the category of all tools in this file")
-    tools: dict[ToolName, ToolEntry] = Field(description="tool name to its entry")
+    tools: dict[ToolName, ToolEntry] = Field(default_factory=dict, description="tool name to its entry")
+    described: dict[ToolName, DescribedEntry] = Field(
+        default_factory=dict, description="tools without instructions: tool name to what is known of it"
+    )
+
+    @model_validator(mode="after")
+    def _not_empty(self) -> ToolFile:
+        if not self.tools and not self.described:
+            raise ValueError("holds no tool: add `tools:`, a mapping of tool names to entries")
+        return self
 
 
 def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
-    """The file's entries as cards, in file order; each knows `source:line`."""
+    """The file's entries as cards, in file order, those without instructions last; each knows `source:line`."""
+    described = [
+        ToolCard(
+            name, entry.description, {}, entry.phrases, file.category, None, _place(document, "described", name, source)
+        )
+        for name, entry in file.described.items()
+    ]
+    return [*_instructed(file, document, source), *described]
+
+
+def _instructed(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
     return [
         ToolCard(
             name=name,
@@ -41,10 +67,14 @@ def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard
             phrases=entry.phrases,
             category=file.category,
             instructions=ToolInstructions(*map(_lines, (entry.before, entry.after, entry.next, entry.gotcha))),
-            source=f"{source}:{document.span(('tools', name), key=True).line}",
+            source=_place(document, "tools", name, source),
         )
         for name, entry in file.tools.items()
     ]
+
+
+def _place(document: Document, key: str, name: str, source: str) -> str:
+    return f"{source}:{document.span((key, name), key=True).line}"
 
 
 def _lines(texts: tuple[str, ...]) -> str:

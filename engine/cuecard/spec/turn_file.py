@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from cuecard.model import Entity, Json, Memory, ToolResult, Turn
-from cuecard.spec.agent_file import Names
+from cuecard.model import DeliveryWish, Entity, Host, Json, Memory, ToolResult, Turn
+from cuecard.spec.kinds import Names
 from cuecard.spec.validate import FileModel
 
 
@@ -57,6 +57,9 @@ class TurnFile(FileModel):
     history: Annotated[tuple[ResultEntry, ...], BeforeValidator(_tuple)] = Field(
         (), description="tool results of the conversation, oldest first"
     )
+    delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
+    model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
+    host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
@@ -66,4 +69,4 @@ class TurnFile(FileModel):
 def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
     """The turn with these inputs."""
     memory = Memory(tuple(Entity(e.type, e.id, e.name) for e in file.memory))
-    return Turn(inputs, memory, file.now, file.tools, file.discovered)
+    return Turn(inputs, memory, file.now, file.tools, file.discovered, None, file.delivery, file.model, file.host)

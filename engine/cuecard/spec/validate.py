@@ -122,4 +122,4 @@ def _hint(document: Document, path: Path, kind: str) -> str:
 
 def _written(document: Document, path: Path) -> str:
     span = document.span(path)
-    return document.text.splitlines()[span.line - 1][span.column - 1 : span.column - 1 + span.length]
+    return document.origin(path).text.splitlines()[span.line - 1][span.column - 1 : span.column - 1 + span.length]

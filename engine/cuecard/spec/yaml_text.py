@@ -23,7 +23,10 @@ Path = tuple[str | int, ...]
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A YAML text, read: `value` plus the span of each key and of each value, by path."""
+    """A YAML text, read: `value` plus the span of each key and of each value, by path.
+
+    `origins` is filled where several files were laid over each other: the document that wrote the value at a path.
+    """
 
     name: str
     text: str
@@ -31,6 +34,21 @@ class Document:
     keys: dict[Path, Span] = field(default_factory=dict)
     values: dict[Path, Span] = field(default_factory=dict)
     warnings: tuple[Problem, ...] = ()
+    origins: dict[Path, Document] = field(default_factory=dict)
+
+    def at(self, path: Path) -> Json:
+        """The value at a path."""
+        value: Json = self.value
+        for part in path:
+            value = value[part]
+        return value
+
+    def origin(self, path: Path) -> Document:
+        """The document that wrote the value at a path, or the nearest parent of it that is written."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.origins:
+                return self.origins[path[:end]]
+        return self
 
     def span(self, path: Path, *, key: bool = False) -> Span:
         """The place of a value (or of its key); of the nearest parent where the path itself is not written."""
@@ -43,16 +61,15 @@ class Document:
 
     def is_scalar(self, path: Path) -> bool:
         """Whether the value at a path is written as one word or text, not as a list or mapping."""
-        value: Json = self.value
-        for part in path:
-            value = value[part]
+        value = self.at(path)
         return not isinstance(value, (dict, list)) and value is not None
 
     def problem(
         self, path: Path, code: str, message: str, hint: str = "", *, key: bool = False, **more: Any
     ) -> Problem:
         """A problem at a path of this document."""
-        return problem_at(self.name, self.text, self.span(path, key=key), code, message, hint, **more)
+        origin = self.origin(path)
+        return problem_at(origin.name, origin.text, self.span(path, key=key), code, message, hint, **more)
 
 
 def problem_at(name: str, text: str, span: Span, code: str, message: str, hint: str = "", **more: Any) -> Problem:

@@ -1,6 +1,7 @@
 """A small compiler: Handlebars inside XML, text to template."""
 
 from cuecard.template.analysis import InputUse
+from cuecard.template.controls import refuse_controls, without_controls
 from cuecard.template.guard import Escaping, Trusted, trusted
 from cuecard.template.invisible import clean, find_invisible
 from cuecard.template.markup import element_names
@@ -29,6 +30,8 @@ __all__ = [
     "compile_template",
     "element_names",
     "find_invisible",
+    "refuse_controls",
     "trust_report",
     "trusted",
+    "without_controls",
 ]

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from cuecard.template.nodes import Block, Comment, Mustache, Partial, Program, Statement
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
+FILLER = "x"
+"""What stands for a value where a template is looked at: a name character, harmless in text and in attributes."""
+
 _SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -137,6 +138,21 @@ class Partial:
 
 
 Statement: TypeAlias = Content | Mustache | Comment | Block | Partial
+
+
+def branches(node: Statement) -> tuple[Program, ...]:
+    """What stands inside a block or a partial's block."""
+    program = node.program if isinstance(node, Block | Partial) else None
+    inverse = node.inverse if isinstance(node, Block) else None
+    return tuple(branch for branch in (program, inverse) if branch)
+
+
+def walk(body: Sequence[Statement]) -> Iterator[Statement]:
+    """Every statement, outer before inner."""
+    for node in body:
+        yield node
+        for program in branches(node):
+            yield from walk(program.body)
 
 
 def as_path(head: Path | Literal | Call) -> Path:

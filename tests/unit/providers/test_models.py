@@ -66,6 +66,28 @@ def test_sonnet_5_ignores_system_messages_in_mid_conversation_and_so_gets_none()
     assert PROFILES.find("claude-sonnet-5").mid_conversation == "user"
 
 
+@pytest.mark.parametrize(
+    ("name", "context"),
+    [
+        ("claude-opus-5", 1_000_000),
+        ("claude-sonnet-4-5-20250929", 200_000),
+        ("gpt-5", 272_000),
+        ("gpt-5-chat-latest", 128_000),
+        ("gemini-2.5-pro", 1_048_576),
+        ("claude-fable-5-2", None),
+    ],
+)
+def test_a_context_size_is_known_where_a_source_states_it_and_is_not_guessed(name: str, context: int | None) -> None:
+    assert PROFILES.find(name).context == context
+
+
+def test_a_context_size_that_differs_within_a_pattern_says_so() -> None:
+    size = PROFILES.models["gpt-5*"].context
+
+    assert size
+    assert "1,050,000" in size.note
+
+
 def test_a_file_of_ones_own_wins_figure_by_figure(tmp_path: Path) -> None:
     profiles = own(
         tmp_path,

@@ -214,7 +214,7 @@ def test_an_author_may_use_any_line_end_that_editors_show() -> None:
     assert find_invisible("a\x85b\u2028c\u2029") == [(1, "\x85"), (3, "\u2028"), (5, "\u2029")]
 
 
-def test_row_53_escapes_of_json_and_yaml_do_not_smuggle_controls_in() -> None:
+def test_controls_that_come_another_way_than_with_a_turn_are_removed() -> None:
     value = {"\ud800name": ["\0a", {"x": "\x1b[2J"}], "n": 1}
 
     assert clean(value) == ({"name": ["a", {"x": "[2J"}], "n": 1}, 3)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Protocol
 
 from cuecard.agent.nouns import BUILT_IN, PROTOCOLS
 from cuecard.errors import Problem, did_you_mean
@@ -10,6 +11,18 @@ from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.yaml_text import Document, problem_at
 from cuecard.template import InputUse
+
+
+class Use(Protocol):
+    """An input that is read, and how to say so where it is written: code, message, hint."""
+
+    @property
+    def name(self) -> str:
+        """The name of the input."""
+
+    @property
+    def problem(self) -> Callable[[str, str, str], Problem]:
+        """Makes a problem at that place."""
 
 
 def check_inputs(
@@ -27,6 +40,27 @@ def check_inputs(
         message = "the template has no place for tool instructions"
         hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
         yield document.problem(("template",), "no-protocols", message, hint)
+
+
+def check_section_inputs(
+    document: Document, spec: AgentFile, uses: Sequence[Use], *, instructed: bool
+) -> Iterator[Problem]:
+    """The same for what a list of sections reads, in all of its profiles and variants.
+
+    `instructed` says whether there are tools with instructions, which need a place.
+    """
+    declared = {*spec.inputs, *BUILT_IN}
+    for use in uses:
+        if use.name not in declared:
+            message, hint = f"`{use.name}` is not an input", did_you_mean(use.name, declared)
+            yield use.problem("undeclared-input", message, f"{hint}\nor declare it under `inputs:`".lstrip())
+    used = {use.name for use in uses}
+    for name in spec.inputs:
+        yield from _declaration(document, name, used)
+    if instructed and PROTOCOLS not in used:
+        message = "no section has a place for tool instructions"
+        hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
+        yield document.problem(("sections",), "no-protocols", message, hint)
 
 
 def _undeclared(

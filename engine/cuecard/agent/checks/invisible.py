@@ -37,7 +37,7 @@ def refuse_escaped(document: Document) -> list[Problem]:
         )
         for path, text in _texts(document.value, ())
         for _, character in find_invisible(text)
-        if character not in document.text
+        if character not in document.origin(path).text
     ]
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cuecard.agent.checks.trees import Trees, walk
+from cuecard.agent.checks.trees import Trees
 from cuecard.errors import Problem, Span
 from cuecard.spec.agent_file import AgentFile
 from cuecard.template import InputUse
-from cuecard.template.nodes import Block, Path
+from cuecard.template.nodes import Block, Path, walk
 
 
 def check_mappings(trees: Trees, spec: AgentFile, uses: tuple[InputUse, ...]) -> Iterator[Problem]:

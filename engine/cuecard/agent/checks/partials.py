@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.agent.checks.trees import MAIN, Trees, branches, called, inline_names, reachable, walk
+from cuecard.agent.checks.trees import MAIN, Trees, called, inline_names, reachable
 from cuecard.errors import Problem
 from cuecard.spec.sources import SourceText
-from cuecard.template.nodes import Block, Partial, Statement
-from cuecard.template.outline import fragment_problems
+from cuecard.template.nodes import Block, Partial, Statement, branches, walk
+from cuecard.template.well_formed import fragment_problems
 
 
 def check_partials(trees: Trees, files: Sequence[SourceText]) -> Iterator[Problem]:

@@ -10,9 +10,8 @@ from cuecard.agent.nouns import Section
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
 from cuecard.template import Part
-from cuecard.template.markup import Tag, blanked, mustache_spans, tags
+from cuecard.template.markup import FILLER, Tag, blanked, mustache_spans, tags
 from cuecard.template.nodes import Block
-from cuecard.template.outline import FILLER
 from cuecard.template.source import Source
 
 _RHYTHM = {"call": "from call to call", "step": "from step to step"}

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cuecard.spec.sources import SourceText
-from cuecard.template.nodes import Block, Literal, Partial, Path, Program, Statement
+from cuecard.template.nodes import Block, Literal, Partial, Path, Program, Statement, walk
 from cuecard.template.parser import parse
 from cuecard.template.source import Source
 
@@ -21,21 +21,6 @@ def read_trees(template: SourceText, partials: Iterable[SourceText]) -> Trees:
     texts = {MAIN: template, **{partial.stem: partial for partial in partials}}
     found = {name: Source(text.name, text.text) for name, text in texts.items()}
     return {name: (source, parse(source)) for name, source in found.items()}
-
-
-def branches(node: Statement) -> tuple[Program, ...]:
-    """What stands inside a block or a partial's block."""
-    program = node.program if isinstance(node, Block | Partial) else None
-    inverse = node.inverse if isinstance(node, Block) else None
-    return tuple(branch for branch in (program, inverse) if branch)
-
-
-def walk(body: Sequence[Statement]) -> Iterator[Statement]:
-    """Every statement, outer before inner, in the order of the text."""
-    for node in body:
-        yield node
-        for program in branches(node):
-            yield from walk(program.body)
 
 
 def called(node: Partial) -> str | None:

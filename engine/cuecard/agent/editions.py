@@ -1,0 +1,76 @@
+"""Which sections a profile and a variant choose, and what is different in them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from cuecard.agent.nouns import Edition
+from cuecard.errors import Problem, did_you_mean
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.section_file import SectionPatch, SectionSpec, SelectionSpec, patched
+from cuecard.spec.yaml_text import Document, Path
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Written:
+    """A section with its place in the agent file, and that of its text, which a profile or variant may have replaced."""
+
+    spec: SectionSpec
+    at: Path
+    text_at: Path
+
+
+def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
+    """The sections of every profile with every variant, and of none of them."""
+    everything = tuple(Written(s, ("sections", i), ("sections", i, "text")) for i, s in enumerate(spec.sections))
+    profiles = {"": everything} | {
+        name: _selected(everything, chosen, ("profiles", name)) for name, chosen in spec.profiles.items()
+    }
+    return {
+        (profile, variant): _selected(sections, spec.variants[variant], ("variants", variant)) if variant else sections
+        for profile, sections in profiles.items()
+        for variant in ("", *spec.variants)
+    }
+
+
+def check_selections(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    """Two sections of one name, and names of sections that there are not."""
+    first: dict[str, int] = {}
+    for index, section in enumerate(spec.sections):
+        place = ("sections", index, "id")
+        if section.id in first:
+            other = document.span(("sections", first[section.id], "id")).line
+            hint = f"the first is at line {other}; rename one"
+            yield document.problem(place, "duplicate-section", f"two sections are called `{section.id}`", hint)
+        first.setdefault(section.id, index)
+    for path, name in _named(spec):
+        if name not in first:
+            yield document.problem(
+                path, "unknown-section", f"there is no section `{name}`", did_you_mean(name, list(first))
+            )
+
+
+def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
+    if spec.layout.boundary:
+        yield ("layout", "boundary", "before"), spec.layout.boundary.before
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for name, selection in selections.items():
+            yield from (((kind, name, "include", i), n) for i, n in enumerate(selection.include or ()))
+            yield from (((kind, name, "exclude", i), n) for i, n in enumerate(selection.exclude))
+            yield from (((kind, name, "sections", i, "id"), p.id) for i, p in enumerate(selection.sections))
+
+
+def _selected(written: Sequence[Written], selection: SelectionSpec, at: Path) -> tuple[Written, ...]:
+    patches = {patch.id: (patch, (*at, "sections", index)) for index, patch in enumerate(selection.sections)}
+    return tuple(
+        _patched(each, *patches[each.spec.id]) if each.spec.id in patches else each
+        for each in written
+        if (selection.include is None or each.spec.id in selection.include) and each.spec.id not in selection.exclude
+    )
+
+
+def _patched(written: Written, patch: SectionPatch, at: Path) -> Written:
+    return Written(
+        patched(written.spec, patch), written.at, (*at, "text") if patch.text is not None else written.text_at
+    )

@@ -1,0 +1,24 @@
+"""The agent's own model profiles: the file that its key `models` names, checked with the rest of the agent."""
+
+from __future__ import annotations
+
+from cuecard.agent.memo import Memo
+from cuecard.errors import Problem, SpecError
+from cuecard.spec.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
+from cuecard.spec.sources import SourceText
+from cuecard.spec.validate import validate
+from cuecard.spec.yaml_text import read_yaml
+
+
+def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
+    """The file, and what is wrong with it; None when there is none, or none that can be used."""
+    return memo(_read, source) if source else (None, ())
+
+
+def _read(source: SourceText) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
+    try:
+        document = read_yaml(source.text, source.name)
+        file = validate(document, ModelsFile)
+    except SpecError as error:
+        return None, error.problems
+    return file, (*document.warnings, *unknown_providers(document, file, SHIPPED_PROVIDERS))

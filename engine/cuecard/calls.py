@@ -1,0 +1,97 @@
+"""A call out of its parts: the sections, the tools, the delivery, the messages."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+
+from cuecard.agent import Agent
+from cuecard.choosing import Choice
+from cuecard.compose import Composed
+from cuecard.history.record import Selected
+from cuecard.history.select import select
+from cuecard.history.stack import stack
+from cuecard.inputs import Values
+from cuecard.model import Authority, Call, CountTokens, TokenSource, Turn
+from cuecard.model.messages import Message
+from cuecard.plan import ToolPlan
+from cuecard.seal import fingerprints
+
+
+def select_history(agent: Agent, turn: Turn, count: CountTokens) -> Selected:
+    """What of the conversation goes into the request, by the agent's policy; without one, all of it."""
+    if agent.spec.history is not None:
+        return select(turn.messages, turn.summary, agent.spec.history, count)
+    summary = turn.summary if isinstance(turn.summary, str) else turn.summary.text
+    return Selected(turn.messages, summary)
+
+
+def make_call(
+    agent: Agent,
+    turn: Turn,
+    values: Values,
+    plan: ToolPlan,
+    composed: Composed,
+    selected: Selected,
+    chosen: Choice,
+    authority: Authority,
+    tokens: TokenSource,
+) -> Call:
+    """The call, as if it were the first of its conversation.
+
+    Raises:
+        InputError: when the turn's metadata is not JSON.
+    """
+    system = "".join(segment.text for segment in composed.segments)
+    messages = stack(system, selected, turn.metadata, turn.message, agent.spec.messages, ephemeral=turn.ephemeral)
+    spoken = tuple(Message(role, text, id=name, persist=False) for role, name, text in composed.spoken)
+    return Call(
+        agent=agent.spec.agent,
+        spec_sha256=agent.sha256,
+        delivery=chosen.delivery,
+        segments=composed.segments,
+        values=composed.values,
+        tools=plan.tools,
+        initial=plan.initial,
+        discovered=plan.discovered,
+        cuts=(*values.cuts, *plan.cuts, *composed.cuts, *selected.cuts, *messages.cuts),
+        trust=values.trust,
+        tokens=tokens,
+        reload=turn.reload,
+        shown=composed.bodies,
+        inputs=fingerprints(values.values),
+        delivery_reason=chosen.reason,
+        model=turn.model,
+        host=turn.host,
+        authority=authority,
+        earlier=plan.earlier,
+        base=plan.initial,
+        profile=turn.profile,
+        variant=turn.variant,
+        messages=tuple(map(_plain, _after_system(messages.messages, spoken))),
+        diagnostics=composed.diagnostics,
+        sources=composed.sources,
+    )
+
+
+def with_system(call: Call, system: str) -> tuple[Message, ...]:
+    """The messages of a call with the system prompt of a step."""
+    first = "".join(segment.text for segment in call.segments)
+    return tuple(
+        replace(message, content=system)
+        if message.role == "system" and not message.persist and message.content == first
+        else message
+        for message in call.messages
+    )
+
+
+def _after_system(messages: tuple[Message, ...], spoken: tuple[Message, ...]) -> tuple[Message, ...]:
+    """Sections that are messages of their own stand right after the system prompt."""
+    place = 1 if messages and messages[0].role == "system" else 0
+    return (*messages[:place], *spoken, *messages[place:])
+
+
+def _plain(message: Message) -> Message:
+    """The message as JSON knows it."""
+    time = message.timestamp
+    return replace(message, timestamp=time.isoformat()) if isinstance(time, datetime) else message

@@ -1,0 +1,111 @@
+"""`cuecard replay`: what a recorded conversation would cost under each delivery."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.cli.step import open_engine
+from cuecard.engine import Engine
+from cuecard.errors import Problem, did_you_mean
+from cuecard.model import Delivery
+from cuecard.outside.content import find_content
+from cuecard.outside.log_file import read_log
+from cuecard.outside.models import profiles_with, read_models
+from cuecard.replay.as_json import report_json
+from cuecard.replay.importers import LogForm, read_conversation
+from cuecard.replay.play import Definitions
+from cuecard.replay.recommend import Recommendation, recommend
+from cuecard.replay.report import DELIVERIES, Report
+from cuecard.replay.report import replay as replay_transcript
+from cuecard.spec.models_file import ModelProfile
+from cuecard.spec.transcript_file import TranscriptFile
+
+MODELS = ("claude-opus-4-8", "claude-sonnet-4-5", "gpt-5.6", "gpt-5", "gpt-4o")
+"""Whose prices are shown when none is chosen: every kind of price there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for; the fields are the options of the command."""
+
+    form: LogForm = "auto"
+    deliveries: Sequence[Delivery] = ()
+    definitions: Definitions = "deferred"
+    models: Sequence[str] = ()
+    own_models: Path | None = None
+    recommend: bool = False
+    html: Path | None = None
+    as_json: bool = False
+
+
+def replay(agent: Path, transcript: Path, options: Options) -> None:
+    """Play the conversation, and print what it costs.
+
+    Raises:
+        SpecError: with every problem of a file.
+        InputError: with every missing, unknown or wrong input of a turn.
+    """
+    engine = open_engine(agent)
+    source = read_log(find_content(transcript))
+    conversation = read_conversation(source.text, source.name, options.form)
+    report = replay_transcript(
+        engine,
+        conversation,
+        _profiles(engine, options),
+        name=source.name,
+        deliveries=options.deliveries or DELIVERIES,
+        definitions=options.definitions,
+    )
+    advice = recommend(report, engine, conversation, options.definitions) if options.recommend else None
+    _warn(engine, conversation)
+    if options.html:
+        _write_page(options.html, report, advice)
+    if options.as_json:
+        print(json.dumps(report_json(report, advice), indent=2, ensure_ascii=False))
+    elif not options.html:
+        _print(report, advice)
+
+
+def _print(report: Report, advice: Recommendation | None) -> None:
+    from rich.console import Console
+
+    from cuecard.cli.replaying.tables import show
+
+    show(report, advice, Console())
+
+
+def _write_page(path: Path, report: Report, advice: Recommendation | None) -> None:
+    from cuecard.cli.replaying.page import page
+
+    path.write_text(page(report, advice), encoding="utf-8")
+    sys.stderr.write(f"wrote {path}\n")
+
+
+def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
+    """The chosen models; those of a file of your own go before the agent's, and both before the shipped ones."""
+    known = read_models(options.own_models) if options.own_models else profiles_with(engine.agent.models)
+    profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
+    for profile in profiles:
+        if not profile.provider:
+            hint = did_you_mean(profile.name, (name for name in known.models if not name.endswith("*")))
+            message = f"no profile for `{profile.name}`: it is billed as if its provider had no cache"
+            _say(Problem("unknown-model", message, hint, "--model", severity="warning"))
+    return profiles
+
+
+def _warn(engine: Engine, conversation: TranscriptFile) -> None:
+    """Say what the figures leave out."""
+    told = {tool.name for tool in conversation.tools if tool.input_schema}
+    without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
+    if without:
+        message = f"{len(without)} of {len(engine.tools)} tools have no schema here, so their definitions count too little"
+        hint = "put them under `tools` of the transcript"
+        _say(Problem("no-schemas", message, hint, severity="warning"))
+
+
+def _say(problem: Problem) -> None:
+    sys.stderr.write(f"{problem.picture()}\n")

@@ -1,0 +1,116 @@
+"""Why a section changed, from two manifests alone: fingerprints of values, protocols, configuration and delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuecard.agent import CURRENT_DATE, PROTOCOLS, WORKING_MEMORY
+from cuecard.explain.nouns import Cause, CauseKind
+from cuecard.model import Manifest, SectionRecord
+
+_BUILT_IN: dict[str, CauseKind] = {WORKING_MEMORY: "memory", CURRENT_DATE: "clock"}
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two manifests, earlier and later."""
+
+    before: Manifest
+    after: Manifest
+
+    @property
+    def edited(self) -> bool:
+        """Whether the configuration is another one."""
+        return self.before.spec_sha256 != self.after.spec_sha256
+
+    @property
+    def redelivered(self) -> bool:
+        """Whether the delivery is another one."""
+        return self.before.delivery != self.after.delivery
+
+    @property
+    def compacted(self) -> bool:
+        """Whether the later prompt is a new baseline because the history was shortened; a cut says so."""
+        new = (cut for cut in self.after.cuts if cut not in self.before.cuts)
+        return any(cut.what == "baseline" and cut.reason.startswith("compacted") for cut in new)
+
+
+def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> tuple[Cause, ...]:
+    """Why the section is not what it was; at least one of `old` and `new` is there.
+
+    A value, a protocol or a tool that differs explains a change of what reads it. What none of them explains comes
+    from an edited file, else from another delivery, else from a new baseline. Where a file was edited *and* a value
+    differs, the value is named: the manifest cannot tell which of the two the text shows.
+    """
+    there = [record for record in (old, new) if record is not None]
+    tools = any(_holds_protocols(record) for record in there)
+    compaction = (Cause("compaction"),) if pair.compacted and (old or there[0].placement == "system") else ()
+    found = (*compaction, *(_tools(pair, old, new) if tools else ()), *_values(pair, old, new))
+    if found:
+        return found
+    edit = Cause("file edit", source=there[-1].source if there[-1].placement == "system" else "")
+    delivery = Cause("delivery", (pair.before.delivery, pair.after.delivery))
+    likely = [*((delivery,) if pair.redelivered else ()), *((edit,) if pair.edited else ())]
+    if likely:
+        return (likely[0],) if tools else (likely[-1],)
+    # An update that is said although no value differs now: one that changed, and changed back.
+    return (Cause("input"),) if new and _is_update(new) else (Cause("compaction"),)
+
+
+def _holds_protocols(record: SectionRecord) -> bool:
+    return PROTOCOLS in record.reads or (record.placement == "appended" and not _is_update(record))
+
+
+def _is_update(record: SectionRecord) -> bool:
+    return record.placement == "appended" and record.source.startswith("call ")
+
+
+def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
+    if new is None and old and _is_update(old):
+        return
+    before, after = pair.before.inputs, pair.after.inputs
+    differing = [name for name in {**after, **before} if before.get(name) != after.get(name)]
+    if new and _is_update(new):
+        names = differing
+    else:
+        reads = {name for record in (old, new) if record for name in record.reads}
+        names = [name for name in differing if name in reads]
+    inputs = tuple(sorted(name for name in names if name not in _BUILT_IN))
+    if inputs:
+        yield Cause("input", inputs)
+    yield from (Cause(kind) for name, kind in _BUILT_IN.items() if name in names)
+    gone = tuple(tool for tool in pair.before.active_tools if tool not in pair.after.active_tools)
+    if gone and new and _is_update(new):
+        yield Cause("discovery", gone)
+
+
+def _tools(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
+    """Tools that came or went, protocols that were edited, another order."""
+    were, are = _protocols(pair.before, old), _protocols(pair.after, new)
+    known = {p.id for p in pair.before.protocols}, {p.id for p in pair.after.protocols}
+    came = [p for name, p in are.items() if name not in were and name not in known[0]]
+    went = [p for name, p in were.items() if name not in are and name not in known[1]]
+    # A core tool, or a tool of a frozen prompt, is not discovered: it comes with an edit, or with another delivery.
+    configured = [p for p in (*came, *went) if not p.reason.startswith("discovered")]
+    moved = tuple(p.id for p in (*came, *went) if p not in configured or not (pair.edited or pair.redelivered))
+    if moved:
+        yield Cause("discovery", moved)
+    rewritten = [p for name, p in are.items() if name in were and were[name].sha256 != p.sha256]
+    if pair.edited and not pair.redelivered:
+        rewritten += configured
+    yield from (Cause("file edit", (p.id,), p.source) for p in rewritten)
+    shared = [name for name in were if name in are]
+    if shared != [name for name in are if name in were]:
+        yield Cause("order", tuple(shared))
+
+
+def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, SectionRecord]:
+    """The protocols that stand in this section, by tool."""
+    if record is None:
+        return {}
+    there = {p.id: p for p in manifest.protocols if p.placement == record.placement}
+    if record.placement == "system":
+        return there
+    found = {d.tool: f"search result {d.after_call_id}" if d.after_call_id else "search result" for d in manifest.discovered}
+    return {name: protocol for name, protocol in there.items() if found.get(name) == record.source}

@@ -1,0 +1,58 @@
+"""The turn: what the host knows of one call."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from cuecard.model.gates import Gates
+from cuecard.model.messages import Message, Summary
+from cuecard.model.values import DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What the host knows of one call; every field has a default.
+
+    Attributes:
+        inputs: values of the inputs that the agent file declares.
+        memory: the working memory as this call starts.
+        now: the time with its zone; the engine's clock is asked when it is None.
+        tools: names of the tools that exist for this call; None means the whole catalogue.
+        discovered: tools found earlier in the conversation whose results are no longer in the history.
+        reload: the policy by which a watched engine was chosen for this call, for the manifest.
+        delivery: overrides the engine's delivery for this call; another one than before opens a new baseline.
+        model: the provider's name of the model, such as `claude-opus-4-8`; decides what `auto` delivery means.
+        host: whether the host can append messages in mid-conversation, or only set the system prompt.
+        profile: which set of sections, of those that the agent file names.
+        variant: which changes on top of the profile.
+        files: files that the host supplies for sections, by their path in the agent file.
+        gates: what switches tools on and off in lists of tools.
+        environment: the names of environment variables that are set, for skills that need some.
+        messages: the conversation before the current message, oldest first, for the agent's history policy.
+        summary: the summary that is stored with the conversation.
+        message: the current message; None where the host sends it by other ways.
+        metadata: runtime facts for a message of their own.
+        ephemeral: an instruction for this call alone, which no host should store.
+    """
+
+    inputs: Mapping[str, Json] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
+    now: datetime | None = None
+    tools: tuple[str, ...] | None = None
+    discovered: tuple[str, ...] = ()
+    reload: ReloadPolicy | None = None
+    delivery: DeliveryWish | None = None
+    model: str = ""
+    host: Host = "messages"
+    profile: str = ""
+    variant: str = ""
+    files: Mapping[str, FileText] = field(default_factory=dict)
+    gates: Gates = field(default_factory=Gates)
+    environment: tuple[str, ...] = ()
+    messages: tuple[Message, ...] = ()
+    summary: str | Summary = ""
+    message: Message | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    ephemeral: str = ""

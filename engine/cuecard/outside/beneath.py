@@ -1,0 +1,96 @@
+"""Files below a folder, opened so that no link, device or endless file gets in the way, whoever changes them meanwhile.
+
+Each name of a path is opened on its own and never followed (`openat` with `O_NOFOLLOW`): a path that was checked first
+and opened later could have become another one in between.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
+
+
+class RefusedError(Exception):
+    """A file that is not read; the text says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """What a folder holds under one name, links not followed."""
+
+    name: str
+    kind: int
+    identity: tuple[int, int]
+
+    @property
+    def is_link(self) -> bool:
+        """Whether it is a symbolic link."""
+        return stat.S_ISLNK(self.kind)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder."""
+        return stat.S_ISDIR(self.kind)
+
+
+def entries(root: str, parts: Sequence[str]) -> list[Entry]:
+    """What the folder holds, by name.
+
+    Raises:
+        OSError: when it cannot be listed, or when a part of the path is a link.
+    """
+    with _opened(root, parts) as folder:
+        return [_entry(folder, name) for name in sorted(os.listdir(folder))]  # noqa: PTH208 - a handle
+
+
+def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tuple[int, int]]:
+    """The bytes of a regular file, and what tells it from every other file.
+
+    Raises:
+        OSError: when it cannot be read, or when a part of the path is a link.
+        RefusedError: when it is no regular file, or larger than `limit` bytes.
+    """
+    with _opened(root, parts[:-1]) as folder:
+        if not stat.S_ISREG(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode):
+            raise RefusedError("this is not a regular file")
+        # Not to wait for a writer, should it have become a pipe by now.
+        handle = os.open(parts[-1], _READ | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
+        with os.fdopen(handle, "rb") as file:
+            seen = os.fstat(handle)
+            if not stat.S_ISREG(seen.st_mode):
+                raise RefusedError("this is not a regular file")
+            data = b"" if seen.st_size > limit else file.read(limit + 1)
+            if seen.st_size > limit or len(data) > limit:
+                raise RefusedError(f"more than {limit:,} bytes")
+            return data, (seen.st_dev, seen.st_ino)
+
+
+def parts_below(root: str, path: str) -> tuple[str, ...] | None:
+    """The names that lead from one real path to another below it; None if it is not below it."""
+    return Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else None
+
+
+def _entry(folder: int, name: str) -> Entry:
+    seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
+    return Entry(name, seen.st_mode, (seen.st_dev, seen.st_ino))
+
+
+@contextmanager
+def _opened(root: str, parts: Sequence[str]) -> Iterator[int]:
+    """A handle of the folder; each part is opened from the one before, and no link is followed."""
+    handle = os.open(root, _FOLDER)
+    try:
+        for part in parts:
+            inner = os.open(part, _FOLDER, dir_fd=handle)
+            os.close(handle)
+            handle = inner
+        yield handle
+    finally:
+        os.close(handle)

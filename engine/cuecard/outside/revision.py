@@ -1,0 +1,99 @@
+"""Reads a revision of a git repository into a folder, without touching the working tree or the index."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path, PurePosixPath
+
+from cuecard.errors import InputError, Problem
+from cuecard.outside.folder import MAX_BYTES
+
+_AT_ONCE = 500
+"""How many files are read from git in one go."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A file in a tree of git: its object, its path from the top, and whether it is a link."""
+
+    digest: str
+    path: PurePosixPath
+    is_link: bool
+
+
+def read_revision(revision: str, into: Path) -> PurePosixPath:
+    """Write the files of a revision of the repository around the current folder into the folder `into`.
+
+    Files that are too large for an agent (`MAX_BYTES`) are left out, and links that lead out of the repository.
+    Attributes such as `export-ignore` do not matter.
+
+    Args:
+        revision: a commit, branch, tag or tree, as git names them: `HEAD~2`, `main`, `v1.0`.
+        into: an empty folder.
+
+    Returns:
+        The current folder, as a path from the top of the repository.
+
+    Raises:
+        InputError: when git is not installed, there is no repository here, or it has no such revision.
+    """
+    here = _git("rev-parse", "--show-prefix")
+    if here is None:
+        hint = f"go into the repository that holds `{revision}`"
+        raise InputError(Problem("no-repository", f"{Path.cwd()} is not in a git repository", hint, revision))
+    tree = None if revision.startswith("-") else _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
+    if tree is None:
+        hint = "see `git log` and `git branch --all` for what there is"
+        raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
+    entries = iter(_entries(os.fsdecode(tree.strip())))
+    while some := tuple(islice(entries, _AT_ONCE)):
+        _write(some, into)
+    return PurePosixPath(os.fsdecode(here.strip(b"\n")))
+
+
+def _entries(tree: str) -> Iterator[_Entry]:
+    listed = _git("ls-tree", "-r", "-l", "-z", "--full-tree", tree) or b""
+    for line in listed.split(b"\0")[:-1]:
+        about, _, path = line.partition(b"\t")
+        mode, kind, digest, size = about.split()
+        place = PurePosixPath(os.fsdecode(path))
+        # Git itself refuses such paths; a tree that somebody made by hand may have them.
+        safe = not place.is_absolute() and ".." not in place.parts
+        if kind == b"blob" and int(size) <= MAX_BYTES and safe:
+            yield _Entry(digest.decode(), place, mode == b"120000")
+
+
+def _write(entries: Sequence[_Entry], into: Path) -> None:
+    contents = _contents(entry.digest for entry in entries)
+    for entry, content in zip(entries, contents, strict=True):
+        target = into / entry.path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if not entry.is_link:
+            target.write_bytes(content)
+        elif (target.parent / os.fsdecode(content)).resolve().is_relative_to(into.resolve()):
+            target.symlink_to(os.fsdecode(content))
+
+
+def _contents(digests: Iterable[str]) -> Iterator[bytes]:
+    """What each object holds. `git cat-file --batch` writes a line `DIGEST blob SIZE`, the content, and a newline."""
+    answer = _git("cat-file", "--batch", said="".join(f"{digest}\n" for digest in digests).encode()) or b""
+    position = 0
+    while position < len(answer):
+        end = answer.index(b"\n", position)
+        size = int(answer[position:end].split()[2])
+        yield answer[end + 1 : end + 1 + size]
+        position = end + size + 2
+
+
+def _git(*arguments: str, said: bytes = b"") -> bytes | None:
+    """What a git command prints; None when it fails."""
+    try:
+        done = subprocess.run(["git", *arguments], input=said, capture_output=True, check=False)
+    except OSError as error:
+        hint = "install git, or compare files that `cuecard render --json` has written"
+        raise InputError(Problem("no-git", f"git does not start: {error.strerror}", hint, "git")) from None
+    return done.stdout if done.returncode == 0 else None

@@ -1,0 +1,53 @@
+"""Runs a summarizer with a time limit: the one part of summaries that needs a thread and a clock."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from contextvars import copy_context
+from dataclasses import dataclass
+
+from cuecard.history.summary import Summarizer, SummaryRequest
+from cuecard.model import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What came of it: the summary, or None and a diagnostic that says why there is none."""
+
+    text: str | None
+    diagnostic: Diagnostic | None = None
+
+
+def summarize(request: SummaryRequest, summarizer: Summarizer, timeout: float) -> Reply:
+    """The summarizer's answer, at most `timeout` seconds later; never an exception of its own.
+
+    It runs in a thread that ends with the process; an answer that comes late is thrown away. The codes of the
+    diagnostic are `summarizer_failed`, `summarizer_slow` and `summarizer_empty`.
+    """
+    answer: Future[Reply] = Future()
+    context = copy_context()
+    threading.Thread(
+        target=lambda: context.run(_answer, answer, request, summarizer), name="cuecard-summarizer", daemon=True
+    ).start()
+    try:
+        return answer.result(timeout)
+    except TimeoutError:
+        return _nothing("summarizer_slow", f"no summary within {timeout:g} seconds")
+
+
+def _answer(answer: Future[Reply], request: SummaryRequest, summarizer: Summarizer) -> None:
+    try:
+        answer.set_result(_reply(summarizer(request)))
+    except BaseException as error:  # noqa: BLE001 - whatever went wrong in there, the conversation goes on
+        answer.set_result(_nothing("summarizer_failed", f"{type(error).__name__}: {error}"))
+
+
+def _reply(text: object) -> Reply:
+    if not isinstance(text, str):
+        return _nothing("summarizer_failed", f"the answer is of type {type(text).__name__}, not a text")
+    return Reply(text) if text.strip() else _nothing("summarizer_empty", "the answer is blank")
+
+
+def _nothing(code: str, message: str) -> Reply:
+    return Reply(None, Diagnostic(code, message))

@@ -1,0 +1,113 @@
+"""The cheapest delivery for an agent and a conversation, and the number of tools at which another one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+
+from cuecard.cost import Prices, bill
+from cuecard.engine import Engine
+from cuecard.model import Delivery, ToolCard
+from cuecard.replay.play import Definitions, play, without_searches
+from cuecard.replay.report import DELIVERIES, FROZEN_DIRECT, Report
+from cuecard.replay.resize import needed, resized
+from cuecard.spec.transcript_file import TranscriptFile
+
+MOST_TOOLS = 2_000
+"""Catalogues are not grown beyond this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From how many tools on `frozen` costs more than the cheapest of the other deliveries.
+
+    Attributes:
+        variant: `frozen`, or the same without searches.
+        against: that other delivery.
+        fewest: the smallest catalogue that this conversation can do with: core tools, and tools that it calls.
+        tools: the smallest catalogue, not below `fewest`, with which `against` costs less; None when there is none up
+            to `MOST_TOOLS`.
+    """
+
+    variant: str
+    against: str
+    fewest: int
+    tools: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The cheapest of the deliveries with the first model, and where that changes."""
+
+    delivery: str
+    cost: float
+    thresholds: tuple[Threshold, ...]
+
+
+def recommend(
+    report: Report, engine: Engine, transcript: TranscriptFile, definitions: Definitions = "deferred"
+) -> Recommendation:
+    """Play and bill the conversation again with smaller and larger catalogues (see `resized`)."""
+    real = [variant for variant in report.variants if variant.name in DELIVERIES]
+    best = min(real, key=lambda variant: report.bill(variant).cost)
+    rivals = [variant for variant in real if variant.name != "frozen"]
+    if not rivals:
+        return Recommendation(best.name, report.bill(best).cost, ())
+    against = min(rivals, key=lambda variant: report.bill(variant).cost).name
+    rival = next(delivery for delivery in DELIVERIES if delivery == against)
+    cost = _coster(engine, Prices.of(report.models[0]), definitions)
+    direct = without_searches(transcript, engine.agent.spec.tools.search.tool)
+    fewest = len(engine.agent.spec.tools.core) + len(needed(engine, transcript))
+
+    def threshold(variant: str, frozen: TranscriptFile) -> Threshold:
+        def dearer(tools: int) -> bool:
+            # What `append` and `rewrite` send does not depend on tools that nobody has found, but for definitions.
+            size = tools if definitions == "all" else len(engine.tools)
+            return cost(frozen, "frozen", tools) > cost(transcript, rival, size)
+
+        return Threshold(variant, rival, fewest, _first(dearer, fewest))
+
+    found = [threshold("frozen", transcript)]
+    if any(variant.name == FROZEN_DIRECT for variant in report.variants):
+        found.append(threshold(FROZEN_DIRECT, direct))
+    return Recommendation(best.name, report.bill(best).cost, tuple(found))
+
+
+def _coster(
+    engine: Engine, prices: Prices, definitions: Definitions
+) -> Callable[[TranscriptFile, Delivery, int], float]:
+    """What a conversation costs under a delivery with so many tools; each answer is worked out once."""
+    conversations: dict[int, TranscriptFile] = {}
+
+    @cache
+    def cost(conversation: int, delivery: Delivery, tools: int) -> float:
+        transcript = conversations[conversation]
+        cards = [ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools]
+        told = engine.with_tools(card for card in cards if card.name in engine.tools)
+        sized = resized(told, tools, needed(engine, transcript))
+        unlimited = transcript.model_copy(
+            update={"turns": [turn.model_copy(update={"tools": None}) for turn in transcript.turns]}
+        )
+        return bill([sent.request for sent in play(sized, unlimited, delivery, definitions)], prices).cost
+
+    def coster(transcript: TranscriptFile, delivery: Delivery, tools: int) -> float:
+        conversations[id(transcript)] = transcript
+        return cost(id(transcript), delivery, tools)
+
+    return coster
+
+
+def _first(holds: Callable[[int], bool], least: int) -> int | None:
+    """The smallest number from `least` on for which it holds, given that it holds for all larger ones."""
+    if holds(least):
+        return least
+    low, high = least, max(2 * least, 2)
+    while not holds(high):
+        if high >= MOST_TOOLS:
+            return None
+        low, high = high, min(2 * high, MOST_TOOLS)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

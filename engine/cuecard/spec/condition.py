@@ -1,0 +1,50 @@
+"""Conditions: when a section is part of the prompt."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cuecard.model import Json
+from cuecard.spec.validate import FileModel
+
+
+def _tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _named(value: Any) -> Any:
+    return {"input": value} if isinstance(value, str) else value
+
+
+class ConditionSpec(FileModel):
+    """One test on the values of a call; exactly one key. A text alone is short for `input`."""
+
+    input: str | None = Field(
+        None, description="true when this value is not empty, 0 or false; `a.b` goes into objects"
+    )
+    equals: dict[str, Json] | None = Field(None, description="true when each of these inputs has this value")
+    tool: str | None = Field(None, description="true when this tool exists for the call")
+    not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
+    all: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
+        None, description="true when every condition is"
+    )
+    any: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
+        None, description="true when one of the conditions is"
+    )
+
+    @model_validator(mode="after")
+    def _one_key(self) -> ConditionSpec:
+        if len(self.model_fields_set) != 1:
+            raise ValueError("should have one of the keys input, equals, tool, not, all, any")
+        return self
+
+
+Condition = Annotated[
+    ConditionSpec,
+    BeforeValidator(_named, json_schema_input_type=str | ConditionSpec),
+]
+"""A condition, or the name of an input that must not be empty."""
+
+ConditionSpec.model_rebuild()

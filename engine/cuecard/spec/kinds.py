@@ -1,0 +1,35 @@
+"""Kinds of values that several files share: names, texts, lists of them."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, WithJsonSchema
+
+Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
+"""A name of an agent, input or section: a letter, then letters, digits, `_` or `-`."""
+
+ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
+"""A tool's name as model providers accept it (and as MCP servers send it)."""
+
+
+def _texts(value: Any) -> Any:
+    if isinstance(value, str):
+        return (value,)
+    if not isinstance(value, (list, tuple)):
+        raise ValueError("should be a text, or a list of texts")  # noqa: TRY004 - pydantic collects ValueError
+    return tuple(value)
+
+
+def as_tuple(value: Any) -> Any:
+    """Lists of a file as tuples; anything else as it is, for the validation to refuse."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+Names = Annotated[tuple[ToolName, ...], BeforeValidator(as_tuple)]
+Texts = Annotated[
+    tuple[str, ...],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
+]
+"""A text, or a list of texts."""

@@ -1,0 +1,191 @@
+"""Agent files laid over each other (`extends`): base, organisation, project, agent; the later one wins.
+
+Mappings are merged key by key, sections by their `id`; everything else is replaced. Every value keeps the place where it
+was written, and paths stay relative to the file that wrote them.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cuecard.errors import Problem, SpecError, did_you_mean
+from cuecard.model import Json
+from cuecard.spec.section_file import SOURCES
+from cuecard.spec.yaml_text import Document, Path
+
+PLACING = ("before", "after", "remove")
+"""Keys of a section that say where an overlay puts it, or that it takes it away."""
+
+_FILES = {"file", "path", "partials", "roots", "instructions", "models", "template"}
+"""Keys whose texts name files or folders."""
+
+
+def lay_over(documents: Sequence[tuple[Document, str]]) -> Document:
+    """One document of many, each with the folder of its file relative to the last one's; the last one wins.
+
+    Raises:
+        SpecError: for each section that an overlay places by, or removes from, sections that do not exist.
+    """
+    merged, folder = documents[0]
+    if folder or len(documents) > 1:
+        merged = _Merger(folder).only(merged)
+    for document, place in documents[1:]:
+        merged = _Merger(place).over(merged, document)
+    return merged
+
+
+def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
+    """Each value with its dotted path (sections by their ids), the document that wrote it, and the line."""
+    for path, value in _leaves(document.value, ()):
+        yield _dotted(document.value, path), document.origin(path), document.span(path).line
+
+
+def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
+    if isinstance(value, dict) and value:
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list) and path == ("sections",):
+        for index, item in enumerate(value):
+            yield from _leaves(item, (*path, index))
+    else:
+        yield path, value
+
+
+def _dotted(value: Json, path: Path) -> str:
+    words = []
+    for part in path:
+        value = value[part]
+        named = value.get("id") if isinstance(part, int) and isinstance(value, dict) else None
+        words.append(str(named or part))
+    return ".".join(words)
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A section of the merged list: where it stands in the base, where in the overlay; either may be missing."""
+
+    base: Path | None
+    top: Path | None
+
+
+@dataclass(slots=True)
+class _Merger:
+    folder: str
+    made: Document = field(default_factory=lambda: Document("", "", {}))
+    problems: list[Problem] = field(default_factory=list)
+
+    def only(self, document: Document) -> Document:
+        value = self.copy(document, (), (), top=True)
+        return Document(
+            document.name, document.text, value, self.made.keys, self.made.values, document.warnings, self.made.origins
+        )
+
+    def over(self, base: Document, top: Document) -> Document:
+        value = self.merge(base, (), top, (), ())
+        if self.problems:
+            raise SpecError(self.problems)
+        warnings = (*base.warnings, *top.warnings)
+        return Document(top.name, top.text, value, self.made.keys, self.made.values, warnings, self.made.origins)
+
+    def copy(self, document: Document, source: Path, out: Path, *, top: bool) -> Json:
+        self.note(document, source, out)
+        value = document.at(source)
+        if isinstance(value, dict):
+            keys = [key for key in value if not (len(out) == 2 and out[0] == "sections" and key in PLACING)]
+            return {key: self.copy(document, (*source, key), (*out, key), top=top) for key in keys}
+        if isinstance(value, list):
+            return [self.copy(document, (*source, i), (*out, i), top=top) for i in range(len(value))]
+        return self.moved(value, out) if top else value
+
+    def merge(self, base: Document, in_base: Path, top: Document, in_top: Path, out: Path) -> Json:
+        below, above = base.at(in_base), top.at(in_top)
+        if out == ("sections",) and isinstance(below, list) and isinstance(above, list):
+            self.note(top, in_top, out)
+            pieces = self.pieces(base, below, top, above)
+            return [self.piece(base, top, piece, (*out, index)) for index, piece in enumerate(pieces)]
+        if not isinstance(below, dict) or not isinstance(above, dict):
+            return self.copy(top, in_top, out, top=True)
+        self.note(top if out else base, in_top if out else in_base, out)
+        gone = _displaced(above) if len(out) == 2 and out[0] == "sections" else frozenset()
+        merged = {}
+        for key in dict.fromkeys((*below, *above)):
+            if key in gone or (len(out) == 2 and out[0] == "sections" and key in PLACING):
+                continue
+            place = (*out, key)
+            if key in below and key in above:
+                merged[key] = self.merge(base, (*in_base, key), top, (*in_top, key), place)
+            elif key in below:
+                merged[key] = self.copy(base, (*in_base, key), place, top=False)
+            else:
+                merged[key] = self.copy(top, (*in_top, key), place, top=True)
+        return merged
+
+    def piece(self, base: Document, top: Document, piece: _Piece, out: Path) -> Json:
+        if piece.base and piece.top:
+            return self.merge(base, piece.base, top, piece.top, out)
+        if piece.base:
+            return self.copy(base, piece.base, out, top=False)
+        return self.copy(top, piece.top or (), out, top=True)
+
+    def pieces(self, base: Document, below: list[Json], top: Document, above: list[Json]) -> list[_Piece]:
+        """The sections of both, in the order of the result."""
+        found = {_id(item, f"#{i}"): _Piece(("sections", i), None) for i, item in enumerate(below)}
+        for index, item in enumerate(above):
+            path, name = ("sections", index), _id(item, f"+{index}")
+            if isinstance(item, dict) and item.get("remove") is True:
+                self.known(top, (*path, "id"), name, found)
+                found.pop(name, None)
+                continue
+            known = found.get(name)
+            found[name] = _Piece(known.base if known else None, path)
+            found = self.placed(top, path, item, name, found)
+        return list(found.values())
+
+    def placed(self, top: Document, path: Path, item: Json, name: str, found: dict[str, _Piece]) -> dict[str, _Piece]:
+        for key, behind in (("before", 0), ("after", 1)):
+            if isinstance(item, dict) and key in item:
+                anchor = str(item[key])
+                if not self.known(top, (*path, key), anchor, found):
+                    return found
+                others = [other for other in found if other != name]
+                at = others.index(anchor) + behind if anchor in others else len(others)
+                return {other: found[other] for other in (*others[:at], name, *others[at:])}
+        return found
+
+    def known(self, top: Document, path: Path, name: str, found: Mapping[str, _Piece]) -> bool:
+        if name in found:
+            return True
+        hint = did_you_mean(name, found)
+        self.problems.append(
+            top.problem(path, "unknown-section", f"there is no section `{name}` below this file", hint)
+        )
+        return False
+
+    def note(self, document: Document, source: Path, out: Path) -> None:
+        origin = document.origin(source)
+        if source in document.keys:
+            self.made.keys[out] = document.keys[source]
+        if source in document.values:
+            self.made.values[out] = document.values[source]
+        self.made.origins[out] = origin
+
+    def moved(self, value: Json, out: Path) -> Json:
+        """A path relative to the agent file instead of to the file that wrote it."""
+        named = next((part for part in reversed(out) if isinstance(part, str)), "")
+        if not self.folder or named not in _FILES or not isinstance(value, str) or not value:
+            return value
+        return posixpath.normpath(posixpath.join(self.folder, value))
+
+
+def _id(item: Json, otherwise: str) -> str:
+    named = item.get("id") if isinstance(item, dict) else None
+    return named if isinstance(named, str) else otherwise
+
+
+def _displaced(above: Mapping[str, Json]) -> frozenset[str]:
+    """What a section of an overlay replaces: another text for a text or a file, another source for a source."""
+    texts, sources = {"text", "file"}, set(SOURCES)
+    gone = (texts if texts & above.keys() else set()) | (sources if sources & above.keys() else set())
+    return frozenset(gone - above.keys())

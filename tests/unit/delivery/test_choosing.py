@@ -1,0 +1,193 @@
+"""`delivery: auto`: decided by host, model and the size of all instructions, kept for a conversation, and explained."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cuecard import Call, Engine, Manifest, SpecError, Turn
+from cuecard.choosing import FEW, Choice, authority_of, choose_delivery
+from cuecard.model import Delivery, DeliveryWish, Host
+from cuecard.spec.models_file import ModelProfile
+from unit.delivery.agents import agent_of, write_agent
+
+CACHING, PLAIN = replace(ModelProfile("caching"), cache_read=0.1), ModelProfile("plain")
+BEFORE = Choice("append", "auto: because")
+
+
+def manifest(engine: Engine, call: Call) -> Manifest:
+    return engine.prepare_step(call).manifest
+
+
+@pytest.mark.parametrize(
+    ("host", "model", "tokens", "delivery"),
+    [
+        ("messages", CACHING, FEW, "frozen"),
+        ("messages", CACHING, FEW + 1, "append"),
+        ("messages", PLAIN, FEW, "frozen"),
+        ("messages", PLAIN, FEW + 1, "append"),
+        ("system-only", CACHING, FEW, "frozen"),
+        ("system-only", CACHING, FEW + 1, "rewrite"),
+        ("system-only", PLAIN, FEW, "rewrite"),
+        ("system-only", PLAIN, FEW + 1, "rewrite"),
+    ],
+)
+def test_auto_goes_by_host_model_and_size(host: Host, model: ModelProfile, tokens: int, delivery: Delivery) -> None:
+    choice = choose_delivery(None, host, model, lambda: tokens)
+
+    assert choice.delivery == delivery
+    assert f"{tokens:,} tokens" in choice.reason
+
+
+def test_the_reason_names_all_that_decided() -> None:
+    assert choose_delivery(None, "system-only", PLAIN, lambda: 900).reason == (
+        "auto: the host can only set the system prompt, and all instructions take 900 tokens, at most 2,200, "
+        "and `plain` is not known to cache"
+    )
+
+
+@pytest.mark.parametrize("host", ["messages", "system-only"])
+@pytest.mark.parametrize("delivery", ["rewrite", "frozen"])
+def test_a_wish_is_granted_without_counting(host: Host, delivery: Delivery) -> None:
+    wish = Choice(delivery, "the turn says so")
+
+    assert choose_delivery(wish, host, CACHING, lambda: 1 // 0) == wish
+
+
+def test_append_is_impossible_where_only_the_system_prompt_can_be_set_and_the_reason_says_so() -> None:
+    choice = choose_delivery(Choice("append", "the turn says so"), "system-only", CACHING, lambda: FEW + 1)
+
+    assert choice.delivery == "rewrite"
+    assert choice.reason.startswith("in place of append: the host can only set the system prompt")
+
+
+def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> None:
+    once = choose_delivery(None, "messages", CACHING, lambda: 1 // 0, BEFORE)
+    twice = choose_delivery(None, "messages", CACHING, lambda: 1 // 0, once)
+
+    assert once == twice == Choice("append", "as before in this conversation: auto: because")
+
+
+def test_what_is_no_longer_possible_is_not_kept() -> None:
+    assert choose_delivery(None, "system-only", CACHING, lambda: FEW + 1, BEFORE).delivery == "rewrite"
+
+
+@pytest.mark.parametrize(("tools", "delivery"), [(12, "frozen"), (40, "append")])
+def test_a_dozen_short_tools_are_frozen_and_forty_are_discovered(
+    tmp_path: Path, tools: int, delivery: Delivery
+) -> None:
+    engine = agent_of(tmp_path, tools, "auto")
+
+    assert engine.prepare_call().delivery == delivery
+
+
+def test_only_the_tools_of_the_call_count(tmp_path: Path) -> None:
+    engine = agent_of(tmp_path, 40, "auto")
+    few = tuple(engine.tools)[:10]
+
+    assert engine.prepare_call(Turn(tools=few)).delivery == "frozen"
+
+
+def test_the_manifest_says_what_was_chosen_and_why(tmp_path: Path) -> None:
+    engine = Engine.open(write_agent(tmp_path, 40, "delivery: auto\n"))
+    found = manifest(engine, engine.prepare_call(Turn(host="system-only", model="claude-opus-4-8")))
+
+    assert found.delivery == "rewrite"
+    assert found.delivery_reason.startswith("auto: the host can only set the system prompt, and all instructions take")
+
+
+@pytest.mark.parametrize(
+    ("opened", "asked", "said"),
+    [
+        (None, None, "the agent file says so"),
+        ("rewrite", None, "the engine was opened so"),
+        ("rewrite", "frozen", "the turn says so"),
+    ],
+)
+def test_the_turn_goes_before_the_engine_and_the_engine_before_the_file(
+    tmp_path: Path, opened: DeliveryWish | None, asked: DeliveryWish | None, said: str
+) -> None:
+    engine = agent_of(tmp_path, 2, opened)
+    call = engine.prepare_call(Turn(delivery=asked))
+
+    assert call.delivery == (asked or opened or "append")
+    assert manifest(engine, call).delivery_reason == said
+
+
+def test_a_conversation_keeps_its_choice_when_tools_come_and_go(tmp_path: Path) -> None:
+    engine = agent_of(tmp_path, 40, "auto")
+    first = engine.prepare_call()
+    second = engine.prepare_call(Turn(tools=tuple(engine.tools)[:5]), previous=Call.from_json(first.to_json()))
+
+    assert (first.delivery, second.delivery) == ("append", "append")
+    assert second.segments == first.segments
+    assert not [cut for cut in second.cuts if cut.what == "baseline"]
+
+
+@pytest.mark.parametrize(
+    ("model", "authority"),
+    [
+        ("claude-opus-4-8", "system"),
+        ("claude-sonnet-5", "user"),
+        ("gpt-5", "developer"),
+        ("gemini-2.5-pro", "user"),
+        ("unheard-of", "user"),
+        ("", "unknown"),
+    ],
+)
+def test_the_manifest_says_with_whose_words_instructions_reach_the_model(
+    tmp_path: Path, model: str, authority: str
+) -> None:
+    engine = agent_of(tmp_path, 3)
+    found = manifest(engine, engine.prepare_call(Turn(model=model)))
+
+    assert (found.model, found.authority) == (model, authority)
+
+
+@pytest.mark.parametrize("model", [PLAIN, ModelProfile("")])
+def test_what_stands_in_the_system_prompt_has_its_authority_whatever_the_model(model: ModelProfile) -> None:
+    assert authority_of("rewrite", "messages", model) == "system"
+    assert authority_of("frozen", "system-only", model) == "system"
+
+
+OWN = 'source: "measured by us", as_of: 2026-11-20'
+
+
+def test_the_agents_own_models_are_laid_over_the_shipped_ones(tmp_path: Path) -> None:
+    path = write_agent(tmp_path, 3, "models: models.yaml\n")
+    mid = f"mid_conversation: {{value: developer, {OWN}}}"
+    text = f"providers: {{house: {{}}}}\nmodels:\n  house-7: {{provider: house, {mid}}}\n"
+    (tmp_path / "models.yaml").write_text(text, encoding="utf-8")
+    engine = Engine.open(path)
+    found = [engine.prepare_call(Turn(model=name)).authority for name in ("house-7", "claude-opus-4-8")]
+
+    assert found == ["developer", "system"]
+
+
+def test_the_agents_own_models_are_part_of_its_fingerprint(tmp_path: Path) -> None:
+    path = write_agent(tmp_path, 3, "models: models.yaml\n")
+    prints = set()
+    for price in (0.1, 0.2):
+        figure = f"cache_read: {{value: {price}, {OWN}}}"
+        (tmp_path / "models.yaml").write_text(f"providers: {{house: {{{figure}}}}}\n", encoding="utf-8")
+        prints.add(Engine.open(path).agent.sha256)
+
+    assert len(prints) == 2
+
+
+def test_mistakes_in_the_agents_own_models_are_told_with_all_others(tmp_path: Path) -> None:
+    path = write_agent(tmp_path, 3, "models: models.yaml\ndelivry: append\n")
+    (tmp_path / "models.yaml").write_text("models:\n  mine: {provider: antropic}\n", encoding="utf-8")
+    with pytest.raises(SpecError) as caught:
+        Engine.open(path)
+
+    assert {problem.code for problem in caught.value.problems} == {"unknown-key", "unknown-provider"}
+    assert "did you mean `anthropic`?" in str(caught.value)
+
+
+def test_a_models_file_that_is_not_there_is_an_error_at_its_key(tmp_path: Path) -> None:
+    path = write_agent(tmp_path, 3, "models: modles.yaml\n")
+    with pytest.raises(SpecError, match=r"agent.yaml:4:9: error\[missing-file\]"):
+        Engine.open(path)

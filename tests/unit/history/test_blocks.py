@@ -1,0 +1,81 @@
+"""Windows that move in blocks, so that the cached prefix survives (reference on caching, section 4)."""
+
+from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.model.messages import Summary
+from cuecard.spec.history_file import BlockHistory
+from unit.history.chat import calls, reasons, result, talk, texts, user, words
+
+SPEC = BlockHistory(policy="blocks", limit=8, block=4)
+
+
+def starts(counts: range, spec: BlockHistory) -> list[int]:
+    """The number of the first message that goes in, for each length of the conversation."""
+    return [n - len(select(talk(n), "", spec, words).messages) + 1 for n in counts]
+
+
+def test_the_window_stays_for_a_block_of_messages_and_then_moves_by_one() -> None:
+    assert starts(range(1, 19), SPEC) == [1] * 8 + [5] * 4 + [9] * 4 + [13] * 2
+
+
+def test_over_its_tokens_the_window_moves_down_to_the_low_water_mark() -> None:
+    # Messages cost 4 + 2: ten take 60. The eleventh moves the window, until at most 30 are left.
+    spec = BlockHistory(policy="blocks", limit=100, block=1, max_tokens=60, low=0.5)
+
+    assert starts(range(1, 18), spec) == [1] * 10 + [7] * 6 + [13]
+
+
+def test_the_newest_message_stays_where_it_fits_alone() -> None:
+    spec = BlockHistory(policy="blocks", max_tokens=20, low=0.1)
+
+    assert texts(select([user("a " * 10), user("b " * 15)], "", spec, words).messages) == ["b " * 15]
+    assert select([user("a " * 17)], "", spec, words).messages == ()
+
+
+def test_a_tool_call_and_its_results_move_together() -> None:
+    spec = BlockHistory(policy="blocks", limit=3, block=1)
+    history = [calls("1", "2"), result("1"), result("2"), user("b")]
+
+    assert texts(select(history, "", spec, words).messages) == ["b"]
+
+
+def test_what_has_moved_out_has_a_cut() -> None:
+    assert reasons(select(talk(9), "", SPEC, words).cuts) == {
+        "history messages 1 to 4": "history.block: the window has moved on"
+    }
+
+
+def test_what_has_moved_out_is_summarized_once() -> None:
+    request = summary_due(talk(9), "", SPEC, words)
+    first = apply_summary(talk(9), "", SPEC, words, "four messages")
+
+    assert request is not None
+    assert request.text.endswith("User: message 1\nAssistant: message 2\nUser: message 3\nAssistant: message 4")
+    assert first.store == Summary("four messages", covers=4)
+    assert first.as_message is not None, "the request that misses them first has the summary"
+    assert summary_due(talk(12), first.store, SPEC, words) is None
+
+
+def test_the_next_summary_is_asked_for_with_the_one_before_and_only_what_is_new() -> None:
+    request = summary_due(talk(13), Summary("four messages", covers=4), SPEC, words)
+
+    assert request is not None
+    assert request.text.startswith("Previous summary: four messages\n\nMessages to summarize:\nUser: message 5\n")
+    assert request.text.endswith("\nAssistant: message 8")
+
+
+def test_what_a_failing_summarizer_has_missed_is_asked_for_again() -> None:
+    failed = apply_summary(talk(9), "", SPEC, words, None)
+    request = summary_due(talk(13), failed.store, SPEC, words)
+
+    assert request is not None
+    assert request.text.startswith("Messages to summarize:\nUser: message 1\n")
+
+
+def test_before_the_first_move_a_summary_is_neither_wanted_nor_shown() -> None:
+    selected = select(talk(8), "stored", SPEC, words)
+
+    assert summary_due(talk(8), "stored", SPEC, words) is None
+    assert selected.as_message is None
+    assert reasons(selected.cuts) == {
+        "history summary": "history.limit: nothing has moved out that it could stand for"
+    }

@@ -1,0 +1,82 @@
+"""The keys `history:` and `messages:` as people write them, and what is said about mistakes."""
+
+from typing import Any
+
+import pytest
+from pydantic import Field, TypeAdapter
+
+from cuecard.errors import SpecError
+from cuecard.spec.history_file import HistorySpec, StackSpec
+from cuecard.spec.validate import FileModel, validate
+from cuecard.spec.yaml_text import read_yaml
+
+
+class Agent(FileModel):
+    """An agent file of these keys alone."""
+
+    history: HistorySpec | None = Field(None, description="what of a conversation goes in")
+    messages: StackSpec = Field(StackSpec(), description="the messages of a request")
+
+
+def read(text: str) -> Agent:
+    return validate(read_yaml(text, "agent.yaml"), Agent)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("history: {policy: window}", {"load": 16, "keep": 15, "on_overflow": 10, "summarize": "after"}),
+        ("history: {policy: tokens}", {"threshold": 0.8, "target": 0.1, "summarize": "before", "overhead": 4}),
+        ("history: {policy: last}", {"limit": 50}),
+        ("history: {policy: last, limit: 12}", {"limit": 12}),
+        ("history: {policy: blocks}", {"limit": 60, "block": 30, "max_tokens": None}),
+        ("history: {policy: window, drop: [blank]}", {"drop": ("blank",)}),
+    ],
+)
+def test_the_policy_says_what_else_may_be_written(text: str, expected: dict[str, Any]) -> None:
+    history = read(text).history
+
+    assert {key: getattr(history, key) for key in expected} == expected
+
+
+def test_the_summary_of_a_policy_is_shown_where_that_policy_shows_it_unless_the_file_says_otherwise() -> None:
+    specs = [read(f"history: {{policy: {p}, summary: {{temperature: 0}}}}").history for p in ("window", "tokens", "blocks")]
+
+    assert [spec.summary.show for spec in specs if spec and spec.policy != "last"] == ["section", "message", "message"]
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("history: {load: 4}", "agent.yaml:1:10", "should name its `policy`: window, tokens, last or blocks"),
+        ("history: {policy: sliding}", "agent.yaml:1:10", "should name its `policy`: window, tokens, last or blocks"),
+        ("history: {policy: window, keep: 16}", "agent.yaml:1:10", "`keep` below `load`"),
+        ("history: {policy: window, on_overflow: 16}", "agent.yaml:1:10", "`on_overflow` up to `keep`"),
+        ("history: {policy: window, lod: 4}", "agent.yaml:1:27", "unknown key `lod`"),
+        ("history: {policy: tokens, reserve: 128000}", "agent.yaml:1:10", "a `reserve` below `max_context`"),
+        ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "a `block` up to `limit`"),
+        ("history: {policy: last, prefix: '{name}: '}", "agent.yaml:1:33", "holds {name}, which nothing fills"),
+        ("history: {policy: window, summary: {message: Summary}}", "agent.yaml:1:46", "should hold {summary}"),
+        ("messages: {order: [system, current]}", "agent.yaml:1:19", "should hold system, metadata, history and current"),
+        ("messages: {metadata: {max_bytes: 8}}", "agent.yaml:1:34", "greater than or equal to 128"),
+    ],
+)
+def test_a_mistake_is_shown_where_it_is_written(text: str, place: str, message: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        read(text)
+
+    (problem,) = caught.value.problems
+    assert message in problem.message
+    assert problem.picture().startswith(f"{place}: ")
+
+
+def test_every_key_says_what_it_is() -> None:
+    schema = TypeAdapter(Agent).json_schema()
+    described = {
+        f"{name}.{key}": field.get("description")
+        for name, part in schema["$defs"].items()
+        for key, field in part["properties"].items()
+    }
+
+    assert len(described) > 60
+    assert [key for key, text in described.items() if not text] == []

@@ -1,0 +1,148 @@
+"""A token budget with compression, seed 002: 80 % of the budget, a target of 10 %."""
+
+import pytest
+
+from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.model.messages import Message, Summary
+from cuecard.spec.history_file import TokenHistory
+from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
+
+# 100 tokens; a message of `talk` costs 4 + 2.
+SPEC = TokenHistory(policy="tokens", max_context=120, reserve=20)
+
+
+def test_the_budget_is_the_context_less_the_reserve() -> None:
+    """Seed 002: "history_budget = max_context_tokens - response_reserve_tokens"."""
+    assert SPEC.budget == 100
+
+
+def test_under_the_threshold_the_summary_and_all_messages_are_sent() -> None:
+    """Seed 002: "under 80% of that budget, Pioneer sends the existing summary plus all loaded entries"."""
+    selected = select(talk(11), "They spoke of May.", SPEC, words)
+
+    assert selected.messages == tuple(talk(11))
+    assert selected.as_message == Message(
+        "system", "Summary of earlier conversation:\nThey spoke of May.", persist=False
+    )
+    assert selected.cuts == ()
+    assert summary_due(talk(11), "", SPEC, words) is None
+
+
+@pytest.mark.parametrize(("extra", "due"), [(0, False), (1, False), (2, True), (3, True)])
+def test_compression_is_due_at_eighty_percent_and_not_before(extra: int, due: bool) -> None:  # noqa: FBT001 - a table
+    twelve = talk(12)  # 72 tokens
+    last = user(" ".join(["word"] * (2 + extra)))  # 6 to 9 more: 80 is reached with two extra words
+
+    assert (summary_due([*twelve, last], "", SPEC, words) is not None) is due
+
+
+def test_the_summary_counts_towards_the_threshold() -> None:
+    assert summary_due(talk(12), "", SPEC, words) is None
+    assert summary_due(talk(12), "two words", SPEC, words) is not None
+
+
+def test_the_request_asks_for_a_tenth_of_the_budget() -> None:
+    request = summary_due(talk(14), "", SPEC, words)
+
+    assert request is not None
+    assert (request.max_tokens, request.temperature) == (10, 0.3)
+    assert request.text.startswith("Messages to summarize:\nUser: message 1\nAssistant: message 2\n")
+    assert request.text.endswith("\nAssistant: message 14")
+
+
+def test_on_success_one_system_message_stands_for_everything() -> None:
+    """Seed 002: "the model receives one system message: Summary of earlier conversation: ..."."""
+    selected = apply_summary(talk(14), "old", SPEC, words, "All of it.\n")
+
+    assert selected.messages == ()
+    assert selected.as_message == Message("system", "Summary of earlier conversation:\nAll of it.", persist=False)
+    assert selected.dropped == tuple(talk(14))
+    assert reasons(selected.cuts) == {"history messages 1 to 14": "history.threshold: compressed into the summary"}
+    assert selected.store == Summary("All of it.", covers=14)
+
+
+def test_the_next_turn_sends_the_summary_and_only_what_came_after_it() -> None:
+    stored = apply_summary(talk(14), "old", SPEC, words, "All of it.").store
+    selected = select(talk(16), stored, SPEC, words)
+
+    assert texts(selected.messages) == ["message 15", "message 16"]
+    assert reasons(selected.cuts) == {"history messages 1 to 14": "the stored summary tells it"}
+    assert summary_due(talk(16), stored, SPEC, words) is None, "what is compressed once is not compressed again"
+
+
+def test_a_host_may_drop_what_the_summary_tells() -> None:
+    messages = [user(f"message {n}", id=f"m{n}") for n in range(1, 17)]
+    stored = apply_summary(messages[:14], "", SPEC, words, "All of it.").store
+
+    assert stored == Summary("All of it.", covers=14, upto="m14")
+    assert select(messages, stored, SPEC, words).messages == tuple(messages[14:])
+    assert select(messages[14:], stored, SPEC, words).messages == tuple(messages[14:])
+
+
+@pytest.mark.parametrize("reply", [None, "", "  "])
+def test_when_compression_fails_the_old_summary_and_the_newest_that_fit_are_sent(reply: str | None) -> None:
+    selected = apply_summary(talk(20), "old", SPEC, words, reply)
+
+    # The summary message costs 4 + 5; 15 messages take 90 of the 91 that are left.
+    assert selected.messages == tuple(talk(20)[-15:])
+    assert selected.as_message is not None
+    assert selected.store.text == "old"
+    assert reasons(selected.cuts) == {"history messages 1 to 5": "history.max_context: no room left in 100 tokens"}
+
+
+def test_when_compression_fails_and_no_summary_is_stored_the_history_is_not_lost() -> None:
+    assert select(talk(20), "", SPEC, words).messages == tuple(talk(20)[-16:])
+
+
+def test_the_newest_are_taken_backwards_up_to_the_first_that_does_not_fit() -> None:
+    long = assistant(" ".join(["word"] * 90))
+    history = [user("small"), long, user("new 1"), assistant("new 2")]
+
+    assert texts(select(history, "", SPEC, words).messages) == ["new 1", "new 2"]
+
+
+def test_an_old_summary_as_large_as_the_budget_makes_room_for_messages_but_stays_stored() -> None:
+    large = " ".join(["word"] * 92)  # 4 for the message, 4 for `Summary of earlier conversation:`
+    selected = select(talk(2), large, SPEC, words)
+
+    assert (selected.as_message, selected.messages) == (None, tuple(talk(2)))
+    assert selected.store.text == large
+    assert reasons(selected.cuts) == {"history summary": "history.max_context: it alone takes 100 of 100 tokens"}
+
+
+def test_a_new_summary_that_does_not_fit_is_a_failure_with_a_cut() -> None:
+    selected = apply_summary(talk(14), "old", SPEC, words, "word " * 100)
+
+    assert selected.messages == tuple(talk(14))
+    assert selected.store.text == "old"
+    assert reasons(selected.cuts) == {"new summary": "history.max_context: it does not fit into 100 tokens"}
+
+
+def test_assistant_texts_are_told_up_to_3000_characters_and_user_texts_whole() -> None:
+    request = summary_due([user("u" * 5000), assistant("a" * 5000), *talk(20)], "", SPEC, words)
+
+    assert request is not None
+    assert f"User: {'u' * 5000}\nAssistant: {'a' * 3000}...[truncated]\nUser: message 1\n" in request.text
+
+
+def test_tool_calls_cost_what_they_say_and_are_told() -> None:
+    history = [calls("1"), result("1", "an answer"), *talk(12)]
+    request = summary_due(history, "", SPEC, words)
+
+    assert request is not None
+    assert 'Tool call: look_up {"id":"1"}\nTool result: an answer\nUser: message 1' in request.text
+
+
+def test_never_summarize_only_leaves_out_the_oldest() -> None:
+    spec = TokenHistory(policy="tokens", max_context=120, reserve=20, summarize="never")
+
+    assert summary_due(talk(20), "", spec, words) is None
+    assert select(talk(20), "", spec, words).messages == tuple(talk(20)[-16:])
+
+
+def test_a_part_that_is_no_text_costs_what_the_agent_file_says() -> None:
+    image = Message("user", ({"type": "text", "text": "look here"}, {"type": "image", "url": "x"}))
+    spec = TokenHistory(policy="tokens", max_context=120, reserve=20, part_tokens=94)
+
+    assert select([image], "", spec, words).messages == (image,)
+    assert select([image, user("so")], "", spec, words).messages == (user("so"),)
