@@ -59,7 +59,7 @@ def make_call(
         tokens=tokens,
         reload=turn.reload,
         shown=composed.bodies,
-        inputs=fingerprints(values.values),
+        inputs=fingerprints(composed.values),
         delivery_reason=chosen.reason,
         model=turn.model,
         host=turn.host,

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model.messages import Role
 from cuecard.plan import ToolPlan
 from cuecard.render import make_segments, render_sections
 from cuecard.sections.conditions import holds, told
@@ -31,7 +32,7 @@ class Composed:
 
     segments: tuple[Segment, ...]
     bodies: Mapping[str, str]
-    spoken: tuple[tuple[str, str, str], ...]
+    spoken: tuple[tuple[Role, str, str], ...]
     values: Mapping[str, Json]
     cuts: tuple[Cut, ...]
     diagnostics: tuple[Diagnostic, ...]

@@ -11,12 +11,12 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cuecard.agent import UPDATE, Agent
+from cuecard.agent import PROTOCOLS, UPDATE, Agent
 from cuecard.budget import fit
 from cuecard.delivery import Delivered, deliver
 from cuecard.model import Appended, Call, CountTokens, Cut, History
 from cuecard.plan import discover_more
-from cuecard.render import said, sha256
+from cuecard.render import render_sections, said, sha256
 
 
 def earlier_tools(
@@ -75,21 +75,31 @@ def _appended(agent: Agent, call: Call, previous: Call, history: History, count:
     delivered, found = _said(agent, previous, history, count)
     sent_tools = tuple(dict.fromkeys((*previous.sent_tools, *found)))
     told = dict.fromkeys((*previous.base, *sent_tools))
-    changed = {name: body for name, body in call.shown.items() if body != previous.shown.get(name, "")}
-    sections = [section for section in agent.edition(call.profile, call.variant) if section.id in changed]
-    news = said(sections, [changed[section.id] for section in sections])
+    untold = tuple(name for name in call.initial if name not in told)
+    news = _news(agent, call, previous, untold)
     gone = [name for name, body in previous.shown.items() if body and not call.shown.get(name)]
     notices = [news, *_gone(gone, agent), *_notices(told, previous.tools, call.tools)]
     return replace(
         call,
         segments=previous.segments,
-        initial=tuple(name for name in call.initial if name in agent.spec.tools.core or name in told),
-        earlier=tuple(name for name in call.earlier if name in told),
         base=previous.base,
         sent=(*delivered.appended, *_update("".join(notices), call.turn, count)),
-        sent_tools=sent_tools,
+        sent_tools=(*sent_tools, *untold),
         shown=call.shown,
     )
+
+
+def _news(agent: Agent, call: Call, previous: Call, untold: Sequence[str]) -> str:
+    """The sections that changed; one of protocols alone, with those only that the model was not told yet."""
+    changed = {name: body for name, body in call.shown.items() if body != previous.shown.get(name, "")}
+    sections = [section for section in agent.edition(call.profile, call.variant) if section.id in changed]
+    slots = [section for section in sections if section.reads == {PROTOCOLS}]
+    if slots:
+        new = [name for name in untold if name in agent.protocols]
+        bodies = render_sections(agent, slots, call.values, new) if new else [""] * len(slots)
+        changed |= {section.id: body for section, body in zip(slots, bodies, strict=True)}
+    told = [section for section in sections if changed[section.id] or section not in slots]
+    return said(told, [changed[section.id] for section in told])
 
 
 def _said(agent: Agent, previous: Call, history: History, count: CountTokens) -> tuple[Delivered, tuple[str, ...]]:

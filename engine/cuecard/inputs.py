@@ -13,6 +13,7 @@ from cuecard.sections.clock import date_text
 from cuecard.sections.memory import memory_text
 from cuecard.spec.agent_file import InputSpec
 from cuecard.template import clean, refuse_controls, trust_report
+from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
@@ -49,9 +50,33 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     memory, cuts = memory_text(turn.memory, agent.spec.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: summary})
+    cleaned, marks = _guarded(cleaned, declared, agent.guard)
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
-    trust = {"invisible_removed": removed, **trust_report(data, agent.names)}
+    trust = {"invisible_removed": removed, **trust_report(data, agent.names), **marks}
     return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)
+
+
+def _guarded(
+    values: Mapping[str, Json], declared: Mapping[str, InputSpec], guard: LayoutGuard | None
+) -> tuple[dict[str, Json], dict[str, int]]:
+    """The values, of which no text of data looks like a part of the layout, and how many marks there were."""
+    if guard is None:
+        return dict(values), {}
+    found = 0
+
+    def guarded(value: Json) -> Json:
+        nonlocal found
+        if isinstance(value, str):
+            text, marks = guard_layout(value, guard)
+            found += marks
+            return text
+        if isinstance(value, Mapping):
+            return {key: guarded(item) for key, item in value.items()}
+        return [guarded(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    ours = {name for name, spec in declared.items() if spec.trust == "author"}
+    safe = {name: value if name in ours else guarded(value) for name, value in values.items()}
+    return safe, {"layout_marks": found}
 
 
 def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:

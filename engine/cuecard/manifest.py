@@ -10,7 +10,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cuecard.agent import Agent
+from cuecard.agent import CONTENT, CURRENT_DATE, Agent, Section
 from cuecard.delivery import Delivered
 from cuecard.errors import InputError, Problem
 from cuecard.model import (
@@ -148,12 +148,17 @@ def _fingerprint(manifest: Manifest) -> str:
 
 def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
     known = {
-        section.id: (section.source, tuple(sorted(section.reads)))
-        for section in agent.edition(call.profile, call.variant)
+        section.id: (section.source, _reads(section)) for section in agent.edition(call.profile, call.variant)
     }
     for s in delivered.segments:
         source, reads = known.get(s.id, ("", ()))
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
+
+
+def _reads(section: Section) -> tuple[str, ...]:
+    """Values by name: those that its text reads, what its source has made, and the date where that is a clock."""
+    names = {*section.reads, *((CONTENT + section.id,) if section.fill else ())}
+    return tuple(sorted(names | {CURRENT_DATE} if section.spec and section.spec.clock else names))
 
 
 def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from cuecard.agent import Agent
 from cuecard.history.discovery import discover
 from cuecard.model import Cut, Discovery, History, Turn
+from cuecard.sections.visibility import visible
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,8 +45,12 @@ def plan_tools(
         frozen: show every tool from the start.
     """
     catalogue, core = agent.catalogue, agent.spec.tools.core
-    tools = tuple(name for name in catalogue if turn.tools is None or name in turn.tools)
+    wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
+    gates = agent.spec.tools.visibility.model_copy(update={"meta": ()})  # never listed, but there
+    cards, closed = visible(wanted, turn.gates, gates)
+    tools = tuple(card.name for card in cards)
     cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
+    cuts += closed
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else known))) if name in tools)

@@ -1,4 +1,4 @@
-"""Compiling and rendering, side by side in one run with pybars3 and Jinja2 where they are installed.
+"""Importing, compiling and rendering, side by side in one run with pybars3 and Jinja2 where they are installed.
 
 Two templates that print the same bytes everywhere: a prompt of about 6 kB, and the same with a loop over ten tools of
 four fields. Each engine does its turn in every round, so that all of them share the machine's good and bad moments.
@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import os
 import statistics
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -131,3 +135,34 @@ def test_speed_against(module: str) -> None:
         for name in renders:
             ratios = f"{rendered[name] / rendered[other.name]:6.3f}x  {compiled[name] / compiled[other.name]:7.4f}x"
             print(f"  {name:26} render {rendered[name]:7.2f} us  compile {compiled[name] / 1e3:7.3f} ms  {ratios}")
+
+
+IMPORTS = {
+    "nothing": "",
+    "pybars3": "import pybars",
+    "cuecard.template": "import cuecard.template",
+    "... and its compiler": "from cuecard.template import compile_template",
+}
+"""Statements, each for a fresh interpreter. The package imports its names on first use; the last line counts that."""
+
+
+def test_import_against_pybars3(tmp_path: Path) -> None:
+    if not importlib.util.find_spec("pybars"):
+        pytest.skip("pybars3 is not installed")
+    # All of them are imported from compiled files, as where they are installed.
+    settings = {**os.environ, "PYTHONPYCACHEPREFIX": str(tmp_path), "PYTHONDONTWRITEBYTECODE": ""}
+
+    def start(statement: str) -> Callable[[], object]:
+        return lambda: subprocess.run([sys.executable, "-c", statement], check=True, env=settings)
+
+    works = {name: start(statement) for name, statement in IMPORTS.items()}
+    for work in works.values():
+        work()
+    taken = medians(works, rounds=15, each=1)
+
+    assert any(tmp_path.rglob("pybars*/**/*.pyc"))
+    print("\nimport, over what an interpreter takes to start")
+    base = taken.pop("nothing")
+    for name, microseconds in taken.items():
+        own = microseconds - base
+        print(f"  {name:26} {own / 1e3:7.1f} ms  {own / (taken['pybars3'] - base):6.3f}x")

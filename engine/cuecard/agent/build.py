@@ -43,6 +43,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         editions=listed.editions if listed else {},
         files=_files(sources),
         origins=_origins(draft),
+        guard=listed.guard if listed else None,
         models=draft.models,
     )
 

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 
-from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import CONTENT
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
+from cuecard.sections.clock import ClockSource
 from cuecard.sections.conditions import asks_for_tools, inputs_read
-from cuecard.sections.content import Fill
+from cuecard.sections.content import Content, Fill, Given
 from cuecard.sections.files import compile_files
-from cuecard.spec.section_file import SOURCES, SectionSpec
+from cuecard.sections.runtime_facts import compile_facts
+from cuecard.sections.skills import SkillsSource
+from cuecard.sections.tool_list import compile_tool_list
+from cuecard.spec.section_file import SOURCES, LayoutSpec, SectionSpec
+from cuecard.spec.skill_file import make_skills
+from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.sources import AgentSources
+from cuecard.spec.tool_list_spec import VisibilitySpec
 from cuecard.template import Template, trusted
+from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """What a source supplies to its section's text, besides `content`."""
@@ -69,34 +77,65 @@ def is_constant(spec: SectionSpec) -> bool:
     return not changing and not (spec.when and asks_for_tools(spec.when))
 
 
-def fill_of(
-    spec: SectionSpec, earlier: Sequence[SectionSpec], sources: AgentSources, memo: Memo
-) -> tuple[Fill | None, Sequence[Problem]]:
+@dataclass(frozen=True, slots=True)
+class World:
+    """What sources are compiled with: the agent's files, layout and gates, and what keeps values from faking a layout."""
+
+    sources: AgentSources
+    layout: LayoutSpec
+    visibility: VisibilitySpec
+    guard: LayoutGuard
+
+
+def fill_of(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
     """The source of a section, compiled, and what is wrong with it.
 
     Args:
         spec: the section.
         earlier: the sections before it, for limits that several share.
-        sources: the files of the agent.
-        memo: from earlier builds.
+        world: what it is compiled with.
     """
     try:
-        return _compiled(spec, earlier, sources, memo), ()
+        return _compiled(spec, earlier, world)
     except CuecardError as error:
         return None, error.problems
 
 
-def _compiled(spec: SectionSpec, earlier: Sequence[SectionSpec], sources: AgentSources, memo: Memo) -> Fill | None:
-    name = f"sections.{spec.id}"
+def _compiled(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
+    name, escaping = f"sections.{spec.id}", world.layout.escaping
+    printed = trusted if spec.trust == "author" else partial(_guarded, world.guard)
     if spec.files:
         pool = [s.files for s in earlier if s.files and s.files.pool == spec.files.pool] if spec.files.pool else []
-        own = trusted if not spec.files.supplied or spec.trust == "author" else _as_it_is
-        return compile_files(spec.files, f"{name}.files", earlier=pool, printed=own)
-    return None
+        own = printed if spec.files.supplied else trusted
+        return compile_files(spec.files, f"{name}.files", escaping=escaping, earlier=pool, printed=own), ()
+    if spec.tools:
+        seen = world.visibility
+        return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=trusted), ()
+    if spec.skills:
+        return _skills(spec.skills, f"{name}.skills", world)
+    if spec.facts:
+        return compile_facts(spec.facts, f"{name}.facts", escaping=escaping, printed=printed), ()
+    return ClockSource(spec.clock) if spec.clock else None, ()
 
 
-def _as_it_is(text: str) -> str:
-    return text
+@dataclass(frozen=True, slots=True)
+class _SkillsFill:
+    inputs: frozenset[str]
+    fill: Fill
+
+    def __call__(self, given: Given) -> Content:
+        return self.fill(given)
+
+
+def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[Problem]]:
+    skills, problems = make_skills(world.sources.skills, spec)
+    partials = {file.stem: file.text for file in world.sources.partials}
+    source = SkillsSource(spec, name=name, partials=partials, escaping=world.layout.escaping)
+    return _SkillsFill(source.reads, source.fill(skills)), problems
+
+
+def _guarded(guard: LayoutGuard, text: str) -> str:
+    return guard_layout(text, guard)[0]
 
 
 def _trusted(value: Json) -> Json:

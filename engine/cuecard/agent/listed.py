@@ -7,18 +7,20 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cuecard.agent.editions import Written, check_selections, written_editions
-from cuecard.agent.filled import Filled, default_text, fill_of, is_constant, local_names, names_read
+from cuecard.agent.filled import Filled, World, default_text, fill_of, is_constant, local_names, names_read
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import BUILT_IN, Section
-from cuecard.errors import Problem, TemplateError
+from cuecard.errors import Problem, SpecError, TemplateError
 from cuecard.model import Tier
 from cuecard.sections.content import Fill
+from cuecard.sections.layout import guard_of
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.inline import inline_problem
 from cuecard.spec.section_file import LayoutSpec, SectionSpec
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.yaml_text import Document, problem_at
 from cuecard.template import Escaping, InputUse, Template, compile_template, trusted
+from cuecard.template.layout_guard import LayoutGuard, layout_guard
 
 _RHYTHM: Sequence[Tier] = ("static", "call", "step")
 
@@ -38,6 +40,8 @@ class Listed:
         """Compile every section of every edition, each once."""
         self.document, self.spec, self.sources, self.memo = document, spec, sources, memo
         self.problems: list[Problem] = [*check_selections(document, spec)]
+        self.guard = self._guard()
+        self._world = World(sources, spec.layout, spec.tools.visibility, self.guard)
         self.uses: list[SectionUse] = []
         self._files = {source.path: source for source in sources.sections}
         self._made: dict[int, tuple[Written, Section | None]] = {}
@@ -53,6 +57,13 @@ class Listed:
         """What a call has that chooses nothing."""
         return self.editions["", ""]
 
+    def _guard(self) -> LayoutGuard:
+        try:
+            return guard_of(self.spec.layout)
+        except SpecError as error:
+            self.problems += [self.document.problem(("layout",), p.code, p.message, p.hint) for p in error.problems]
+            return layout_guard()
+
     def _section(self, written: Written) -> Section | None:
         key = id(written)  # kept in the table, so that no other can get its number
         if key not in self._made:
@@ -64,7 +75,7 @@ class Listed:
         template = self._template(written)
         if template is None:
             return None
-        fill, problems = fill_of(spec, self._earlier(spec), self.sources, self.memo)
+        fill, problems = fill_of(spec, self._earlier(spec), self._world)
         self.problems += problems
         uses = [*self._text_uses(written, template), *self._other_uses(written, fill)]
         self.uses += uses

@@ -13,6 +13,7 @@ from cuecard.sections.protocols import Protocol
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.models_file import ModelsFile
 from cuecard.spec.section_file import SectionSpec
+from cuecard.template.layout_guard import LayoutGuard
 from cuecard.tools import Catalogue
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
@@ -65,6 +66,7 @@ class Agent:
         warnings: what the check found and let pass.
         editions: the sections by profile and variant, where a call may choose.
         files: what sections show of files, by path.
+        guard: what keeps values from looking like the layout of a list of sections.
         origins: which file wrote each value, where agent files were laid over each other.
         models: the agent's own model profiles.
     """
@@ -79,6 +81,7 @@ class Agent:
     editions: Mapping[Edition, tuple[Section, ...]] = field(default_factory=dict)
     files: Mapping[str, FileText] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
+    guard: LayoutGuard | None = None
     models: ModelsFile | None = None
 
     @property

@@ -49,9 +49,10 @@ def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
 
 
 def _facts(draft: Draft) -> str:
-    if draft.has_errors or not (draft.spec and draft.core):
+    sections = draft.core.placed if draft.core else draft.listed.sections if draft.listed else ()
+    if draft.has_errors or draft.spec is None:
         return ""
-    return f"{draft.spec.agent}: {len(draft.core.placed)} sections, {len(draft.cards)} tools"
+    return f"{draft.spec.agent}: {len(sections)} sections, {len(draft.cards)} tools"
 
 
 def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:

@@ -84,11 +84,17 @@ def render(
     delivery: DeliveryOption = None,
     json: Json = False,
     manifest: Annotated[bool, typer.Option("--manifest", help="Print only the manifest, as JSON: no text.")] = False,
+    messages: Annotated[bool, typer.Option("--messages", help="Print the whole message stack, as JSON.")] = False,
+    compiled: Annotated[
+        bool, typer.Option("--compiled", help="Print stable and dynamic text with fingerprints and sources, as JSON.")
+    ] = False,
 ) -> None:
     """Print the prompt of one step."""
+    from cuecard.cli.render import Form
     from cuecard.cli.render import render as command
 
-    form = "manifest" if manifest else "json" if json else "text"
+    chosen: dict[Form, bool] = {"manifest": manifest, "messages": messages, "compiled": compiled, "json": json}
+    form: Form = next((name for name, wanted in chosen.items() if wanted), "text")
     command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form)
 
 
@@ -137,6 +143,39 @@ def tokens(
     from cuecard.cli.tokens import tokens as command
 
     command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+
+
+@app.command()
+def replay(
+    agent: AgentPath,
+    transcript: Annotated[Path, typer.Argument(metavar="TRANSCRIPT", help="A recorded conversation, or a log.")],
+    from_: Annotated[
+        Literal["auto", "cuecard", "pydantic-ai", "openai", "anthropic"],
+        typer.Option("--from", help="Who recorded it."),
+    ] = "auto",
+    delivery: Annotated[
+        list[str] | None,
+        typer.Option("--delivery", metavar="NAME", help="append, rewrite or frozen; repeatable, all by default."),
+    ] = None,
+    definitions: Annotated[
+        Literal["deferred", "all"],
+        typer.Option(help="Definitions of discovered tools: sent when found, or all from the start."),
+    ] = "deferred",
+    model: Annotated[
+        list[str] | None, typer.Option("--model", metavar="NAME", help="A model to bill for; repeatable.")
+    ] = None,
+    models: Annotated[Path | None, typer.Option("--models", metavar="FILE", help="Model profiles of your own.")] = None,
+    set_: Set = None,
+    recommend: Annotated[bool, typer.Option("--recommend", help="Name the cheapest delivery, and until when.")] = False,
+    json: Json = False,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
+) -> None:
+    """Play a recorded conversation, and show what it costs under each delivery."""
+    from cuecard.cli.replay import Options
+    from cuecard.cli.replay import replay as command
+
+    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
+    command(agent, transcript, options)
 
 
 @app.command()

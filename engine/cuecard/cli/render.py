@@ -9,12 +9,14 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from cuecard.cli.step import open_engine, step_from
+from cuecard.cli.step import call_from, open_engine
+from cuecard.compiled import compiled
 from cuecard.manifest import manifest_json
 from cuecard.model import DeliveryWish, Json, Step
+from cuecard.model.messages import Message
 
-Form: TypeAlias = Literal["text", "json", "manifest"]
-"""For people, everything for machines, or only the record, which holds no text of the prompt."""
+Form: TypeAlias = Literal["text", "json", "manifest", "messages", "compiled"]
+"""For people, everything for machines, only the record, which holds no text, all messages, or stable and dynamic text."""
 
 
 def render(
@@ -27,12 +29,23 @@ def render(
     form: Form,
 ) -> None:
     """Print the system prompt, then each appended block under a line that says where it goes; or JSON."""
-    step = step_from(open_engine(agent, delivery), discovered=discovered, values=values, turn=turn)
+    engine = open_engine(agent, delivery)
+    call, step = call_from(engine, discovered=discovered, values=values, turn=turn)
     if form == "text":
         sys.stdout.write(_text(step))
         return
-    data = manifest_json(step.manifest) if form == "manifest" else step_json(step)
+    data = {
+        "json": lambda: step_json(step),
+        "manifest": lambda: manifest_json(step.manifest),
+        "messages": lambda: [message.to_json() for message in _messages(step)],
+        "compiled": lambda: compiled(engine.agent, call, step).to_json(),
+    }[form]()
     sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+
+
+def _messages(step: Step) -> tuple[Message, ...]:
+    """The whole stack; without a conversation in the turn, that is the system prompt alone."""
+    return step.messages or (Message("system", step.system, persist=False),)
 
 
 def step_json(step: Step) -> dict[str, Json]:

@@ -8,16 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from cuecard.cli.step import open_engine
+from cuecard.cli.step import assignments, open_engine
 from cuecard.engine import Engine
-from cuecard.errors import Problem, did_you_mean
+from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Delivery
 from cuecard.outside.content import find_content
 from cuecard.outside.log_file import read_log
 from cuecard.outside.models import profiles_with, read_models
 from cuecard.replay.as_json import report_json
 from cuecard.replay.importers import LogForm, read_conversation
-from cuecard.replay.play import Definitions
+from cuecard.replay.play import Definitions, with_inputs
 from cuecard.replay.recommend import Recommendation, recommend
 from cuecard.replay.report import DELIVERIES, Report
 from cuecard.replay.report import replay as replay_transcript
@@ -33,10 +33,11 @@ class Options:
     """What was asked for; the fields are the options of the command."""
 
     form: LogForm = "auto"
-    deliveries: Sequence[Delivery] = ()
+    deliveries: Sequence[str] = ()
     definitions: Definitions = "deferred"
     models: Sequence[str] = ()
     own_models: Path | None = None
+    values: Sequence[str] = ()
     recommend: bool = False
     html: Path | None = None
     as_json: bool = False
@@ -51,13 +52,14 @@ def replay(agent: Path, transcript: Path, options: Options) -> None:
     """
     engine = open_engine(agent)
     source = read_log(find_content(transcript))
-    conversation = read_conversation(source.text, source.name, options.form)
+    recorded = read_conversation(source.text, source.name, options.form)
+    conversation = with_inputs(recorded, assignments(engine, options.values))
     report = replay_transcript(
         engine,
         conversation,
         _profiles(engine, options),
         name=source.name,
-        deliveries=options.deliveries or DELIVERIES,
+        deliveries=_deliveries(options.deliveries),
         definitions=options.definitions,
     )
     advice = recommend(report, engine, conversation, options.definitions) if options.recommend else None
@@ -68,6 +70,16 @@ def replay(agent: Path, transcript: Path, options: Options) -> None:
         print(json.dumps(report_json(report, advice), indent=2, ensure_ascii=False))
     elif not options.html:
         _print(report, advice)
+
+
+def _deliveries(names: Sequence[str]) -> tuple[Delivery, ...]:
+    known: dict[str, Delivery] = {delivery: delivery for delivery in DELIVERIES}
+    if wrong := [name for name in names if name not in known]:
+        raise InputError(
+            Problem("wrong-option", f"there is no delivery `{name}`", did_you_mean(name, known), "--delivery")
+            for name in wrong
+        )
+    return tuple(known[name] for name in names) or DELIVERIES
 
 
 def _print(report: Report, advice: Recommendation | None) -> None:
@@ -102,7 +114,7 @@ def _warn(engine: Engine, conversation: TranscriptFile) -> None:
     told = {tool.name for tool in conversation.tools if tool.input_schema}
     without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
     if without:
-        message = f"{len(without)} of {len(engine.tools)} tools have no schema here, so their definitions count too little"
+        message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions count too little"
         hint = "put them under `tools` of the transcript"
         _say(Problem("no-schemas", message, hint, severity="warning"))
 

@@ -8,9 +8,9 @@ from typing import Any
 
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
-from cuecard.model import DeliveryWish, Json, Step, ToolResult
+from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult
 from cuecard.outside.content import find_content
-from cuecard.outside.folder import read_text
+from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
 from cuecard.spec.turn_file import TurnFile, to_turn
 from cuecard.spec.validate import validate
@@ -31,10 +31,24 @@ def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: P
         SpecError: when the turn file is wrong.
         InputError: when an input or a tool name is.
     """
+    return call_from(engine, discovered=discovered, values=values, turn=turn)[1]
+
+
+def call_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> tuple[Call, Step]:
+    """The call that the options describe, and its step; errors are those of `step_from`."""
     file = _turn_file(turn)
-    inputs = {**file.inputs, **dict(_assignment(engine, text) for text in values)}
+    inputs = {**file.inputs, **assignments(engine, values)}
     call = engine.prepare_call(to_turn(file, inputs))
-    return engine.prepare_step(call, [*file.tool_results(), *_as_if_found(engine, discovered)])
+    return call, engine.prepare_step(call, [*file.tool_results(), *_as_if_found(engine, discovered)])
+
+
+def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
+    """Inputs from `name=value` texts, each read as the type that the agent file declares.
+
+    Raises:
+        InputError: when a text is no assignment, or its value not of that type.
+    """
+    return dict(_assignment(engine, text) for text in texts)
 
 
 def _turn_file(path: Path | None) -> TurnFile:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from cuecard.agent import CURRENT_DATE, PROTOCOLS, WORKING_MEMORY
-from cuecard.explain.nouns import Cause, CauseKind
+from cuecard.agent import CONTENT, CURRENT_DATE, PROTOCOLS, SUMMARY, WORKING_MEMORY
+from cuecard.explain.nouns import Cause
 from cuecard.model import Manifest, SectionRecord
 
-_BUILT_IN: dict[str, CauseKind] = {WORKING_MEMORY: "memory", CURRENT_DATE: "clock"}
+_BUILT_IN = (WORKING_MEMORY, CURRENT_DATE, SUMMARY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,13 +35,20 @@ class Pair:
         new = (cut for cut in self.after.cuts if cut not in self.before.cuts)
         return any(cut.what == "baseline" and cut.reason.startswith("compacted") for cut in new)
 
+    @property
+    def folded(self) -> bool:
+        """Whether something that was appended before is not appended any more."""
+        still = {record.source for record in self.after.sections if record.placement == "appended"}
+        return any(r.placement == "appended" and r.source not in still for r in self.before.sections)
+
 
 def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> tuple[Cause, ...]:
     """Why the section is not what it was; at least one of `old` and `new` is there.
 
     A value, a protocol or a tool that differs explains a change of what reads it. What none of them explains comes
-    from an edited file, else from another delivery, else from a new baseline. Where a file was edited *and* a value
-    differs, the value is named: the manifest cannot tell which of the two the text shows.
+    from another delivery or from an edited file; else from a new baseline, if what was appended before is gone; else
+    from something of the host that has no fingerprint, which is an `input` without a name. Where a file was edited
+    *and* a value differs, the value is named: the manifest cannot tell which of the two the text shows.
     """
     there = [record for record in (old, new) if record is not None]
     tools = any(_holds_protocols(record) for record in there)
@@ -54,8 +61,9 @@ def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None
     likely = [*((delivery,) if pair.redelivered else ()), *((edit,) if pair.edited else ())]
     if likely:
         return (likely[0],) if tools else (likely[-1],)
-    # An update that is said although no value differs now: one that changed, and changed back.
-    return (Cause("input"),) if new and _is_update(new) else (Cause("compaction"),)
+    chosen = tuple(kind for kind in ("profile", "variant") if getattr(pair.before, kind) != getattr(pair.after, kind))
+    # An update that is said although no value differs now tells of one that changed, and changed back.
+    return (Cause("compaction"),) if pair.folded and not (new and _is_update(new)) else (Cause("input", chosen),)
 
 
 def _holds_protocols(record: SectionRecord) -> bool:
@@ -71,15 +79,23 @@ def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) ->
         return
     before, after = pair.before.inputs, pair.after.inputs
     differing = [name for name in {**after, **before} if before.get(name) != after.get(name)]
+    reads = {name for record in (old, new) if record for name in record.reads}
     if new and _is_update(new):
-        names = differing
-    else:
-        reads = {name for record in (old, new) if record for name in record.reads}
-        names = [name for name in differing if name in reads]
-    inputs = tuple(sorted(name for name in names if name not in _BUILT_IN))
+        reads = {*differing}
+    names = [name for name in differing if name in reads]
+    made = [name for name in names if name.startswith(CONTENT)]
+    inputs = sorted(name for name in names if name not in _BUILT_IN and name not in made)
+    clock = CURRENT_DATE in reads and (made or CURRENT_DATE in names)
+    # What a source has made of files, tools or skills differs: named where nothing that it reads, nor an edit, says why.
+    inputs += made if not (inputs or clock or pair.edited) else []
     if inputs:
-        yield Cause("input", inputs)
-    yield from (Cause(kind) for name, kind in _BUILT_IN.items() if name in names)
+        yield Cause("input", tuple(inputs))
+    if WORKING_MEMORY in names:
+        yield Cause("memory")
+    if clock:
+        yield Cause("clock")
+    if SUMMARY in names:
+        yield Cause("compaction")
     gone = tuple(tool for tool in pair.before.active_tools if tool not in pair.after.active_tools)
     if gone and new and _is_update(new):
         yield Cause("discovery", gone)

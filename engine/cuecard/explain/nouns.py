@@ -13,15 +13,20 @@ Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
 CauseKind: TypeAlias = Literal[
     "input", "memory", "clock", "file edit", "discovery", "order", "delivery", "compaction"
 ]
-"""Why: a value of the host, the working memory, the date, an edited file, tools that were found or are gone, another
-order, another delivery, or a new baseline that has taken in what was appended before."""
+"""Why: something that the host supplied, the working memory, the time, an edited file, tools that were found or are
+gone, another order, another delivery, or a history that was shortened: another summary, or a system prompt that has
+taken in what was appended before."""
 
 Placement: TypeAlias = Literal["system", "appended"]
 
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """Why a section changed: `names` of inputs or tools (or both deliveries), `source` as the manifest writes places."""
+    """Why a section changed.
+
+    `names` are those of inputs or tools, or both deliveries; `content:ID` is what the source of a section has made of
+    files, tools or skills. `source` is a place as the manifest writes it.
+    """
 
     kind: CauseKind
     names: tuple[str, ...] = ()

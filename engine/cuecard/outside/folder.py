@@ -9,14 +9,13 @@ from typing import TypeGuard
 
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
+from cuecard.outside.reading import read_text, shown
+from cuecard.outside.skills import read_skill_texts
 from cuecard.spec.layers import lay_over
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.wanted import Wanted
 from cuecard.spec.yaml_text import Document, read_yaml
 from cuecard.spec.yaml_text import Path as Place
-
-MAX_BYTES = 1024 * 1024
-"""No file of an agent is larger: prompts are texts that people read."""
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""
@@ -34,17 +33,6 @@ def read_agent(path: str | Path) -> AgentSources:
     reader = _Reader(file.parent)
     layers = reader.layers(agent, read_yaml(agent.text, agent.name))
     return reader.follow(agent, layers)
-
-
-def read_text(path: Path, folder: Path | None = None) -> SourceText:
-    """One UTF-8 text file; line breaks become newlines, a byte order mark is dropped.
-
-    Raises:
-        SpecError: when it is missing, unreadable, too large or not UTF-8.
-    """
-    name = _shown(path)
-    text = _decoded(path, name).replace("\r\n", "\n").replace("\r", "\n")
-    return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
 class _Reader:
@@ -74,7 +62,7 @@ class _Reader:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
                 raise SpecError(document.problem(("extends",), "extends-cycle", f"`{place}` leads back here", hint))
             if not file.is_file():
-                hint = f"no such file: {_shown(file)}"
+                hint = f"no such file: {shown(file)}"
                 raise SpecError(document.problem(("extends",), "missing-file", f"`{place}` does not exist", hint))
             below = read_text(file, self.folder)
             inner = read_yaml(below.text, below.name)
@@ -103,7 +91,8 @@ class _Reader:
         wanted = Wanted.of(document.value)
         texts = [text for at, place in wanted.texts for text in self.named(document, at, "*", place)]
         files = [text for place in wanted.files for text in self.optional(place)]
-        skills: tuple[SourceText, ...] = ()
+        skills, found = read_skill_texts(wanted.roots, self.folder)
+        self.problems += found
         return AgentSources(
             agent,
             template,
@@ -133,12 +122,12 @@ class _Reader:
             return
         target = self.folder / place
         if not target.exists():
-            hint = f"no such file or folder: {_shown(target)}"
+            hint = f"no such file or folder: {shown(target)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
             return
         files = sorted(_files(target, pattern)) if target.is_dir() else [target]
         if not files:
-            hint = f"put {pattern} files into {_shown(target)}"
+            hint = f"put {pattern} files into {shown(target)}"
             self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
         for file in files:
             try:
@@ -167,35 +156,3 @@ def _files(folder: Path, pattern: str) -> Iterator[Path]:
         parts = path.relative_to(folder).parts
         if path.is_file() and not any(part.startswith((".", "#")) or part.endswith("~") for part in parts):
             yield path
-
-
-def _decoded(file: Path, name: str) -> str:
-    if not file.is_file():
-        raise SpecError(_not_a_file(file, name))
-    try:
-        data = file.read_bytes()
-    except OSError as error:
-        hint = "check the file's permissions"
-        raise SpecError(Problem("unreadable-file", f"{error.strerror}", hint, name)) from None
-    if len(data) > MAX_BYTES:
-        message = f"{len(data):,} bytes; at most {MAX_BYTES:,}"
-        raise SpecError(Problem("large-file", message, "split the file", name))
-    try:
-        return data.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        message = f"byte 0x{data[error.start]:02X} in line {line} is not UTF-8"
-        raise SpecError(Problem("encoding", message, "save the file as UTF-8", name)) from None
-
-
-def _not_a_file(file: Path, name: str) -> Problem:
-    if file.exists():
-        return Problem("missing-file", "this is not a regular file", "name a YAML, XML or Markdown file", name)
-    return Problem("missing-file", "no such file", "check the path: it is relative to where you stand", name)
-
-
-def _shown(path: Path) -> str:
-    """The path as people would type it: relative to where they stand if it is below, else as given."""
-    full = Path(os.path.normpath(path.absolute()))
-    here = Path.cwd()
-    return full.relative_to(here).as_posix() if full.is_relative_to(here) else full.as_posix()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from cuecard.errors import SpecError
 from cuecard.outside.content import content_root
-from cuecard.outside.folder import read_text
+from cuecard.outside.reading import read_text
 from cuecard.spec.models_file import ModelProfiles, ModelsFile, unknown_providers
 from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import read_yaml

@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from cuecard.errors import InputError, Problem
-from cuecard.outside.folder import MAX_BYTES
+from cuecard.outside.reading import MAX_BYTES
 
 _AT_ONCE = 500
 """How many files are read from git in one go."""

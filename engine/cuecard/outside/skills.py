@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model.skills import Skill, SkillText
 from cuecard.outside.beneath import Entry, RefusedError, entries, parts_below, read_below
-from cuecard.outside.folder import MAX_BYTES, _shown
+from cuecard.outside.reading import MAX_BYTES
+from cuecard.outside.reading import shown as _shown
 from cuecard.sections.skill_budget import Unit, prefix_of, size_of
 from cuecard.sections.skill_select import find_skill
 from cuecard.spec.skill_file import SkillSource
@@ -204,8 +205,5 @@ def _text(data: bytes) -> str:
 
 
 def _identity(folder: Path) -> tuple[int, int]:
-    seen: Sequence[int] = folder.stat()
-    return seen[2], seen[1]
-
-
-__all__: Sequence[str] = ["FILE", "MAX_DEPTH", "MAX_FOLDERS", "read_skill", "read_skill_texts"]
+    seen = folder.stat()
+    return seen.st_dev, seen.st_ino

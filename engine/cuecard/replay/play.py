@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 from cuecard.adapters.placing import Message, homes, initial_tools
 from cuecard.cost import Block, Request
 from cuecard.engine import Engine
-from cuecard.model import Call, Delivery, Entity, Manifest, Memory, Step, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.replay.pieces import answer_block, appended_block, result_block, segment_block, tool_block, user_block
 from cuecard.spec.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.spec.turn_file import EntityEntry
@@ -144,6 +144,12 @@ def without_searches(transcript: TranscriptFile, search_tool: str) -> Transcript
         return recorded.model_copy(update={"requests": [kept(request) for request in asked]})
 
     return transcript.model_copy(update={"turns": [turn(recorded) for recorded in transcript.turns]})
+
+
+def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> TranscriptFile:
+    """The conversation with these inputs in every turn that does not state them."""
+    turns = [turn.model_copy(update={"inputs": {**values, **turn.inputs}}) for turn in transcript.turns]
+    return transcript.model_copy(update={"turns": turns})
 
 
 def _found_by(step: Step, held: set[str]) -> Mapping[str, list[str]]:

@@ -14,7 +14,7 @@ from cuecard.replay.report import DELIVERIES, FROZEN_DIRECT, Report
 from cuecard.replay.resize import needed, resized
 from cuecard.spec.transcript_file import TranscriptFile
 
-MOST_TOOLS = 2_000
+MOST_TOOLS = 1_000
 """Catalogues are not grown beyond this."""
 
 
@@ -99,14 +99,24 @@ def _coster(
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int | None:
-    """The smallest number from `least` on for which it holds, given that it holds for all larger ones."""
-    if holds(least):
-        return least
-    low, high = least, max(2 * least, 2)
-    while not holds(high):
-        if high >= MOST_TOOLS:
-            return None
-        low, high = high, min(2 * high, MOST_TOOLS)
+    """The number from which on it holds, for good; None when it does not hold for `MOST_TOOLS`.
+
+    It is tried at numbers that lie ever further apart, because it need not hold for all numbers above the first for
+    which it does: a model's minimum can make the smallest prompts the dearest.
+    """
+    tried = [least]
+    while tried[-1] < MOST_TOOLS:
+        tried.append(min(tried[-1] + 1 + tried[-1] // 2, MOST_TOOLS))
+    above = least
+    for number in reversed(tried):
+        if not holds(number):
+            return None if number == tried[-1] else _between(holds, number, above)
+        above = number
+    return least
+
+
+def _between(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number for which it holds, given that it does not for `low` and does for `high`."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuecard.spec.section_file import LayoutSpec
+from cuecard.template.layout_guard import LayoutGuard, layout_guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,3 +51,14 @@ def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) 
         begun.add(frame.stable)
         pieces.append(Piece(frame.id, before + frame.heading, body, frame.stable))
     return tuple(pieces)
+
+
+def guard_of(layout: LayoutSpec) -> LayoutGuard:
+    """What keeps values from looking like this layout: its headings, its separators, its boundary.
+
+    Raises:
+        SpecError: for a mark that cannot be kept out of values.
+    """
+    heading = layout.heading.lstrip("\n").partition("{{")[0].partition("\n")[0]
+    marker = layout.boundary.marker.split("\n") if layout.boundary else ()
+    return layout_guard([heading], layout.separator.split("\n"), marker)

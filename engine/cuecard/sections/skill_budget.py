@@ -67,12 +67,15 @@ class Page:
         """The text in the budget's unit."""
         return size_of(text, self.budget.unit) if self.budget else len(text)
 
-    def add(self, *forms: Block) -> None:
-        """The first of these forms that fits; each that does not is a cut."""
-        for form in forms:
-            if self._take(form, self.blocks):
+    def add(self, block: Block, shorter: Block | None = None) -> None:
+        """A block if it fits, or else a shorter form of it that does; `shorter.what` is what is lost by that."""
+        if self._take(block, self.blocks):
+            return
+        if shorter is not None:
+            self.leave_out(shorter, self._reason)
+            if self._take(Block(block.what, shorter.text, block.slug), self.blocks):
                 return
-            self.leave_out(form, self._reason)
+        self.leave_out(block, self._reason)
 
     def add_extra(self, block: Block) -> None:
         """A text behind the end, if it fits."""

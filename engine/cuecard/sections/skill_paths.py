@@ -23,7 +23,7 @@ def any_match(patterns: Iterable[str], paths: Iterable[str]) -> bool:
 def _anchored(pattern: str) -> list[str]:
     """The names of a pattern; `**` before a name that may stand in any folder."""
     names = _names(pattern)
-    return names if "/" in pattern else ["**", *names]
+    return names if "/" in pattern or not names else ["**", *names]
 
 
 def _names(text: str) -> list[str]:

@@ -147,7 +147,7 @@ class SkillsSource:
                 page.leave_out(Block(f"skill {one.skill.slug}", "", one.skill.slug), _NO_FRAME)
             return page
         for one in chosen:
-            page.add(*self._forms(one, call))
+            self._add_item(one, call, page)
         self._add_bodies(chosen, call, page)
         page.add_extra(Block("skills.footer", self._render("footer", call)))
         if page.omitted:
@@ -156,16 +156,15 @@ class SkillsSource:
             page.squeeze_in(Block("skills.hint", self._render("hint", call, omitted)))
         return page
 
-    def _forms(self, one: Chosen, call: _Call) -> list[Block]:
-        """How a skill can stand in the list; the form with instructions first, if it has one."""
+    def _add_item(self, one: Chosen, call: _Call, page: Page) -> None:
+        """A skill in the list, with its instructions if it is eager and there is room for them."""
         slug = one.skill.slug
-        plain = Block(f"skill {slug}", self._render("item", call, self._fields(one, in_full=False)), slug)
-        if not (self._inline and one.auto_load and one.skill.body):
-            return [plain]
-        return [
-            Block(f"body of skill {slug}", self._render("item", call, self._fields(one, in_full=True)), slug),
-            plain,
-        ]
+        plain = self._render("item", call, self._fields(one, in_full=False))
+        if self._inline and one.auto_load and one.skill.body:
+            full = self._render("item", call, self._fields(one, in_full=True))
+            page.add(Block(f"skill {slug}", full, slug), Block(f"body of skill {slug}", plain, slug))
+        else:
+            page.add(Block(f"skill {slug}", plain, slug))
 
     def _add_bodies(self, chosen: Sequence[Chosen], call: _Call, page: Page) -> None:
         threshold = self.spec.compact_mode_threshold

@@ -10,6 +10,7 @@ from cuecard.model import DeliveryWish, Json, ReloadPolicy
 from cuecard.spec.history_file import HistorySpec, StackSpec
 from cuecard.spec.kinds import Name, Names, Texts, ToolName, as_tuple
 from cuecard.spec.section_file import LayoutSpec, SectionId, SectionSpec, SelectionSpec
+from cuecard.spec.tool_list_spec import VisibilitySpec
 from cuecard.spec.validate import FileModel
 
 
@@ -45,6 +46,7 @@ class ToolsSpec(FileModel):
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: Names = Field((), description="tools that are active from the first step on")
     search: SearchSpec = Field(SearchSpec(), description="the search tool")
+    visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
 
 
 class ExtractSpec(FileModel):

@@ -8,8 +8,10 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
-from cuecard.model import DeliveryWish, Entity, Host, Json, Memory, ToolResult, Turn
-from cuecard.spec.kinds import Names
+from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
+from cuecard.model.gates import Gates
+from cuecard.model.messages import messages_from_json
+from cuecard.spec.kinds import Names, Texts
 from cuecard.spec.validate import FileModel
 
 
@@ -44,6 +46,21 @@ class ResultEntry(FileModel):
     is_error: bool = Field(default=False, description="whether the tool failed")
 
 
+class GatesEntry(FileModel):
+    """What switches tools on and off."""
+
+    enabled: Names = Field((), description="tools that are switched on; all when left out")
+    harness: Texts = Field((), description="categories of harness tools that belong to this kind of run")
+    flags: dict[str, bool] = Field(default_factory=dict, description="feature flags")
+    secrets: Texts | None = Field(None, description="names of the secrets at hand; left out, none is asked for")
+    allowed: Names | None = Field(None, description="only these tools; all when left out")
+    blocked: Names = Field((), description="never these tools, even if allowed")
+
+    def to_gates(self) -> Gates:
+        """The gates as the engine takes them."""
+        return Gates(self.enabled, self.harness, self.flags, self.secrets, self.allowed, self.blocked)
+
+
 class TurnFile(FileModel):
     """What the host knows of one call."""
 
@@ -61,12 +78,50 @@ class TurnFile(FileModel):
     model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
     host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
 
+    profile: str = Field("", description="which set of sections, of those that the agent file names")
+    variant: str = Field("", description="which changes on top of the profile")
+    files: dict[str, str | None] = Field(
+        default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
+    )
+    gates: GatesEntry = Field(GatesEntry(), description="what switches tools on and off")
+    environment: Texts = Field((), description="names of environment variables that are set, for skills")
+    messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(_tuple)] = Field(
+        (), description="the conversation before the current message: mappings with `role` and `content`"
+    )
+    summary: str = Field("", description="the summary that is stored with the conversation")
+    message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
+    metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
+    ephemeral: str = Field("", description="an instruction for this call alone")
+
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
         return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error) for r in self.history)
 
 
 def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
-    """The turn with these inputs."""
-    memory = Memory(tuple(Entity(e.type, e.id, e.name) for e in file.memory))
-    return Turn(inputs, memory, file.now, file.tools, file.discovered, None, file.delivery, file.model, file.host)
+    """The turn with these inputs.
+
+    Raises:
+        InputError: naming everything that is wrong in a message.
+    """
+    current = {"role": "user", "content": file.message} if isinstance(file.message, str) else file.message
+    return Turn(
+        inputs=inputs,
+        memory=Memory(tuple(Entity(e.type, e.id, e.name) for e in file.memory)),
+        now=file.now,
+        tools=file.tools,
+        discovered=file.discovered,
+        delivery=file.delivery,
+        model=file.model,
+        host=file.host,
+        profile=file.profile,
+        variant=file.variant,
+        files={path: FileText(path, text) for path, text in file.files.items()},
+        gates=file.gates.to_gates(),
+        environment=file.environment,
+        messages=messages_from_json(file.messages, "turn.messages"),
+        summary=file.summary,
+        message=messages_from_json([current], "turn.message")[0] if current else None,
+        metadata=file.metadata,
+        ephemeral=file.ephemeral,
+    )

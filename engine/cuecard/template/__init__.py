@@ -1,20 +1,45 @@
-"""A small compiler: Handlebars inside XML, text to template."""
+"""A small compiler: Handlebars inside XML, text to template.
 
-from cuecard.template.analysis import InputUse
-from cuecard.template.controls import refuse_controls, without_controls
-from cuecard.template.guard import Escaping, Trusted, trusted
-from cuecard.template.invisible import clean, find_invisible
-from cuecard.template.markup import element_names
-from cuecard.template.outline import Outline, Part
-from cuecard.template.pybars_backend import pybars3
-from cuecard.template.python_backend import python
-from cuecard.template.rules import Helper
-from cuecard.template.scope import Options
-from cuecard.template.template import Template, compile_template
-from cuecard.template.trust import trust_report
+Names are imported on first use: who compiles a template pays neither for outlines nor for the second backend.
+"""
 
-BACKENDS = {"cuecard": python, "pybars3": pybars3}
-"""What makes a checked template run, by name."""
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from cuecard.template.analysis import InputUse
+    from cuecard.template.backends import BACKENDS
+    from cuecard.template.controls import refuse_controls, without_controls
+    from cuecard.template.guard import Escaping, Trusted, trusted
+    from cuecard.template.invisible import clean, find_invisible
+    from cuecard.template.markup import element_names
+    from cuecard.template.outline import Outline, Part
+    from cuecard.template.rules import Helper
+    from cuecard.template.scope import Options
+    from cuecard.template.template import Template, compile_template
+    from cuecard.template.trust import trust_report
+
+_HOME = {
+    "BACKENDS": "backends",
+    "Escaping": "guard",
+    "Helper": "rules",
+    "InputUse": "analysis",
+    "Options": "scope",
+    "Outline": "outline",
+    "Part": "outline",
+    "Template": "template",
+    "Trusted": "guard",
+    "clean": "invisible",
+    "compile_template": "template",
+    "element_names": "markup",
+    "find_invisible": "invisible",
+    "refuse_controls": "controls",
+    "trust_report": "trust",
+    "trusted": "guard",
+    "without_controls": "controls",
+}
 
 __all__ = [
     "BACKENDS",
@@ -35,3 +60,13 @@ __all__ = [
     "trusted",
     "without_controls",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'cuecard.template' has no attribute {name!r}")
+    return getattr(import_module(f"cuecard.template.{_HOME[name]}"), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

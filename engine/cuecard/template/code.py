@@ -113,4 +113,6 @@ class At:
 
 
 def _joined(pieces: list[str]) -> str:
+    if len(pieces) == 1 and pieces[0].startswith(("'", '"')):
+        return pieces[0]  # a literal; a value on its own must go through `join`, which makes trusted text plain
     return f"''.join(({', '.join(pieces)},))" if pieces else "''"

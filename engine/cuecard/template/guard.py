@@ -22,9 +22,6 @@ _LOOK_ALIKES = "\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u2991\u29
 _LOOK_ALIKE = re.compile(f"[{_LOOK_ALIKES}]")
 _ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
 _LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
-_HTML = str.maketrans(
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;", "`": "&#x60;", "=": "&#x3D;"}
-)
 
 _SLASHES = "/\\\u2044\u2215\u29f8"
 _FOLDED = {"\u0131": "i", **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")}
@@ -71,11 +68,6 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
     if attribute:
         text = _LINE_BREAK.sub(" ", text.replace('"', "&quot;").replace("'", "&apos;"))
     return text
-
-
-def escape_html(text: str) -> str:
-    """A value as `{{x}}` prints it: the seven characters that Handlebars.js 4.7 escapes, in its spelling."""
-    return text.translate(_HTML)
 
 
 def _escape_tags(text: str, angle: re.Pattern[str], names: Collection[str]) -> str:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import Json
 from cuecard.template.guard import Trusted
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 MAX_DEPTH = 64
 """How many lists and objects a value may nest."""

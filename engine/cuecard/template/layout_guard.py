@@ -14,47 +14,55 @@ from cuecard.errors import Problem, SpecError
 _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
 """What some reader takes for the end of a line."""
 
-_START = f"(?:(?<=[{_BREAKS}])|(?<![\\s\\S]))"
+_START = f"(?:\\A|(?<=[{_BREAKS}]))"
 _INDENT = f"(?:(?![{_BREAKS}])\\s){{0,3}}"
 """Up to three blanks: Markdown takes a line with more of them for code."""
 
-_END = f"(?=(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|(?![\\s\\S])))"
+_END = f"(?=(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z))"
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutGuard:
-    """The marks of a layout, ready to be looked for. Make it with `layout_guard`."""
+    """The marks of a layout, ready to be looked for. Make it with `layout_guard`.
+
+    Attributes:
+        lines: a heading's or separator's beginning, with its indentation.
+        markers: the first character of a marker.
+        cut_off: the beginning of a marker at the very end of a text.
+        longest: how many characters the longest marker has.
+    """
 
     lines: re.Pattern[str] | None
     markers: re.Pattern[str] | None
-    cores: tuple[str, ...]
+    cut_off: re.Pattern[str] | None
+    longest: int
 
 
 def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), markers: Iterable[str] = ()) -> LayoutGuard:
-    """What to keep out of values.
+    """What to keep out of values. Line breaks and blanks around a mark, and marks without a text, do not matter.
 
     Args:
-        headings: what a heading's line begins with, such as `## `.
+        headings: what a heading's line begins with, such as `## `; where a blank follows, only with a blank.
         lines: lines that stand alone, such as the `---` of a separator; of a sign that is repeated, more of it counts.
-        markers: texts that stand anywhere, such as the marker of the boundary, of two characters at least. Line breaks
-            and blanks around any of the three do not matter, and neither does an empty one.
+        markers: texts that stand anywhere, in any case, such as the marker of the boundary.
 
     Raises:
-        SpecError: for a mark with a backslash or a line break in it, or a marker of one character, which no backslash
-            could break (`layout-mark`).
+        SpecError: for a mark with a backslash in it, or a marker of one character, which no backslash could break
+            (`layout-mark`).
     """
-    starts, alone, inside = (tuple(filter(None, map(str.strip, marks))) for marks in (headings, lines, markers))
-    wrong = [mark for mark in (*starts, *alone, *inside) if "\\" in mark or re.search(f"[{_BREAKS}]", mark)]
-    wrong += [mark for mark in inside if len(mark) == 1]
+    starts, alone, inside = _lines(headings), [mark.strip() for mark in _lines(lines)], _lines(markers)
+    inside = [mark.strip() for mark in inside]
+    wrong = [mark for mark in (*starts, *alone, *inside) if "\\" in mark] + [mark for mark in inside if len(mark) == 1]
     if wrong:
-        hint = "a marker has two characters or more; no mark has a backslash or a line break"
-        raise SpecError(Problem("layout-mark", f"{mark!r} cannot be kept out of values", hint) for mark in wrong)
-    line = [f"{re.escape(mark)}(?=\\s|(?![\\s\\S]))" for mark in starts]
-    line += [f"{_repeated(mark)}{_END}" for mark in alone]
+        hint = "a marker has two characters or more, and no mark has a backslash"
+        raise SpecError(Problem("layout-mark", f"`{mark}` cannot be kept out of values", hint) for mark in wrong)
+    patterns = [*map(_beginning, starts), *(_repeated(mark) + _END for mark in alone)]
+    ends = sorted({mark[:size] for mark in inside for size in range(1, len(mark))}, key=len, reverse=True)
     return LayoutGuard(
-        re.compile(f"{_START}({_INDENT})({'|'.join(line)})") if line else None,
+        re.compile(f"{_START}({_INDENT})({'|'.join(patterns)})") if patterns else None,
         re.compile(f"(?={'|'.join(map(re.escape, inside))})(.)", re.IGNORECASE) if inside else None,
-        tuple(mark.casefold() for mark in inside),
+        re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
+        max(map(len, inside), default=0),
     )
 
 
@@ -67,19 +75,25 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
     Headings and separators are looked for in this text alone: what shares a line with other text, an author's or
     another value, is not seen together with it.
     """
-    count = ended = lined = 0
+    count = 0
     if guard.markers:
         text, count = guard.markers.subn(r"\1\\", text)
-        if _ends_within(text, guard.cores):
-            text, ended = text + "\\", 1
+    if guard.cut_off and guard.cut_off.search(text[-guard.longest :]):
+        text, count = text + "\\", count + 1
     if guard.lines:
-        text, lined = guard.lines.subn(r"\1\\\2", text)
-    return text, count + ended + lined
+        text, more = guard.lines.subn(r"\1\\\2", text)
+        count += more
+    return text, count
+
+
+def _lines(marks: Iterable[str]) -> list[str]:
+    return [line.lstrip() for mark in marks for line in re.split(f"[{_BREAKS}]", mark) if line.strip()]
+
+
+def _beginning(mark: str) -> str:
+    core = mark.rstrip()
+    return re.escape(core) + ("" if core == mark else r"(?=\s|\Z)")
 
 
 def _repeated(mark: str) -> str:
     return f"{re.escape(mark)}{re.escape(mark[0])}*" if len(set(mark)) == 1 else re.escape(mark)
-
-
-def _ends_within(text: str, cores: Iterable[str]) -> bool:
-    return any(text[-length:].casefold() == core[:length] for core in cores for length in range(1, len(core)) if text)

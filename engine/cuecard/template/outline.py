@@ -5,15 +5,17 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from cuecard.errors import Span, TemplateSyntaxError
-from cuecard.model import Json
 from cuecard.template.analysis import InputUse
 from cuecard.template.markup import FILLER, blanked, mustache_spans, tags
 from cuecard.template.nodes import Content, Program, Statement
 from cuecard.template.source import Source
 from cuecard.template.well_formed import document_problems
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 
 class Slice(Protocol):

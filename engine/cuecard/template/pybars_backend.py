@@ -19,10 +19,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
-from cuecard.model import Json
 from cuecard.template.backend import Code
 from cuecard.template.codegen import generate
 from cuecard.template.nodes import (
@@ -43,6 +42,9 @@ from cuecard.template.runtime import Runtime, found_in
 from cuecard.template.scope import NULL_CONTEXT, Body, Data, Env, Fn, Options, Scope, outer, up
 from cuecard.template.source import Source
 from cuecard.template.values import has, lookup
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 _COMPILING = threading.Lock()
 """All compilers of pybars3 share one state: two at a time mix up their templates."""

@@ -5,10 +5,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
 
-from cuecard.model import Json
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
-Helper = Callable[..., Json]
+
+Helper: TypeAlias = "Callable[..., Json]"
 """A function on values: positional parameters, then `name=value` pairs as keywords; or a parameter named `options`."""
 
 BLOCKS = ("if", "unless", "each", "with")

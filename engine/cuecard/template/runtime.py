@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.model import Json
 from cuecard.template.guard import Escaping, Trusted, escape_text
 from cuecard.template.html import escape_html
 from cuecard.template.scope import Data, Env, Fn, Options, PartialBlock, PartialBody, Scope, frame, push
 from cuecard.template.source import Source
 from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""

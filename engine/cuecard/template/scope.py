@@ -5,22 +5,24 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cuecard.model import Json
 from cuecard.template.guard import Trusted
 from cuecard.template.values import Code, same
 
-Scope: TypeAlias = tuple[Json, Any]
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+Scope: TypeAlias = "tuple[Json, Any]"
 """Contexts from the inside out, as linked pairs: `../` walks along them."""
 
 Data: TypeAlias = dict[str, Any]
 """A frame of `@data`; `_parent` is the frame around it."""
 
-Body: TypeAlias = Callable[[Json, Data, Scope, Any, "Env"], str]
+Body: TypeAlias = "Callable[[Json, Data, Scope, Any, Env], str]"
 """A generated function: context, data frame, scope, block parameters, environment -> text."""
 
-PartialBody: TypeAlias = Callable[[Json, Data, "Env"], str]
+PartialBody: TypeAlias = "Callable[[Json, Data, Env], str]"
 """A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
 
 

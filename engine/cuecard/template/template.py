@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
-from cuecard.model import Json
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.backend import Backend, Code
 from cuecard.template.guard import Escaping
@@ -23,6 +22,7 @@ from cuecard.template.source import Source
 from cuecard.template.whitespace import control_whitespace
 
 if TYPE_CHECKING:
+    from cuecard.model import Json
     from cuecard.template.outline import Outline
 
 MAX_TEMPLATE = 1_000_000
@@ -41,6 +41,7 @@ def compile_template(
     strict: bool = True,
     assume_objects: bool = False,
     escaping: Escaping = "text",
+    names: Collection[str] = (),
     backend: Backend = python,
 ) -> Template:
     """Compile a Handlebars template.
@@ -55,6 +56,8 @@ def compile_template(
         strict: a missing value, helper or partial is an error (Handlebars' strict mode, and then some).
         assume_objects: in a path, all but the last value must exist (Handlebars' assumeObjects).
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is.
+        names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
+            or close one of them.
         backend: what makes the checked template run; it changes neither text nor errors.
 
     Raises:
@@ -63,7 +66,8 @@ def compile_template(
     """
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
-        return Template(Source(name, text), sources, helpers or {}, (strict, assume_objects, escaping), backend)
+        options = strict, assume_objects, escaping
+        return Template(Source(name, text), sources, helpers or {}, options, backend, frozenset(names))
     except RecursionError:
         raise _recursion(name) from None
 
@@ -78,6 +82,7 @@ class Template:
         helpers: Mapping[str, Helper],
         options: tuple[bool, bool, Escaping],
         backend: Backend,
+        names: frozenset[str] = frozenset(),
     ) -> None:
         """Use `compile_template`."""
         self.name, self.text = source.name, source.text
@@ -87,7 +92,7 @@ class Template:
         self._source, self._program = source, programs[0]
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
         self._known = {*partials, *_inline_names(programs)}
-        self._names = frozenset().union(*(element_names(each.text) for each in sources))
+        self._names = names.union(*(element_names(each.text) for each in sources))
         # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
+from typing import TYPE_CHECKING
 
-from cuecard.model import Json
 from cuecard.template.guard import escape_text
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 _ROLE_MARKER = re.compile(
     r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|^\s{0,4}(?:Human|Assistant|System|User|Developer):", re.MULTILINE

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cuecard.model import Json
 from cuecard.template.numbers import number_of, number_text
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
 
 
 class Code:

@@ -55,7 +55,7 @@ def test_the_system_prompt_is_made_anew_with_todays_memory_and_date() -> None:
 
     assert '- "Home" (p1)' in step.system
     assert '- "News" (p2)' in step.system
-    assert "November 21" in step.system
+    assert "2026-11-21" in step.system
     assert step.appended == ()
 
 

@@ -110,6 +110,19 @@ def test_a_withdrawn_tool_that_comes_back_is_named_again_also_where_all_are_froz
         (True, False),
         (False, True),
     ]
+    assert all(block.tokens < 40 for block in step.appended)
+
+
+def test_a_tool_that_the_host_names_later_is_told_once_and_stays_active() -> None:
+    first = engine().prepare_call(turn("append"))
+    found = Turn(now=NOW, discovered=("cms_listPages",))
+    second = engine().prepare_call(found, previous=first)
+    third = engine().prepare_call(turn(), previous=second)
+    step = engine().prepare_step(third)
+
+    assert [block.text.count("BEFORE:") for block in step.appended] == [1]
+    assert "<cms_listPages>\nBEFORE:" in step.appended[0].text
+    assert step.active_tools[-1] == "cms_listPages"
 
 
 def test_a_turn_file_may_ask_for_delivery_model_and_host(tmp_path: Path) -> None:
@@ -136,7 +149,7 @@ def test_a_date_that_rolls_over_arrives_once_in_a_block() -> None:
     steps = [engine().prepare_step(call) for call in (first, second, third)]
 
     assert {step.system for step in steps} == {steps[0].system}
-    assert "November 20" in steps[0].system
+    assert "2026-11-20" in steps[0].system
     assert [len(step.appended) for step in steps] == [0, 1, 1]
-    assert "November 21" in steps[1].appended[0].text
+    assert "2026-11-21" in steps[1].appended[0].text
     assert steps[2].appended == steps[1].appended

@@ -10,7 +10,7 @@ from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest
 
 from cuecard import Engine, InputError, Turn
 from cuecard.explain import Comparison, compare
-from cuecard.model import Manifest, SectionRecord
+from cuecard.model import FileText, Manifest, SectionRecord
 from cuecard.seal import NOTHING
 
 
@@ -223,6 +223,77 @@ def test_where_a_value_and_a_file_differ_the_value_is_named(folder: Path) -> Non
     assert changed(comparison) == {"identity": "changed: input user"}
 
 
+LISTED = """\
+agent: listed
+sections:
+  - {id: rules, text: Be brief.}
+  - {id: notes, files: {supplied: true, entries: [{path: notes.md}]}}
+  - {id: tone, when: formal, text: Be formal.}
+  - {id: now, clock: {precision: minute}}
+profiles:
+  short: {exclude: [rules]}
+inputs:
+  formal: {type: boolean, default: false}
+"""
+
+
+@pytest.fixture
+def listed(tmp_path: Path) -> Engine:
+    (tmp_path / "agent.yaml").write_text(LISTED, encoding="utf-8")
+    return Engine.open(tmp_path)
+
+
+def why(engine: Engine, before: Turn, after: Turn) -> dict[str, str]:
+    one, other = (engine.prepare_step(engine.prepare_call(turn)).manifest for turn in (before, after))
+    return changed(compare(one, other))
+
+
+def test_a_clock_that_shows_the_time_is_the_clock_within_a_day_too(listed: Engine) -> None:
+    found = why(listed, Turn(now=NOON), Turn(now=NOON.replace(minute=1)))
+
+    assert found == {"now": "changed: clock"}
+
+
+def test_a_file_that_the_host_supplies_is_an_input(listed: Engine) -> None:
+    notes = {"notes.md": FileText("notes.md", "Remember")}, {"notes.md": FileText("notes.md", "Forget")}
+    found = why(listed, Turn(now=NOON, files=notes[0]), Turn(now=NOON, files=notes[1]))
+
+    assert found == {"notes": "changed: input content:notes"}
+
+
+def test_a_condition_that_holds_now_names_its_input(listed: Engine) -> None:
+    found = why(listed, Turn(now=NOON), Turn(now=NOON, inputs={"formal": True}))
+
+    assert found["tone"] == "added: input formal"
+
+
+def test_another_profile_is_an_input(listed: Engine) -> None:
+    found = why(listed, Turn(now=NOON), Turn(now=NOON, profile="short"))
+
+    assert found["rules"] == "removed: input profile"
+    assert found["now"] == "changed: input profile"  # the separator before it is gone
+
+
+def test_another_summary_is_a_compaction(folder: Path) -> None:
+    engine = Engine.open(write(folder, core=CORE.replace("Be brief.", "{{{conversationSummary}}}")))
+
+    assert why(engine, Turn(now=NOON), Turn(now=NOON, summary="So far")) == {"rules": "changed: compaction"}
+
+
+def test_a_compacted_conversation_says_so_whatever_else_differs(engine: Engine) -> None:
+    history = found(("list_pages",))
+    first = engine.prepare_call(Turn(now=NOON))
+    before = engine.prepare_step(first, history).manifest
+    second = engine.prepare_call(Turn(now=NOON, memory=HOME), history, previous=first, compacted=True)
+    after = engine.prepare_step(second, ()).manifest
+
+    assert changed(compare(before, after)) == {
+        "working-memory": "changed: compaction; memory",
+        "instructions": "changed: compaction",
+        **{record.id: "removed: compaction" for record in before.sections if record.placement == "appended"},
+    }
+
+
 def test_the_break_costs_everything_behind_it(engine: Engine) -> None:
     after = step(engine, ("list_pages",), inputs={"user": "Kim"})
     broken = compare(step(engine).manifest, after.manifest).first_break
@@ -236,7 +307,7 @@ def test_a_section_without_text_breaks_nothing(engine: Engine) -> None:
     silent = SectionRecord("silent", "call", "system", "agent.xml:9", "values of this call", 0, NOTHING)
     after = replace(before, sections=(*before.sections[:3], silent, *before.sections[3:]))
 
-    assert changed(compare(before, after)) == {"silent": "added: compaction"}
+    assert changed(compare(before, after)) == {"silent": "added: input"}
     assert compare(before, after).first_break is None
 
 

@@ -48,7 +48,7 @@ def test_without_a_salt_fingerprints_are_plain_sha_256(engine: Engine) -> None:
 def test_with_a_salt_no_fingerprint_of_the_step_is_a_plain_one(engine: Engine) -> None:
     plain, salted = conversation(engine), conversation(replace(engine, salt="pepper"))
 
-    assert len(digests(plain)) > 20
+    assert len(digests(plain)) >= 20
     assert len(digests(salted)) == len(digests(plain)) + 1  # the name of the salt
     assert digests(plain) & digests(salted) == set()
 

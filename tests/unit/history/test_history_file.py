@@ -40,7 +40,9 @@ def test_the_policy_says_what_else_may_be_written(text: str, expected: dict[str,
 
 
 def test_the_summary_of_a_policy_is_shown_where_that_policy_shows_it_unless_the_file_says_otherwise() -> None:
-    specs = [read(f"history: {{policy: {p}, summary: {{temperature: 0}}}}").history for p in ("window", "tokens", "blocks")]
+    specs = [
+        read(f"history: {{policy: {p}, summary: {{temperature: 0}}}}").history for p in ("window", "tokens", "blocks")
+    ]
 
     assert [spec.summary.show for spec in specs if spec and spec.policy != "last"] == ["section", "message", "message"]
 
@@ -57,7 +59,11 @@ def test_the_summary_of_a_policy_is_shown_where_that_policy_shows_it_unless_the_
         ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "a `block` up to `limit`"),
         ("history: {policy: last, prefix: '{name}: '}", "agent.yaml:1:33", "holds {name}, which nothing fills"),
         ("history: {policy: window, summary: {message: Summary}}", "agent.yaml:1:46", "should hold {summary}"),
-        ("messages: {order: [system, current]}", "agent.yaml:1:19", "should hold system, metadata, history and current"),
+        (
+            "messages: {order: [system, current]}",
+            "agent.yaml:1:19",
+            "should hold system, metadata, history and current",
+        ),
         ("messages: {metadata: {max_bytes: 8}}", "agent.yaml:1:34", "greater than or equal to 128"),
     ],
 )

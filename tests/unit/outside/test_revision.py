@@ -8,7 +8,7 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 from cuecard import InputError
-from cuecard.outside.folder import MAX_BYTES
+from cuecard.outside.reading import MAX_BYTES
 from cuecard.outside.revision import read_revision
 
 

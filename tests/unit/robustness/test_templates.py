@@ -18,9 +18,9 @@ from unit.robustness.agents import NOW, TEMPLATE, prompt, refusal, where, write_
 CANARY = "{{{a.[b') or __import__('pathlib').Path('canary').touch() or ('c]}}}"
 
 
-def problem_of(text: str, values: dict[str, Json] | None = None, **options: bool) -> TemplateError:
+def problem_of(text: str, values: dict[str, Json] | None = None, *, strict: bool = True) -> TemplateError:
     with pytest.raises(TemplateError) as caught:
-        compile_template(text, **options).render(values or {})
+        compile_template(text, strict=strict).render(values or {})
     return caught.value
 
 

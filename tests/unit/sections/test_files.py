@@ -56,7 +56,8 @@ def test_the_limits_cut_at_that_very_character() -> None:
     made = content(spec(per_file=40, total=50), files)
 
     assert made.text == (
-        f"### SOUL.md (/home/SOUL.md)\n{'S' * 40}\n\n{NOTE}\n\n### IDENTITY.md (/home/IDENTITY.md)\n{'I' * 10}\n\n{NOTE}"
+        f"### SOUL.md (/home/SOUL.md)\n{'S' * 40}\n\n{NOTE}\n\n"
+        f"### IDENTITY.md (/home/IDENTITY.md)\n{'I' * 10}\n\n{NOTE}"
     )
     assert [d.code for d in made.diagnostics] == [
         "file_truncated",
@@ -112,7 +113,7 @@ def test_where_nothing_remains_an_empty_file_has_no_place_either() -> None:
 
 
 @pytest.mark.parametrize("limits", [{"per_file": 0}, {"total": 0}])
-def test_a_limit_of_nothing_prints_nothing(limits: dict[str, int]) -> None:
+def test_a_limit_of_nothing_prints_nothing(limits: dict[str, Json]) -> None:
     made = content(spec(otherwise="(no files)", **limits), held({"SOUL.md": "a", "IDENTITY.md": "b", "USER.md": "c"}))
 
     assert made.text == "(no files)"

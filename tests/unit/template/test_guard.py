@@ -10,7 +10,8 @@ import pytest
 
 from cuecard.errors import InputError
 from cuecard.model import Json
-from cuecard.template.guard import Escaping, Trusted, escape_html, escape_text, trusted
+from cuecard.template.guard import Escaping, Trusted, escape_text, trusted
+from cuecard.template.html import escape_html
 from cuecard.template.invisible import MAX_DEPTH, clean, find_invisible
 
 NAMES = ("working-memory", "entity", "system", "task")

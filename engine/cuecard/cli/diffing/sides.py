@@ -15,7 +15,7 @@ from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.manifest import manifest_from_json
 from cuecard.model import Clock, Manifest, Step
 from cuecard.outside.content import find_content
-from cuecard.outside.folder import read_text
+from cuecard.outside.reading import read_text
 from cuecard.outside.revision import read_revision
 from cuecard.spec.yaml_text import read_yaml
 
@@ -109,8 +109,8 @@ def _recorded(name: str, path: Path) -> Side:
 
 def _not_in_revision(revision: str, path: str, top: Path) -> Problem:
     known = [file.relative_to(top).as_posix() for file in top.rglob("*.yaml")]
-    hint = did_you_mean(path, known) if path else _FORMS
-    return Problem("missing-file", f"revision `{revision}` has no file `{path}`", hint, f"{revision}:{path}")
+    message = f"revision `{revision}` has no file `{path}`"
+    return Problem("missing-file", message, did_you_mean(path, known), f"{revision}:{path}")
 
 
 def _renamer(folder: str, shown: str) -> Callable[[Problem], Problem]:

@@ -47,7 +47,7 @@ def _totals(report: Report) -> Table:
         table.add_column(name, justify="right")
     table.add_column("", min_width=BAR, no_wrap=True)
     table.add_column("rewrites", justify="right")
-    table.add_column("too short", justify="right")
+    table.add_column("below minimum", justify="right")
     most = max(report.bill(variant).cost for variant in report.variants)
     for variant in report.variants:
         bill = report.bill(variant)

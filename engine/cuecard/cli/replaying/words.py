@@ -26,7 +26,7 @@ def advice_lines(report: Report, advice: Recommendation) -> Iterator[str]:
 
 def percent(share: float) -> str:
     """A share of 0 to 1 as people read it."""
-    return f"{100 * share:.1f} %"
+    return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 
 def _threshold(threshold: Threshold) -> str:

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard.errors import Problem, SpecError
-from cuecard.outside.folder import read_agent, read_text
+from cuecard.outside.folder import read_agent
+from cuecard.outside.reading import read_text
 from cuecard.spec.sources import AgentSources, SourceText
 
 Stamp = tuple[tuple[int, ...] | None, ...]

@@ -1,0 +1,77 @@
+"""A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
+
+The form is that of the Pioneer seed (002), for any agent. Where a list of sections has a boundary, the stable text ends
+there; an XML core has none, and its stable text is what stands before the first section that may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from itertools import takewhile
+
+from cuecard.agent import Agent
+from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
+from cuecard.render import sha256
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """One prompt in two parts.
+
+    Attributes:
+        stable_text: what only a change of the configuration, of files or of the inputs it reads changes.
+        dynamic_text: the rest.
+        boundary: the marker between them; empty where nothing follows it, or the layout has none.
+        full_text: the system prompt: `stable_text + boundary + dynamic_text`.
+        stable_sha256: fingerprint of that text, in hex; so are the two below.
+        dynamic_sha256: of the dynamic text.
+        full_sha256: of the full text.
+        stable_sections: ids of the sections in the stable text, in order.
+        dynamic_sections: the same for the dynamic text.
+        diagnostics: what was wrong with sources.
+        sources: the files and other sources that were looked at.
+    """
+
+    stable_text: str
+    dynamic_text: str
+    boundary: str
+    full_text: str
+    stable_sha256: str
+    dynamic_sha256: str
+    full_sha256: str
+    stable_sections: tuple[str, ...]
+    dynamic_sections: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[SourceRow, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as plain JSON."""
+        return asdict(self)
+
+
+def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
+    """The system prompt of a step in its two parts."""
+    sections = {section.id: section for section in agent.edition(call.profile, call.variant)}
+    if agent.spec.sections:
+        stable = tuple(segment for segment in step.segments if sections[segment.id].stable)
+    else:
+        stable = tuple(takewhile(lambda segment: segment.tier == "static", step.segments))
+    dynamic = step.segments[len(stable) :]
+    marker = agent.spec.layout.boundary.marker if agent.spec.layout.boundary and dynamic else ""
+    texts = _text(stable), _text(dynamic).removeprefix(marker)
+    return Compiled(
+        *texts,
+        marker,
+        step.system,
+        sha256(texts[0]),
+        sha256(texts[1]),
+        sha256(step.system),
+        tuple(segment.id for segment in stable),
+        tuple(segment.id for segment in dynamic),
+        call.diagnostics,
+        call.sources,
+    )
+
+
+def _text(segments: tuple[Segment, ...]) -> str:
+    return "".join(segment.text for segment in segments)

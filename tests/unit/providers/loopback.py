@@ -1,0 +1,84 @@
+"""A server on this machine that records what arrives, byte by byte, and answers as little as each client accepts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import Any
+
+_USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
+
+ANSWERS: dict[str, dict[str, Any]] = {
+    "/v1/messages": {
+        "id": "msg_1",
+        "type": "message",
+        "role": "assistant",
+        "model": "any",
+        "content": [{"type": "text", "text": "done"}],
+        "stop_reason": "end_turn",
+        "stop_sequence": None,
+        "usage": {"input_tokens": 1, "output_tokens": 1},
+    },
+    "/v1/responses": {
+        "id": "resp_1",
+        "object": "response",
+        "created_at": 0,
+        "model": "any",
+        "status": "completed",
+        "output": [],
+        "parallel_tool_calls": True,
+        "tool_choice": "auto",
+        "tools": [],
+    },
+    "/v1/chat/completions": {
+        "id": "chat_1",
+        "object": "chat.completion",
+        "created": 0,
+        "model": "any",
+        "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "done"}}],
+        "usage": _USAGE,
+    },
+    "/v1beta/models/any:generateContent": {"candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}}]},
+}
+"""What is answered at each path."""
+
+
+@dataclass
+class Loopback:
+    """The server: its address, and the bodies that it got, in order."""
+
+    url: str
+    bodies: list[bytes] = field(default_factory=list)
+
+
+@contextmanager
+def loopback() -> Iterator[Loopback]:
+    """A server for the time of one test, on a port that is free."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            got.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
+            answer = json.dumps(ANSWERS[self.path]).encode()
+            self.send_response(200)
+            self.send_header("Content-Type", "application/json")
+            self.send_header("Content-Length", str(len(answer)))
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of http.server
+            """Say nothing."""
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    got = Loopback(f"http://127.0.0.1:{server.server_port}")
+    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield got
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()

@@ -1,0 +1,224 @@
+"""SKILL.md files: what real ones look like is read, what cannot be is told with its place, nothing is raised."""
+
+from __future__ import annotations
+
+import itertools
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuecard.errors import Problem
+from cuecard.model.skills import Skill
+from cuecard.spec.skill_file import SkillSource, make_skills, read_skill_file
+from cuecard.spec.skill_front import MAX_FRONT
+from cuecard.spec.skills_spec import SkillsSpec
+
+
+def source(text: str, slug: str = "trip", root: str = "skills") -> SkillSource:
+    path = f"{root}/{slug}/SKILL.md"
+    return SkillSource(path, path, text, slug, root)
+
+
+def read(front: str, body: str = "") -> tuple[Skill | None, list[Problem]]:
+    return read_skill_file(source(f"---\n{front}\n---\n{body}"))
+
+
+def skill(front: str, body: str = "") -> Skill:
+    made, problems = read(f"name: Trip\ndescription: Plans a trip.\n{front}", body)
+
+    assert made, problems
+    return made
+
+
+def test_the_body_is_what_follows_without_blank_lines_around_it() -> None:
+    assert skill("license: MIT", "\n \n    code first\n\nthen text  \n\n").body == "    code first\n\nthen text"
+
+
+def test_a_line_of_dashes_in_the_body_is_text() -> None:
+    assert skill("license: MIT", "one\n---\ntwo\n").body == "one\n---\ntwo"
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_line_ends_of_any_system_give_the_same_skill(end: str) -> None:
+    text = "---\nname: Trip\ndescription: |\n  Plans\n  a trip.\n---\n\n# Trip\n\nGo.\n"
+    made, problems = read_skill_file(source("\ufeff" + text.replace("\n", end)))
+
+    assert (made, problems) == read_skill_file(source(text))
+    assert made is not None
+    assert made.description == "Plans\na trip."
+
+
+@pytest.mark.parametrize(
+    ("written", "expected"),
+    [
+        ("paths: src/*.py", ("src/*.py",)),
+        ("paths: a, b ,, c,a", ("a", "b", "c")),
+        ("paths: '*.{ts,tsx}, *.md'", ("*.{ts,tsx}", "*.md")),
+        ("paths: [b, a]", ("b", "a")),
+        ("globs:\n  - a\n  - 3", ("a", "3")),
+        ("paths: |\n  one\n  two", ("one", "two")),
+        ("paths:", ()),
+        ("metadata:\n  paths: [a]", ("a",)),
+        ("paths: [top]\nmetadata:\n  paths: [inner]", ("top",)),
+    ],
+)
+def test_a_list_may_be_written_in_many_ways(written: str, expected: tuple[str, ...]) -> None:
+    assert skill(written).paths == expected
+
+
+@pytest.mark.parametrize("key", ["requires_env", "requires-env", "requiresEnv", "required_env", "requiredEnv"])
+def test_keys_may_be_spelled_in_many_ways(key: str) -> None:
+    assert skill(f"{key}: [TOKEN, {{name: SECRET, sensitive: true}}]").requires_env == ("TOKEN", "SECRET")
+
+
+@pytest.mark.parametrize(("written", "expected"), [("true", True), ("yes", True), ("'on'", True), ("No", False)])
+def test_a_flag_may_be_any_word_for_yes_or_no(written: str, *, expected: bool) -> None:
+    assert skill(f"auto-load: {written}").auto_load is expected
+
+
+def test_profiles_are_sorted_and_stand_once() -> None:
+    assert skill("auth_profiles: b, a, b").auth_profiles == ("a", "b")
+
+
+def test_keys_that_nobody_reads_do_no_harm() -> None:
+    made = skill(
+        "license: MIT\nallowed-tools: Bash(git:*) Read\nmetadata:\n  name: other\n  version: 1.0\nhooks: [{a: b}]"
+    )
+
+    assert made == skill("license: MIT")
+
+
+def test_a_folder_name_is_the_same_on_every_machine() -> None:
+    decomposed, _ = read_skill_file(source("---\nname: x\ndescription: y\n---\n", slug="cafe\u0301"))
+
+    assert decomposed is not None
+    assert decomposed.slug == "caf\u00e9"
+
+
+@pytest.mark.parametrize("slug", ["", "a\nb", "a\u202eb", " a", "a\\b", "\udcff"])
+def test_a_folder_name_that_could_forge_a_line_is_refused(slug: str) -> None:
+    made, problems = read_skill_file(source("---\nname: x\ndescription: y\n---\n", slug=slug))
+
+    assert made is None
+    assert "skill-name" in [problem.code for problem in problems]
+    assert "\n" not in problems[-1].picture().splitlines()[0].removeprefix("\n")
+
+
+@pytest.mark.parametrize("size", [MAX_FRONT - 60, MAX_FRONT + 1, 1_000_000])
+def test_front_matter_is_looked_for_in_the_first_64_kib_only(size: int) -> None:
+    made, problems = read_skill_file(source("---\nname: x\ndescription: y\n" + "#\n" * (size // 2) + "---\nbody"))
+
+    if size < MAX_FRONT:
+        assert made is not None
+        assert made.body == "body"
+    else:
+        assert [(p.code, p.span and (p.span.line, p.span.column)) for p in problems] == [("front-matter", (1, 1))]
+
+
+def test_a_place_in_the_yaml_is_a_place_in_the_file() -> None:
+    _, problems = read_skill_file(source("\n\n---\nname: x\n\ndescription: y\nenabled: maybe\n---\n"))
+
+    assert [problem.picture().splitlines()[:2] for problem in problems] == [
+        ["skills/trip/SKILL.md:7:10: error[wrong-value]: `enabled` should be true or false", "  7 | enabled: maybe"]
+    ]
+
+
+def test_an_invisible_character_in_the_instructions_is_an_error_with_its_place() -> None:
+    made, problems = read("name: x\ndescription: y", "one\ntwo \U000e0041 three\n")
+
+    assert made is None
+    assert [problem.picture().splitlines()[0] for problem in problems] == [
+        "skills/trip/SKILL.md:6:5: error[invisible-character]: an invisible character, U+E0041"
+    ]
+
+
+@pytest.mark.parametrize(
+    "front", ["a: &a [*a]", "name: !!python/object:os.system x", "a: " + "[" * 5_000, "%YAML 1.1", "a: 1\n...\nb: 2"]
+)
+def test_yaml_that_is_an_attack_is_refused_or_taken_as_text(front: str) -> None:
+    made, problems = read(f"{front}\nname: x\ndescription: y")
+
+    assert made is not None or problems
+    assert all(problem.name == "skills/trip/SKILL.md" for problem in problems)
+
+
+def test_with_a_fallback_a_broken_file_still_is_a_skill() -> None:
+    made, problems = read_skill_file(source("---\nname: [\nnever closed"), "(not provided)")
+
+    assert made is not None
+    assert (made.name, made.description) == ("trip", "(not provided)")
+    assert [(problem.code, problem.severity) for problem in problems] == [("front-matter", "warning")]
+
+
+def test_the_order_in_which_files_are_read_is_no_matter() -> None:
+    spec = SkillsSpec(roots=("mine", "shared"))
+    front = "---\nname: {0}\ndescription: {0}\n---\n"
+    sources = [
+        source(front.format(f"{slug} of {root}"), slug, root)
+        for root, slug in [("mine", "b"), ("mine", "c"), ("shared", "a"), ("shared", "B"), ("other", "d")]
+    ]
+    results = {make_skills(order, spec) for order in itertools.permutations(sources)}
+
+    assert len(results) == 1
+    skills, problems = results.pop()
+    assert [(each.path, each.shadowed_by) for each in skills] == [
+        ("mine/b/SKILL.md", ""),
+        ("mine/c/SKILL.md", ""),
+        ("shared/B/SKILL.md", "mine/b/SKILL.md"),
+        ("shared/a/SKILL.md", ""),
+    ]
+    assert problems == ()
+
+
+SIGNS = [
+    *"[]{}\"'&*!|>#,%@`:\\-\t\n\0\x85\ud800é",
+    ": ",
+    " #",
+    "\n  ",
+    "\r\n",
+    "\ufeff",
+    "- ",
+    "---",
+    "...",
+    ">-",
+    "\\u200b",
+]
+WORDS = ["name", "description", "metadata", "paths", "enabled", "x", "1", "yes", "<b>", "2026-13-45", "0x", "!!int"]
+FRAGMENTS = st.sampled_from(SIGNS) | st.sampled_from(WORDS)
+
+
+@given(st.lists(FRAGMENTS, max_size=40).map("".join) | st.text(), st.booleans(), st.none() | st.text(max_size=3))
+def test_whatever_the_file_says_nothing_is_raised_and_no_skill_is_lost_without_an_error(
+    text: str,
+    closed: bool,  # noqa: FBT001 - drawn
+    fallback: str | None,
+) -> None:
+    made, problems = read_skill_file(source(f"---\n{text}\n---\nbody" if closed else text), fallback)
+
+    assert (made is None) == any(problem.severity == "error" for problem in problems)
+    for problem in problems:
+        assert problem.picture().startswith("skills/trip/SKILL.md")
+        if problem.span and problem.source:
+            assert problem.span.line <= text.count("\n") + text.count("\r") + text.count("\x85") + 4
+
+
+@given(
+    st.text(
+        st.characters(codec="utf-8", exclude_categories=["C", "Z"]) | st.sampled_from(" :'\"#[]{}&*!|>%@`-?,"),
+        min_size=1,
+    )
+)
+def test_any_text_after_a_key_is_the_text_or_a_problem(text: str) -> None:
+    made, problems = read_skill_file(source(f"---\nname: x\ndescription: {text}\n---\n"))
+
+    if made is not None and not problems:
+        assert made.description in text.strip() or made.description in {text.strip()[1:-1].replace("''", "'"), ""}
+
+
+@given(st.text(st.characters(categories=["L", "N", "P"]), min_size=1), st.text(st.characters(categories=["L"])))
+def test_a_text_with_colons_is_kept_whole(one: str, two: str) -> None:
+    made, _ = read_skill_file(source(f"---\nname: x\ndescription: Use {one}: for {two}\n---\n"))
+
+    if made is not None:
+        assert made.description == f"Use {one}: for {two}".strip()
