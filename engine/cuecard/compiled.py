@@ -14,11 +14,20 @@ from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
 from cuecard.render import sha256
 
 
+COMPILER = "cuecard/1"
+"""Raised whenever the same files and the same turn give another text than before."""
+
+
 @dataclass(frozen=True, slots=True)
 class Compiled:
     """One prompt in two parts.
 
     Attributes:
+        compiler: what made it.
+        agent: the agent's name.
+        spec_sha256: fingerprint of its files.
+        profile: the set of sections that the call chose; empty for all.
+        variant: what it chose on top of that.
         stable_text: what only a change of the configuration, of files or of the inputs it reads changes.
         dynamic_text: the rest.
         boundary: the marker between them; empty where nothing follows it, or the layout has none.
@@ -32,6 +41,11 @@ class Compiled:
         sources: the files and other sources that were looked at.
     """
 
+    compiler: str
+    agent: str
+    spec_sha256: str
+    profile: str
+    variant: str
     stable_text: str
     dynamic_text: str
     boundary: str
@@ -60,6 +74,11 @@ def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
     marker = agent.spec.layout.boundary.marker if agent.spec.layout.boundary and dynamic else ""
     texts = _text(stable), _text(dynamic).removeprefix(marker)
     return Compiled(
+        COMPILER,
+        call.agent,
+        call.spec_sha256,
+        call.profile,
+        call.variant,
         *texts,
         marker,
         step.system,

@@ -147,9 +147,7 @@ def _fingerprint(manifest: Manifest) -> str:
 
 
 def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
-    known = {
-        section.id: (section.source, _reads(section)) for section in agent.edition(call.profile, call.variant)
-    }
+    known = {section.id: (section.source, _reads(section)) for section in agent.edition(call.profile, call.variant)}
     for s in delivered.segments:
         source, reads = known.get(s.id, ("", ()))
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)

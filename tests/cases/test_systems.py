@@ -1,7 +1,8 @@
 """The shipped systems: every ready turn file, and named cases that lay something over them.
 
-`systems/<system>/turns/<turn>.txt` is what `prompts/<system>/turns/<turn>.yaml` makes; `systems/<system>/<case>/` is a
-folder with `turn.yaml` and perhaps an `agent.yaml` that extends the shipped one. `expected.txt` is golden.
+`systems/<system>/turns/<turn>.txt` is what `prompts/<system>/turns/<turn>.yaml` makes; turns in a folder `turns/room`
+are those of the system's `room.yaml` instead of its `agent.yaml`. `systems/<system>/<case>/` is a folder with
+`turn.yaml` and perhaps an `agent.yaml` that extends the shipped one. `expected.txt` is golden.
 """
 
 from __future__ import annotations
@@ -19,14 +20,19 @@ from cuecard.model.messages import Message
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "systems"
-TURNS = sorted((file.parents[1].name, file.stem) for file in ROOT.glob("prompts/*/turns/*.yaml"))
+TURNS = sorted(
+    (folder.parent.name, file.relative_to(folder).with_suffix("").as_posix())
+    for folder in ROOT.glob("prompts/*/turns")
+    for file in folder.glob("**/*.yaml")
+)
 CASES = sorted((file.parents[1].name, file.parent.name) for file in FOLDER.glob("*/*/turn.yaml"))
 
 
 @pytest.mark.parametrize(("system", "turn"), TURNS)
 def test_turn(system: str, turn: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT / "prompts" / system)
-    outcome = _outcome(Path("agent.yaml"), Path("turns") / f"{turn}.yaml")
+    agent = turn.rpartition("/")[0] or "agent"
+    outcome = _outcome(Path(f"{agent}.yaml"), Path("turns") / f"{turn}.yaml")
     _compare(outcome, FOLDER / system / "turns" / f"{turn}.txt")
 
 

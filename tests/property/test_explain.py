@@ -52,9 +52,7 @@ def test_there_is_no_break_if_and_only_if_the_later_prompt_begins_with_the_earli
     delivery: Delivery,
     salt: str,
 ) -> None:
-    one, other = (
-        prepare(engine(delivery, salt), turn, searches, goes_on=on) for turn, searches, on in (before, after)
-    )
+    one, other = (prepare(engine(delivery, salt), turn, searches, goes_on=on) for turn, searches, on in (before, after))
     comparison = compare(one.manifest, other.manifest)
     broken = comparison.first_break
 

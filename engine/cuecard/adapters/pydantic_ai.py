@@ -50,7 +50,8 @@ class Cuecard(AbstractCapability[Any]):
         engine: the prompt engine.
         turn: what the host knows of a run.
         previous: the call before this one in the conversation: under `append` the system prompt then stays, and what
-            changed is said in a block. It counts only while the message history still holds the blocks sent so far.
+            changed is said in a block. Where the message history no longer holds the blocks sent so far, it was
+            compacted: the run gets a new baseline, which tells what was discovered.
         on_call: told of the prepared call.
         on_step: told of every step.
         retries: how often a tool that failed may be called again in a run; None for no limit.
@@ -77,9 +78,9 @@ class Cuecard(AbstractCapability[Any]):
             InputError: with every missing, unknown or wrong input of the turn.
         """
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
-        goes_on = self.previous is not None and holds_all(ctx.messages, self.previous.sent)
-        previous = self.previous if goes_on else None
-        call = self.engine.prepare_call(turn, tool_results(ctx.messages), previous=previous)
+        previous, results = self.previous, tool_results(ctx.messages)
+        compacted = previous is not None and not holds_all(ctx.messages, previous.sent)
+        call = self.engine.prepare_call(turn, results, previous=previous, compacted=compacted)
         if self.on_call:
             self.on_call(call)
         return replace(self, call=call, step=None, results={})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cuecard.agent.draft import Draft, make_draft
+from cuecard.agent.elements import elements_written
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import Agent
 from cuecard.errors import SpecError
@@ -30,15 +31,14 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
     listed = draft.listed
     sections = draft.core.sections if draft.core else listed.sections if listed else ()
     protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
-    texts = [source.text for source in (sources.template, *sources.partials, *sources.sections) if source]
-    texts += [section.text or "" for section in draft.spec.sections]
+    texts = [source.text for source in (sources.template, *sources.partials) if source]
     return Agent(
         spec=draft.spec,
         sha256=sources.sha256(),
         sections=sections,
         catalogue=Catalogue(draft.cards.values()),
         protocols=protocols,
-        names=frozenset(protocols).union(*map(element_names, texts)),
+        names=elements_written(draft.spec, sources).union(protocols, *map(element_names, texts)),
         warnings=draft.problems,
         editions=listed.editions if listed else {},
         files=_files(sources),

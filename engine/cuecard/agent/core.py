@@ -37,8 +37,10 @@ class Core:
 Backend: TypeAlias = Literal["cuecard", "pybars3"]
 
 
-def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: Backend) -> Core:
-    """Compile and check a core template.
+def read_core(
+    source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: Backend, tools: frozenset[str]
+) -> Core:
+    """Compile and check a core template. No data may open or close an element named like one of `tools`.
 
     Raises:
         TemplateError: with every reason why it does not compile.
@@ -46,7 +48,7 @@ def read_core(source: SourceText, partials: tuple[SourceText, ...], escaping: Es
     texts = {partial.stem: partial.text for partial in partials}
     try:
         template = compile_template(
-            source.text, name=source.name, partials=texts, escaping=escaping, backend=BACKENDS[backend]
+            source.text, name=source.name, partials=texts, escaping=escaping, names=tools, backend=BACKENDS[backend]
         )
         parts = template.outline().parts
     except TemplateError as error:

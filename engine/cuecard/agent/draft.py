@@ -55,10 +55,11 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     escaping: Escaping = written.escaping if written else "text"
     backend: Backend = written.backend if written else "cuecard"
     template, partials = sources.template, sources.partials
-    core = _attempt(lambda: memo(read_core, template, partials, escaping, backend), problems) if template else None
+    cards, named, found = read_instructions(sources.instructions, memo)
+    given = (partials, escaping, backend, named)
+    core = _attempt(lambda: memo(read_core, template, *given), problems) if template else None
     listed = Listed(document, spec, sources, memo) if document and spec and spec.sections else None
     problems += [*(core.problems if core else ()), *(listed.problems if listed else ())]
-    cards, named, found = read_instructions(sources.instructions, memo)
     models, wrong = read_own_models(sources.models, memo)
     problems += [*found, *wrong]
     if document and spec:
@@ -68,7 +69,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
             *(check_inputs(document, spec, core.inputs, sources) if core else ()),
             *(check_section_inputs(document, spec, listed.uses, instructed=_instructed(cards)) if listed else ()),
         ]
-        problems += _check_tools(document, spec, named, sources)
+        problems += _check_tools(document, spec, named, cards, sources)
     return Draft(sources, document, spec, core, listed, cards, tuple(problems), models)
 
 
@@ -83,10 +84,15 @@ def _read(sources: AgentSources) -> Document:
 
 
 def _check_tools(
-    document: Document, spec: AgentFile, named: frozenset[str], sources: AgentSources
+    document: Document,
+    spec: AgentFile,
+    named: frozenset[str],
+    cards: Mapping[str, ToolCard],
+    sources: AgentSources,
 ) -> Iterator[Problem]:
     if sources.instructions:
-        yield from check_tools(document, spec, named)
+        without = {name for name, card in cards.items() if card.instructions is None}
+        yield from check_tools(document, spec, named, discovers=not named or not named <= without)
         yield from check_order(document, spec, sources.instructions)
 
 

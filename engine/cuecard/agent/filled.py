@@ -22,6 +22,7 @@ from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.sources import AgentSources
 from cuecard.spec.tool_list_spec import VisibilitySpec
 from cuecard.template import Template, trusted
+from cuecard.template.guard import escape_text
 from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
@@ -79,12 +80,16 @@ def is_constant(spec: SectionSpec) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What sources are compiled with: the agent's files, layout and gates, and what keeps values from faking a layout."""
+    """What sources are compiled with: the agent's files, layout and gates, and what keeps values from faking a layout.
+
+    `names` are the elements that the agent's texts write.
+    """
 
     sources: AgentSources
     layout: LayoutSpec
     visibility: VisibilitySpec
     guard: LayoutGuard
+    names: frozenset[str] = frozenset()
 
 
 def fill_of(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
@@ -103,7 +108,7 @@ def fill_of(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> 
 
 def _compiled(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
     name, escaping = f"sections.{spec.id}", world.layout.escaping
-    printed = trusted if spec.trust == "author" else partial(_guarded, world.guard)
+    printed = trusted if spec.trust == "author" else partial(_guarded, world)
     if spec.files:
         pool = [s.files for s in earlier if s.files and s.files.pool == spec.files.pool] if spec.files.pool else []
         own = printed if spec.files.supplied else trusted
@@ -134,8 +139,9 @@ def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[P
     return _SkillsFill(source.reads, source.fill(skills)), problems
 
 
-def _guarded(guard: LayoutGuard, text: str) -> str:
-    return guard_layout(text, guard)[0]
+def _guarded(world: World, text: str) -> str:
+    """Data that can be neither a part of the layout nor an element of another section."""
+    return escape_text(guard_layout(text, world.guard)[0], world.names, mode=world.layout.escaping)
 
 
 def _trusted(value: Json) -> Json:

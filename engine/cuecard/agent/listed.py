@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cuecard.agent.editions import Written, check_selections, written_editions
+from cuecard.agent.elements import elements_written
 from cuecard.agent.filled import Filled, World, default_text, fill_of, is_constant, local_names, names_read
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import BUILT_IN, Section
@@ -41,7 +42,8 @@ class Listed:
         self.document, self.spec, self.sources, self.memo = document, spec, sources, memo
         self.problems: list[Problem] = [*check_selections(document, spec)]
         self.guard = self._guard()
-        self._world = World(sources, spec.layout, spec.tools.visibility, self.guard)
+        self._names = elements_written(spec, sources)
+        self._world = World(sources, spec.layout, spec.tools.visibility, self.guard, self._names)
         self.uses: list[SectionUse] = []
         self._files = {source.path: source for source in sources.sections}
         self._made: dict[int, tuple[Written, Section | None]] = {}
@@ -101,7 +103,7 @@ class Listed:
         name = source.name if source else spec.id
         partials = tuple((file.stem, file.text) for file in self.sources.partials)
         try:
-            return self.memo(_compile, text, name, partials, escaping)
+            return self.memo(_compile, text, name, partials, escaping, self._names)
         except TemplateError as error:
             self.problems += [self._moved(problem, written, name) for problem in error.problems]
             return None
@@ -166,5 +168,7 @@ def _heading(layout: LayoutSpec, spec: SectionSpec) -> str:
     return compile_template(layout.heading, name="layout.heading").render({"title": trusted(spec.title)})
 
 
-def _compile(text: str, name: str, partials: tuple[tuple[str, str], ...], escaping: Escaping) -> Template:
-    return compile_template(text, name=name, partials=dict(partials), escaping=escaping)
+def _compile(
+    text: str, name: str, partials: tuple[tuple[str, str], ...], escaping: Escaping, names: frozenset[str]
+) -> Template:
+    return compile_template(text, name=name, partials=dict(partials), escaping=escaping, names=names)

@@ -111,9 +111,7 @@ def diff(
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
     from cuecard.cli.diff import diff as command
 
-    raise typer.Exit(
-        command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code)
-    )
+    raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code))
 
 
 @app.command()

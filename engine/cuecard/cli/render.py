@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, TypeAlias
@@ -34,13 +34,13 @@ def render(
     if form == "text":
         sys.stdout.write(_text(step))
         return
-    data = {
+    forms: dict[Form, Callable[[], Json]] = {
         "json": lambda: step_json(step),
         "manifest": lambda: manifest_json(step.manifest),
         "messages": lambda: [message.to_json() for message in _messages(step)],
         "compiled": lambda: compiled(engine.agent, call, step).to_json(),
-    }[form]()
-    sys.stdout.write(json.dumps(data, indent=2, ensure_ascii=False) + "\n")
+    }
+    sys.stdout.write(json.dumps(forms[form](), indent=2, ensure_ascii=False) + "\n")
 
 
 def _messages(step: Step) -> tuple[Message, ...]:

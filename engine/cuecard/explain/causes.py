@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from cuecard.agent import CONTENT, CURRENT_DATE, PROTOCOLS, SUMMARY, WORKING_MEMORY
@@ -75,8 +75,6 @@ def _is_update(record: SectionRecord) -> bool:
 
 
 def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
-    if new is None and old and _is_update(old):
-        return
     before, after = pair.before.inputs, pair.after.inputs
     differing = [name for name in {**after, **before} if before.get(name) != after.get(name)]
     reads = {name for record in (old, new) if record for name in record.reads}
@@ -86,7 +84,7 @@ def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) ->
     made = [name for name in names if name.startswith(CONTENT)]
     inputs = sorted(name for name in names if name not in _BUILT_IN and name not in made)
     clock = CURRENT_DATE in reads and (made or CURRENT_DATE in names)
-    # What a source has made of files, tools or skills differs: named where nothing that it reads, nor an edit, says why.
+    # What a source has made of files, tools or skills: named where nothing that it reads differs, and no file.
     inputs += made if not (inputs or clock or pair.edited) else []
     if inputs:
         yield Cause("input", tuple(inputs))
@@ -119,6 +117,17 @@ def _tools(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> 
     shared = [name for name in were if name in are]
     if shared != [name for name in are if name in were]:
         yield Cause("order", tuple(shared))
+    if old is None or new is None:
+        yield from _elsewhere(pair, {**were, **are}, gone=new is None)
+
+
+def _elsewhere(pair: Pair, tools: Iterable[str], *, gone: bool) -> Iterator[Cause]:
+    """Tools of a block that is no longer there, or is new, which the other prompt has in another block."""
+    others = (pair.after if gone else pair.before).protocols
+    appended = {protocol.id for protocol in others if protocol.placement == "appended"}
+    moved = tuple(tool for tool in tools if tool in appended)
+    if moved:
+        yield Cause("order", moved)
 
 
 def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, SectionRecord]:
@@ -128,5 +137,6 @@ def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, Se
     there = {p.id: p for p in manifest.protocols if p.placement == record.placement}
     if record.placement == "system":
         return there
-    found = {d.tool: f"search result {d.after_call_id}" if d.after_call_id else "search result" for d in manifest.discovered}
-    return {name: protocol for name, protocol in there.items() if found.get(name) == record.source}
+    after = {d.tool: d.after_call_id for d in manifest.discovered}
+    sources = {tool: f"search result {call}" if call else "search result" for tool, call in after.items()}
+    return {name: protocol for name, protocol in there.items() if sources.get(name) == record.source}

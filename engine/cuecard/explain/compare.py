@@ -61,13 +61,9 @@ def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
     return placed
 
 
-def _change(
-    pair: Pair, old: _At | None, new: _At | None, *, moved: bool = True
-) -> Change:
+def _change(pair: Pair, old: _At | None, new: _At | None, *, moved: bool = True) -> Change:
     (at_before, before), (at_after, after) = old or (None, None), new or (None, None)
-    record = after or before
-    if record is None:
-        raise TypeError("a change needs a section")
+    record = [record for record in (before, after) if record is not None][-1]
     kind: Kind = "removed" if after is None else "added" if before is None else "changed"
     if before and after and before.sha256 == after.sha256:
         kind = "moved" if moved else "same"
@@ -75,9 +71,7 @@ def _change(
     if before and after and moved:
         causes = (*causes, Cause("order"))
     tokens = before.tokens if before else 0, after.tokens if after else 0
-    return Change(
-        record.id, kind, causes, *tokens, record.placement, record.tier, record.source, at_before, at_after
-    )
+    return Change(record.id, kind, causes, *tokens, record.placement, record.tier, record.source, at_before, at_after)
 
 
 def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
@@ -95,9 +89,7 @@ def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
 
 def _texts(manifest: Manifest, placement: Placement) -> list[_At]:
     """The sections of one place that say anything, each with its position in the manifest."""
-    return [
-        (at, r) for at, r in enumerate(manifest.sections) if r.placement == placement and r.sha256 != NOTHING
-    ]
+    return [(at, r) for at, r in enumerate(manifest.sections) if r.placement == placement and r.sha256 != NOTHING]
 
 
 def _shared(old: Sequence[_At], new: Sequence[_At]) -> int:
@@ -111,8 +103,9 @@ def _text(record: SectionRecord) -> tuple[str, str]:
 
 
 def _break(changes: Sequence[Change], old: Sequence[_At], new: Sequence[_At], again: Iterable[_At]) -> Break:
-    here = [c for c in changes if new and c.at_after == new[0][0] or old and c.at_before == old[0][0]]
-    here.sort(key=lambda change: (change.kind == "same", change.at_after is None))
-    change = here[0]
+    """The break at the first of these: at the later section, unless only the earlier one is not the same."""
+    later = [change for change in changes if new and change.at_after == new[0][0]]
+    earlier = [change for change in changes if old and change.at_before == old[0][0]]
+    change = min((*later, *earlier), key=lambda change: change.kind == "same")
     causes = change.causes or (Cause("order"),)
     return Break(change.id, change.placement, causes, sum(record.tokens for _, record in again))

@@ -10,9 +10,7 @@ from cuecard.model import Tier
 Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
 """What became of a section."""
 
-CauseKind: TypeAlias = Literal[
-    "input", "memory", "clock", "file edit", "discovery", "order", "delivery", "compaction"
-]
+CauseKind: TypeAlias = Literal["input", "memory", "clock", "file edit", "discovery", "order", "delivery", "compaction"]
 """Why: something that the host supplied, the working memory, the time, an edited file, tools that were found or are
 gone, another order, another delivery, or a history that was shortened: another summary, or a system prompt that has
 taken in what was appended before."""

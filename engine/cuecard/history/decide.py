@@ -42,7 +42,11 @@ class Decision:
 def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, count: CountTokens) -> Decision:
     """The decision of the policy of `spec`."""
     whole, out = units(messages, spec)
-    seen = tuple(replace(unit, messages=tuple(prefixed(m, spec) for m in unit.messages)) for unit in whole)
+    seen = (
+        tuple(replace(u, messages=tuple(prefixed(m, spec) for m in u.messages)) for u in whole)
+        if spec.prefix
+        else whole
+    )
     match spec:
         case WindowHistory():
             return _window(seen, out, spec)
@@ -91,10 +95,9 @@ def _tokens(
     spec: TokenHistory,
     count: CountTokens,
 ) -> Decision:
+    before = tuple(unit for unit in seen if unit.places[-1] < covered)
     rest = tuple(unit for unit in seen if unit.places[-1] >= covered)
-    told_before = [
-        LeftOut(place, "the stored summary tells it") for unit in seen if unit not in rest for place in unit.places
-    ]
+    told_before = [LeftOut(place, "the stored summary tells it") for unit in before for place in unit.places]
     loaded = newest([len(unit) for unit in rest], spec.load)
     costs = [0] * loaded + [unit_cost(unit, spec, count) for unit in rest[loaded:]]
     shown = cost(summary_message(stored, spec.summary), spec, count) if stored else 0

@@ -21,6 +21,10 @@ class RefusedError(Exception):
     """A file that is not read; the text says why."""
 
 
+class TooLargeError(RefusedError):
+    """A file that is not read because of its size."""
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """What a folder holds under one name, links not followed."""
@@ -55,7 +59,7 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
 
     Raises:
         OSError: when it cannot be read, or when a part of the path is a link.
-        RefusedError: when it is no regular file, or larger than `limit` bytes.
+        RefusedError: when it is no regular file; `TooLargeError` when it is larger than `limit` bytes.
     """
     with _opened(root, parts[:-1]) as folder:
         if not stat.S_ISREG(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode):
@@ -68,7 +72,7 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
                 raise RefusedError("this is not a regular file")
             data = b"" if seen.st_size > limit else file.read(limit + 1)
             if seen.st_size > limit or len(data) > limit:
-                raise RefusedError(f"more than {limit:,} bytes")
+                raise TooLargeError(f"more than {limit:,} bytes")
             return data, (seen.st_dev, seen.st_ino)
 
 

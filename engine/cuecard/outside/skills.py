@@ -8,12 +8,12 @@ from pathlib import Path, PurePosixPath
 
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model.skills import Skill, SkillText
-from cuecard.outside.beneath import Entry, RefusedError, entries, parts_below, read_below
+from cuecard.outside.beneath import Entry, RefusedError, TooLargeError, entries, parts_below, read_below
 from cuecard.outside.reading import MAX_BYTES
 from cuecard.outside.reading import shown as _shown
 from cuecard.sections.skill_budget import Unit, prefix_of, size_of
 from cuecard.sections.skill_select import find_skill
-from cuecard.spec.skill_file import SkillSource
+from cuecard.spec.sources import SkillSource
 
 FILE = "SKILL.md"
 MAX_DEPTH = 16
@@ -109,6 +109,9 @@ class _Root:
         name = visible(_shown(self.place(shown)))
         try:
             data, identity = read_below(real, parts, MAX_BYTES)
+        except TooLargeError as error:
+            self.problem(shown, "large-file", f"{error}", "move what is seldom needed into other files of the folder")
+            return
         except RefusedError as error:
             self.problem(shown, "unreadable-file", f"{error}", f"a skill is a text file called {FILE}")
             return

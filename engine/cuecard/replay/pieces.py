@@ -17,10 +17,10 @@ GROUPS = ("tools", "system", "appended", "messages")
 """What a request is made of."""
 
 
-def tool_block(card: ToolCard, count: CountTokens) -> Block:
-    """The definition of a tool: name, description and schema, as JSON."""
+def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) -> Block:
+    """The definition of a tool: name, description and schema, as JSON; in front, or `appended` where it was found."""
     definition = {"name": card.name, "description": card.description, "input_schema": dict(card.input_schema)}
-    return _block("tools", card.name, compact(definition), count)
+    return _block("appended" if appended else "tools", card.name, compact(definition), count)
 
 
 def segment_block(segment: Segment) -> Block:

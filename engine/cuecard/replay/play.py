@@ -63,7 +63,7 @@ class _Stage:
     now: datetime | None = None
     at: float | None = None
     call: Call | None = None
-    defined: dict[str, Block] = field(default_factory=dict)
+    defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
 
     def play(self, transcript: TranscriptFile) -> Iterator[Sent]:
         for number, turn in enumerate(transcript.turns, 1):
@@ -111,7 +111,7 @@ class _Stage:
         said: list[Block] = []
         for place, message in enumerate(self.messages):
             said.append(message["block"])
-            said += [self._definition(name) for name in inline.get(message.get("id", ""), ())]
+            said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
             said += [appended_block(block) for block in placed.get(place, ())]
         static = next((n for n, s in enumerate(step.segments) if s.tier != "static"), len(step.segments))
         blocks = (*front, *system, *said)
@@ -126,10 +126,11 @@ class _Stage:
         lost = [d.tool for d in step.manifest.discovered if d.tool not in inline and d.tool not in names]
         return [self._definition(name) for name in (*names, *lost)]
 
-    def _definition(self, name: str) -> Block:
-        if name not in self.defined:
-            self.defined[name] = tool_block(self.engine.tools[name], self.engine.count)
-        return self.defined[name]
+    def _definition(self, name: str, *, appended: bool = False) -> Block:
+        key = (name, appended)
+        if key not in self.defined:
+            self.defined[key] = tool_block(self.engine.tools[name], self.engine.count, appended=appended)
+        return self.defined[key]
 
 
 def without_searches(transcript: TranscriptFile, search_tool: str) -> TranscriptFile:

@@ -2,33 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.errors import TemplateError, TemplateSyntaxError
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.skills import Skill
 from cuecard.sections.content import Content, Fill, Given
 from cuecard.sections.skill_budget import Block, Page
 from cuecard.sections.skill_select import Chosen, Wish, select_skills
+from cuecard.sections.skill_texts import SkillTexts
 from cuecard.spec.skills_spec import SkillsSpec
-from cuecard.template import Escaping, Template, compile_template, trusted
+from cuecard.template import Escaping
 
-_SKILL_FIELDS = frozenset(
-    {"name", "slug", "description", "summary", "location", "body", "auto_load", "requested", "mentioned", "count"}
-    | {"path_matched", "auth_profiles", "requires_env", "requires_tools"}
-)
-_FIELDS: Mapping[str, frozenset[str]] = {
-    "item": _SKILL_FIELDS,
-    "body": _SKILL_FIELDS,
-    "before": frozenset({"count"}),
-    "after": frozenset({"count"}),
-    "empty": frozenset({"count"}),
-    "footer": frozenset({"count"}),
-    "note": frozenset({"count", "omitted", "omitted_count"}),
-    "hint": frozenset({"count", "omitted", "omitted_count"}),
-}
-"""Each template of the source, and the values that it has besides the agent's inputs."""
+
+_NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +36,7 @@ class SkillsSource:
         name: str = "skills",
         partials: Mapping[str, str] | None = None,
         escaping: Escaping = "text",
+        printed: Callable[[str], str] = lambda text: text,
     ) -> None:
         """Compile the texts.
 
@@ -57,28 +45,16 @@ class SkillsSource:
             name: how errors call it; its texts are then `skills.item` and so on.
             partials: templates that its texts may call.
             escaping: how they print data.
+            printed: what is done to a skill's text under `trust: data` before it is printed, such as what keeps it from
+                looking like a part of the layout.
 
         Raises:
             TemplateSyntaxError: with every problem of every text.
         """
         self.spec = spec
-        self._templates: dict[str, Template] = {}
-        errors: list[TemplateError] = []
-        for field in _FIELDS:
-            text = getattr(spec, field)
-            try:
-                self._templates[field] = compile_template(
-                    text, name=f"{name}.{field}", partials=partials, escaping=escaping
-                )
-            except TemplateError as error:
-                errors.append(error)
-        if errors:
-            raise TemplateSyntaxError(problem for error in errors for problem in error.problems)
-        reads = {field: {use.name for use in template.inputs} for field, template in self._templates.items()}
-        asked = {spec.task_input, spec.paths_input, spec.request_input} - {""}
-        self.reads = frozenset(asked).union(*(names - _FIELDS[field] for field, names in reads.items()))
+        self._texts = SkillTexts(spec, name, partials, escaping, printed)
+        self.reads = self._texts.reads | ({spec.task_input, spec.paths_input, spec.request_input} - {""})
         """The agent's inputs that the source looks at."""
-        self._inline = "body" in reads["item"]
 
     def fill(self, skills: Iterable[Skill]) -> Fill:
         """The source with these skills; what a call says of them stands in the inputs that the spec names."""
@@ -151,7 +127,7 @@ class SkillsSource:
         self._add_bodies(chosen, call, page)
         page.add_extra(Block("skills.footer", self._render("footer", call)))
         if page.omitted:
-            omitted = {"omitted": self._mark(", ".join(sorted(page.omitted))), "omitted_count": len(page.omitted)}
+            omitted = self._texts.of_cut(page.omitted)
             page.add_extra(Block("skills.note", self._render("note", call, omitted)))
             page.squeeze_in(Block("skills.hint", self._render("hint", call, omitted)))
         return page
@@ -159,9 +135,9 @@ class SkillsSource:
     def _add_item(self, one: Chosen, call: _Call, page: Page) -> None:
         """A skill in the list, with its instructions if it is eager and there is room for them."""
         slug = one.skill.slug
-        plain = self._render("item", call, self._fields(one, in_full=False))
-        if self._inline and one.auto_load and one.skill.body:
-            full = self._render("item", call, self._fields(one, in_full=True))
+        plain = self._render("item", call, self._texts.of_skill(one, in_full=False))
+        if self._texts.inline and one.auto_load and one.skill.body:
+            full = self._render("item", call, self._texts.of_skill(one, in_full=True))
             page.add(Block(f"skill {slug}", full, slug), Block(f"body of skill {slug}", plain, slug))
         else:
             page.add(Block(f"skill {slug}", plain, slug))
@@ -178,42 +154,19 @@ class SkillsSource:
             elif is_compact:
                 page.leave_out(block, f"more than {threshold} skills (skills.compact_mode_threshold)")
             else:
-                text = self._render("body", call, self._fields(one, in_full=True))
+                text = self._render("body", call, self._texts.of_skill(one, in_full=True))
                 page.add(Block(block.what, text, block.slug))
         if is_compact:
             page.omitted.update(one.skill.slug for one in chosen)
 
     def _is_due(self, one: Chosen) -> bool:
         """Whether a skill's instructions belong behind the list; they never stand in it as well."""
-        if not one.skill.body or (one.auto_load and self._inline):
+        if not one.skill.body or (one.auto_load and self._texts.inline):
             return False
         return one.auto_load or (bool(self.spec.body) and (one.mentioned or one.path_matched))
 
-    def _fields(self, one: Chosen, *, in_full: bool) -> dict[str, Json]:
-        skill = one.skill
-        texts = {
-            "name": skill.name,
-            "slug": skill.slug,
-            "description": skill.description,
-            "summary": " ".join(skill.description.split()),
-            "location": skill.path,
-            "body": skill.body if in_full else "",
-            "auth_profiles": ", ".join(skill.auth_profiles),
-            "requires_env": ", ".join(skill.requires_env),
-            "requires_tools": ", ".join(skill.requires_tools),
-        }
-        reasons = {"requested": one.requested, "mentioned": one.mentioned, "path_matched": one.path_matched}
-        marked = {field: self._mark(text) for field, text in texts.items()}
-        return {**marked, **reasons, "auto_load": one.auto_load and in_full}
-
-    def _mark(self, text: str) -> str:
-        return trusted(text) if self.spec.trust == "author" else text
-
     def _render(self, field: str, call: _Call, more: Mapping[str, Json] | None = None) -> str:
-        return self._templates[field].render({**call.values, "count": call.count, **(more or {})})
-
-
-_NO_FRAME = "no room for skills.before and skills.after in skills.budget"
+        return self._texts.render(field, {**call.values, "count": call.count, **(more or {})})
 
 
 def _texts(value: Json) -> list[str]:

@@ -54,7 +54,9 @@ class FilesSpec(FileModel):
         description="the files, in the order of the prompt", min_length=1
     )
     supplied: bool = Field(
-        default=False, description="the host supplies these files with each call; what it leaves out is looked up here"
+        default=False,
+        description="the host supplies these files with each call, by these paths; what it leaves out is looked up "
+        "beside the agent file that is opened",
     )
     per_file: int = Field(20_000, ge=0, description="how many characters of one file are printed at most")
     total: int = Field(150_000, ge=0, description="how many characters of all files are printed at most")

@@ -1,7 +1,8 @@
 """Agent files laid over each other (`extends`): base, organisation, project, agent; the later one wins.
 
-Mappings are merged key by key, sections by their `id`; everything else is replaced. Every value keeps the place where it
-was written, and paths stay relative to the file that wrote them.
+Mappings are merged key by key, sections by their `id`; everything else is replaced, and so is a `history` by one of
+another policy, whose keys are others. Every value keeps the place where it was written, and paths stay relative to the
+file that wrote them; but those of files that the host supplies are names that the host knows, and stay as they are.
 """
 
 from __future__ import annotations
@@ -75,6 +76,7 @@ class _Merger:
     folder: str
     made: Document = field(default_factory=lambda: Document("", "", {}))
     problems: list[Problem] = field(default_factory=list)
+    supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:
         value = self.copy(document, (), (), top=True)
@@ -93,6 +95,7 @@ class _Merger:
         self.note(document, source, out)
         value = document.at(source)
         if isinstance(value, dict):
+            self.note_supplied(value, out)
             keys = [key for key in value if not (len(out) == 2 and out[0] == "sections" and key in PLACING)]
             return {key: self.copy(document, (*source, key), (*out, key), top=top) for key in keys}
         if isinstance(value, list):
@@ -105,9 +108,10 @@ class _Merger:
             self.note(top, in_top, out)
             pieces = self.pieces(base, below, top, above)
             return [self.piece(base, top, piece, (*out, index)) for index, piece in enumerate(pieces)]
-        if not isinstance(below, dict) or not isinstance(above, dict):
+        if not isinstance(below, dict) or not isinstance(above, dict) or _is_another_policy(out, below, above):
             return self.copy(top, in_top, out, top=True)
         self.note(top if out else base, in_top if out else in_base, out)
+        self.note_supplied({**below, **above}, out)
         gone = _displaced(above) if len(out) == 2 and out[0] == "sections" else frozenset()
         merged = {}
         for key in dict.fromkeys((*below, *above)):
@@ -171,10 +175,16 @@ class _Merger:
             self.made.values[out] = document.values[source]
         self.made.origins[out] = origin
 
+    def note_supplied(self, files: Mapping[str, Json], out: Path) -> None:
+        if out[-1:] == ("files",) and files.get("supplied") is True:
+            self.supplied.add(out)
+
     def moved(self, value: Json, out: Path) -> Json:
         """A path relative to the agent file instead of to the file that wrote it."""
         named = next((part for part in reversed(out) if isinstance(part, str)), "")
         if not self.folder or named not in _FILES or not isinstance(value, str) or not value:
+            return value
+        if named == "path" and any(out[: len(files)] == files for files in self.supplied):
             return value
         return posixpath.normpath(posixpath.join(self.folder, value))
 
@@ -182,6 +192,11 @@ class _Merger:
 def _id(item: Json, otherwise: str) -> str:
     named = item.get("id") if isinstance(item, dict) else None
     return named if isinstance(named, str) else otherwise
+
+
+def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str, Json]) -> bool:
+    """Whether this is a `history` of another policy than that below; without a policy it changes that one."""
+    return out == ("history",) and "policy" in above and above["policy"] != below.get("policy")
 
 
 def _displaced(above: Mapping[str, Json]) -> frozenset[str]:

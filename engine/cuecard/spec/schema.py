@@ -11,6 +11,7 @@ from cuecard.spec.assistant_file import AssistantFile
 from cuecard.spec.models_file import ModelsFile
 from cuecard.spec.scenario_file import ScenarioFile
 from cuecard.spec.tool_file import ToolFile
+from cuecard.spec.transcript_file import TranscriptFile
 from cuecard.spec.turn_file import TurnFile
 from cuecard.spec.validate import FileModel
 
@@ -21,6 +22,7 @@ FILES: Mapping[str, type[FileModel]] = {
     "assistant": AssistantFile,
     "scenario": ScenarioFile,
     "models": ModelsFile,
+    "transcript": TranscriptFile,
 }
 """Each kind of file and its model."""
 

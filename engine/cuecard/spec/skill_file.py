@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.errors import Problem, Span, SpecError, visible
 from cuecard.model import Json
@@ -16,20 +16,12 @@ from cuecard.model.skills import Skill
 from cuecard.spec.skill_fields import SkillFields
 from cuecard.spec.skill_front import read_front, split_front
 from cuecard.spec.skills_spec import SkillsSpec
-from cuecard.spec.sources import SourceText
+from cuecard.spec.sources import SkillSource
 from cuecard.spec.yaml_text import Document, problem_at
 from cuecard.template import find_invisible
 
 MAX_NAME, MAX_DESCRIPTION = 64, 1024
 """How many characters the specification gives to each; more is a warning."""
-
-
-@dataclass(frozen=True, slots=True)
-class SkillSource(SourceText):
-    """A SKILL.md as it was read: `slug` is its folder's name, `root` the folder it was found in, as it was written."""
-
-    slug: str = ""
-    root: str = ""
 
 
 def read_skill_file(source: SkillSource, fallback: str | None = None) -> tuple[Skill | None, list[Problem]]:

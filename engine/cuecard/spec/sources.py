@@ -25,6 +25,14 @@ class SourceText:
 
 
 @dataclass(frozen=True, slots=True)
+class SkillSource(SourceText):
+    """A SKILL.md as it was read: `slug` is its folder's name, `root` the folder it was found in, as it was written."""
+
+    slug: str = ""
+    root: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class AgentSources:
     """Every text of one agent, and the problems met while reading them (a missing file, a wrong encoding).
 
@@ -51,7 +59,7 @@ class AgentSources:
     sections: tuple[SourceText, ...] = ()
     files: tuple[SourceText, ...] = ()
     unread: tuple[tuple[str, str], ...] = ()
-    skills: tuple[SourceText, ...] = ()
+    skills: tuple[SkillSource, ...] = ()
     models: SourceText | None = None
 
     def texts(self) -> Iterator[SourceText]:

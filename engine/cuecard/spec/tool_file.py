@@ -42,9 +42,9 @@ class ToolFile(FileModel):
     )
 
     @model_validator(mode="after")
-    def _not_empty(self) -> ToolFile:
-        if not self.tools and not self.described:
-            raise ValueError("holds no tool: add `tools:`, a mapping of tool names to entries")
+    def _has_tools(self) -> ToolFile:
+        if not self.model_fields_set & {"tools", "described"}:
+            raise ValueError("needs `tools:`, a mapping of tool names to entries, or `described:`")
         return self
 
 

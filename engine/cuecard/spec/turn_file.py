@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
 from cuecard.model.gates import Gates
-from cuecard.model.messages import messages_from_json
+from cuecard.model.messages import Summary, messages_from_json
 from cuecard.spec.kinds import Names, Texts
 from cuecard.spec.validate import FileModel
 
@@ -46,6 +46,14 @@ class ResultEntry(FileModel):
     is_error: bool = Field(default=False, description="whether the tool failed")
 
 
+class SummaryEntry(FileModel):
+    """The stored summary, and which of the messages it tells."""
+
+    text: str = Field("", description="the summary")
+    covers: int = Field(0, ge=0, description="how many of the first messages it tells; these are not sent again")
+    upto: str = Field("", description="instead: the id of the last message that it tells")
+
+
 class GatesEntry(FileModel):
     """What switches tools on and off."""
 
@@ -59,6 +67,15 @@ class GatesEntry(FileModel):
     def to_gates(self) -> Gates:
         """The gates as the engine takes them."""
         return Gates(self.enabled, self.harness, self.flags, self.secrets, self.allowed, self.blocked)
+
+
+StoredSummary = Annotated[
+    SummaryEntry,
+    BeforeValidator(
+        lambda value: {"text": value} if isinstance(value, str) else value, json_schema_input_type=str | SummaryEntry
+    ),
+]
+"""A summary, or its text alone, which then tells none of the messages."""
 
 
 class TurnFile(FileModel):
@@ -88,7 +105,7 @@ class TurnFile(FileModel):
     messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(_tuple)] = Field(
         (), description="the conversation before the current message: mappings with `role` and `content`"
     )
-    summary: str = Field("", description="the summary that is stored with the conversation")
+    summary: StoredSummary = Field(SummaryEntry(), description="the summary that is stored with the conversation")
     message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
     ephemeral: str = Field("", description="an instruction for this call alone")
@@ -120,7 +137,7 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
         gates=file.gates.to_gates(),
         environment=file.environment,
         messages=messages_from_json(file.messages, "turn.messages"),
-        summary=file.summary,
+        summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),
         message=messages_from_json([current], "turn.message")[0] if current else None,
         metadata=file.metadata,
         ephemeral=file.ephemeral,

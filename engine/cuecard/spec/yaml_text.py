@@ -16,6 +16,8 @@ from cuecard.model import Json
 MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 20_000
+MAX_BITS = 1024
+"""How large a whole number may be: about as large as a floating-point number can be."""
 
 Path = tuple[str | int, ...]
 """Where a value stands in a document: mapping keys and sequence positions from the root."""
@@ -225,10 +227,16 @@ class _Builder:
         if node.tag.endswith(":timestamp"):
             return node.value
         try:
-            return self.scalars.construct_object(node, deep=True)
+            value = self.scalars.construct_object(node, deep=True)
         except Exception:  # noqa: BLE001 - ruamel raises whatever int() and float() raise
             self.problem(_span(node), "yaml-value", "a value that cannot be read", "put it in quotes if it is a text")
             return None
+        if isinstance(value, int) and value.bit_length() > MAX_BITS:
+            # Python itself refuses to print an integer of more than 4,300 digits.
+            message = "a whole number too large to be used"
+            self.problem(_span(node), "yaml-value", message, "put it in quotes if it is a text")
+            return None
+        return value
 
     def warn_of_comment(self, node: Any) -> None:
         end = node.end_mark

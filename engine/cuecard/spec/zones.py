@@ -16,7 +16,7 @@ def zone_named(name: str) -> ZoneInfo:
     """The time zone of an IANA name, such as `Europe/Vienna`.
 
     Raises:
-        InputError: `unknown-zone`, or `no-time-zones` when the machine has no time zone database at all.
+        InputError: `unknown-zone`, also when the machine has no time zone database at all.
     """
     try:
         return ZoneInfo(name)
@@ -25,7 +25,7 @@ def zone_named(name: str) -> ZoneInfo:
         known = available_timezones()
     if not known:
         hint = "install the package `tzdata`, or the time zone database of the operating system"
-        raise InputError(Problem("no-time-zones", f"`{name}`: this machine has no time zone database", hint))
+        raise InputError(Problem("unknown-zone", f"`{name}`: this machine has no time zone database", hint))
     hint = _closest(name, known, "write an IANA name, such as `Europe/Vienna` or `UTC`")
     raise InputError(Problem("unknown-zone", f"`{name}` is not a time zone", hint))
 

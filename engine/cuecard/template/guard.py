@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Literal, TypeAlias
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars"]
@@ -71,20 +72,26 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
 
 
 def _escape_tags(text: str, angle: re.Pattern[str], names: Collection[str]) -> str:
-    own = frozenset(word for name in names if (word := "".join(map(_folded, name))))
+    own, longest = _folded_names(frozenset(names))
     # No tag reaches beyond the next angle: the pieces are disjoint, so that the work is linear.
     first, *pieces = angle.split(text)
     last = len(pieces) - 1
     checked = [
-        ("&lt;" if _opens(piece, own, cut_off=number == last) else mark) + piece
+        ("&lt;" if _opens(piece, own, longest, cut_off=number == last) else mark) + piece
         for number, (mark, piece) in enumerate(zip(angle.findall(text), pieces, strict=True))
     ]
     return "".join([first, *checked])
 
 
-def _opens(piece: str, names: frozenset[str], *, cut_off: bool) -> bool:
+@lru_cache(maxsize=64)
+def _folded_names(names: frozenset[str]) -> tuple[frozenset[str], int]:
+    """The names as a tolerant reader sees them, and the length of the longest; a prompt may have a thousand."""
+    own = frozenset(word for name in names if (word := "".join(map(_folded, name))))
+    return own, max(map(len, own), default=0)
+
+
+def _opens(piece: str, names: frozenset[str], longest: int, *, cut_off: bool) -> bool:
     """Whether an angle before this piece opens or closes one of the names; `cut_off` if more text may follow."""
-    longest = max(map(len, names), default=0)
     word = ""
     for character in piece:
         # A reader who does not fold sees a border here, even where the folded name would go on.

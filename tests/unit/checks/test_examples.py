@@ -20,6 +20,7 @@ from cuecard.adapters.anthropic import request
 from cuecard.cli.check import check
 from cuecard.cli.check_codes import CODES
 from cuecard.cli.main import main
+from cuecard.model.messages import messages_from_json
 from cuecard.outside.models import read_models
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.outside.watching.watcher import Watcher
@@ -44,7 +45,17 @@ NAMES = {
     **{each.__name__: each for each in (Path, datetime, collections, functools, gzip)},
     **{
         each.__name__: each
-        for each in (bundled_counter, check, pybars3, read_models, read_table, request, wait_for, watch)
+        for each in (
+            bundled_counter,
+            check,
+            messages_from_json,
+            pybars3,
+            read_models,
+            read_table,
+            request,
+            wait_for,
+            watch,
+        )
     },
     "UTC": UTC,
 }

@@ -111,7 +111,7 @@ def test_a_second_compaction_keeps_the_order_of_the_first() -> None:
 
 def test_a_compaction_under_frozen_and_rewrite_keeps_what_is_active() -> None:
     for delivery in ("frozen", "rewrite"):
-        one = Engine.open(CMS, delivery=delivery)  # type: ignore[arg-type] # the loop's texts are deliveries
+        one = Engine.open(CMS, delivery=delivery)
         first = one.prepare_call(turn())
         second = one.prepare_call(turn(HOME), HISTORY, previous=first, compacted=True)
 

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from unit.explain.tiny import AGENT, CORE, NOON, step, write
 
 from cuecard import Engine
 from cuecard.cli.main import main
 from cuecard.cli.render import step_json
 from cuecard.manifest import manifest_json
+from unit.explain.tiny import AGENT, CORE, NOON, step, write
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
 

@@ -6,12 +6,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 
 from cuecard import Engine, InputError, Turn
 from cuecard.explain import Comparison, compare
 from cuecard.model import FileText, Manifest, SectionRecord
 from cuecard.seal import NOTHING
+from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 
 
 @pytest.fixture
@@ -131,6 +131,15 @@ def test_tools_in_another_order_are_an_order(rewriting: Engine) -> None:
     comparison = compare(step(rewriting, *one).manifest, step(rewriting, *other).manifest)
 
     assert changed(comparison) == {"instructions": "changed: order tool_search, list_pages, make_page"}
+
+
+def test_a_block_after_another_result_is_an_order(engine: Engine) -> None:
+    withdrawn = step(engine, ("make_page",), ("list_pages",), tools=("tool_search", "list_pages")).manifest
+    comparison = compare(step(engine, ("list_pages",)).manifest, withdrawn)
+
+    assert [change.kind for change in comparison.changes if change.causes] == ["removed", "added"]
+    assert {str(change.cause) for change in comparison.changes if change.causes} == {"order list_pages"}
+    assert comparison.first_break is not None
 
 
 def test_a_discovery_under_rewrite_breaks_the_start_and_names_the_tools(rewriting: Engine) -> None:
@@ -300,6 +309,16 @@ def test_the_break_costs_everything_behind_it(engine: Engine) -> None:
 
     assert broken is not None
     assert broken.tokens == after.manifest.total_tokens - sum(segment.tokens for segment in after.segments[:2])
+
+
+def test_a_system_prompt_that_grows_at_its_end_breaks_before_what_follows_it(engine: Engine) -> None:
+    before = step(engine, ("list_pages",)).manifest
+    more = SectionRecord("more", "call", "system", "agent.xml:18", "values of this call", 5, "ab" * 32)
+    after = replace(before, sections=(*before.sections[:-1], more, before.sections[-1]))
+    broken = compare(before, after).first_break
+
+    assert broken is not None
+    assert (broken.id, broken.tokens) == ("more", 5 + before.appended_tokens)
 
 
 def test_a_section_without_text_breaks_nothing(engine: Engine) -> None:

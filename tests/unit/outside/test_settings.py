@@ -19,6 +19,6 @@ def test_a_wrong_setting_is_named_but_its_value_is_not_repeated(monkeypatch: pyt
         read_settings()
 
     assert str(caught.value) == (
-        "environment: error[wrong-setting]: CUECARD_DELIVERY: input should be 'rewrite', 'append' or 'frozen'\n"
+        "environment: error[wrong-setting]: CUECARD_DELIVERY: input should be 'rewrite', 'append', 'frozen' or 'auto'\n"
         "  = it overrides the agent file's `delivery`"
     )

@@ -19,6 +19,12 @@ from unit.providers import talk
 from unit.providers.loopback import Loopback, loopback
 from unit.providers.talk import PROFILES, TOOLS, Json, Moment, engine
 
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
 HOME, NEWS = Entity("page", "p1", "Home"), Entity("page", "p2", "News")
 _BREAKPOINT = re.compile(rb',"cache_control":\{"type":"ephemeral"\}')
 

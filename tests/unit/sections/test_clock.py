@@ -143,6 +143,6 @@ def test_a_machine_without_time_zones_or_babel_says_what_to_install() -> None:
     said = _python(code, PYTHONPATH=os.pathsep.join(sys.path), PYTHONTZPATH="").splitlines()
 
     assert said == [
-        "no-time-zones install the package `tzdata`, or the time zone database of the operating system",
-        "no-locales install the package `babel`, or leave the locale out",
+        "unknown-zone install the package `tzdata`, or the time zone database of the operating system",
+        "no-locales install `cuecard[locale]`, or leave the locale out",
     ]

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import os
 import socket
-import threading
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.errors import Problem
 from cuecard.model.skills import Skill
+from cuecard.outside.beneath import RefusedError, entries, read_below
 from cuecard.outside.skills import MAX_DEPTH, read_skill, read_skill_texts
-from cuecard.spec.skill_file import SkillSource
+from cuecard.spec.sources import SkillSource
 
 FRONT = "---\nname: {0}\ndescription: {0}.\n---\n"
 
@@ -146,7 +145,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
     with (put(tmp_path / "skills" / "x") / "SKILL.md").open("wb") as file:
         file.truncate(20 * 1024**3)
 
-    assert problems(tmp_path) == [("unreadable-file", "more than 1,048,576 bytes")]
+    assert problems(tmp_path) == [("large-file", "more than 1,048,576 bytes")]
 
 
 @pytest.mark.parametrize(("data", "line"), [(b"---\nname: caf\xe9\n", 2), (b"\xff\xfe-\0-\0", 1)])
@@ -171,29 +170,21 @@ def test_a_name_that_could_forge_a_line_is_printed_escaped(tmp_path: Path) -> No
     assert "a‹U+000A›error: ‹U+202E›b" in problem.picture()
 
 
-def test_a_folder_that_becomes_a_link_meanwhile_never_leads_out(tmp_path: Path) -> None:
-    put(tmp_path / "secret" / "x", FRONT.format("SECRET"))
-    swapped, kept = tmp_path / "skills" / "s", tmp_path / "kept"
-    put(swapped / "x", FRONT.format("fine"))
-    done = threading.Event()
+@pytest.mark.parametrize("swapped", ["s", "s/x", "s/x/SKILL.md"])
+def test_what_has_become_a_link_since_it_was_looked_at_is_not_opened(tmp_path: Path, swapped: str) -> None:
+    put(tmp_path / "secret" / "s" / "x", FRONT.format("SECRET"))
+    put(tmp_path / "skills" / "s" / "x", FRONT.format("fine"))
+    root, parts = os.path.realpath(tmp_path / "skills"), ("s", "x", "SKILL.md")
+    assert b"fine" in read_below(root, parts, 1_000)[0]
 
-    def swap() -> None:
-        while not done.is_set():
-            swapped.rename(kept)
-            swapped.symlink_to(tmp_path / "secret")
-            swapped.unlink()
-            kept.rename(swapped)
+    (tmp_path / "skills" / swapped).rename(tmp_path / "gone")
+    (tmp_path / "skills" / swapped).symlink_to(tmp_path / "secret" / swapped)
 
-    thread = threading.Thread(target=swap)
-    thread.start()
-    try:
-        seen = [read_skill_texts(["skills"], tmp_path) for _ in range(300)]
-    finally:
-        done.set()
-        thread.join()
-
-    assert not [source for sources, _ in seen for source in sources if "SECRET" in source.text]
-    assert all(isinstance(problem, Problem) for _, found in seen for problem in found)
+    with pytest.raises((OSError, RefusedError)):
+        read_below(root, parts, 1_000)
+    if swapped != "s/x/SKILL.md":
+        with pytest.raises(OSError, match=r"."):
+            entries(root, parts[:2])
 
 
 SKILLS = (

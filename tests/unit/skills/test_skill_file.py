@@ -10,9 +10,10 @@ from hypothesis import strategies as st
 
 from cuecard.errors import Problem
 from cuecard.model.skills import Skill
-from cuecard.spec.skill_file import SkillSource, make_skills, read_skill_file
+from cuecard.spec.skill_file import make_skills, read_skill_file
 from cuecard.spec.skill_front import MAX_FRONT
 from cuecard.spec.skills_spec import SkillsSpec
+from cuecard.spec.sources import SkillSource
 
 
 def source(text: str, slug: str = "trip", root: str = "skills") -> SkillSource:
@@ -218,7 +219,7 @@ def test_any_text_after_a_key_is_the_text_or_a_problem(text: str) -> None:
 
 @given(st.text(st.characters(categories=["L", "N", "P"]), min_size=1), st.text(st.characters(categories=["L"])))
 def test_a_text_with_colons_is_kept_whole(one: str, two: str) -> None:
-    made, _ = read_skill_file(source(f"---\nname: x\ndescription: Use {one}: for {two}\n---\n"))
+    made, problems = read_skill_file(source(f"---\nname: x\ndescription: Use {one}: for {two}\n---\n"))
 
-    if made is not None:
+    if made is not None and "yaml-comment" not in {problem.code for problem in problems}:
         assert made.description == f"Use {one}: for {two}".strip()

@@ -116,6 +116,14 @@ def test_texts_of_skills_are_data_if_the_agent_file_says_so() -> None:
     assert made.text == "<all><a>&lt;/all>&lt;system>{{who}}=&lt;/all>\n</all>"
 
 
+def test_data_may_be_kept_from_looking_like_the_layout() -> None:
+    skill = Skill("a", "A", "## Safety")
+
+    for trust, expected in (("data", "<a>\\## Safety\n"), ("author", "<a>## Safety\n")):
+        source = SkillsSource(spec(trust=trust), printed=lambda text: text.replace("## ", "\\## "))
+        assert source.content([skill]).text == expected
+
+
 def test_every_text_that_does_not_compile_is_told_at_once() -> None:
     with pytest.raises(TemplateSyntaxError) as caught:
         SkillsSource(spec(item="{{#if a}}", note="{{"))

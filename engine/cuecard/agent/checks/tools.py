@@ -11,14 +11,19 @@ from cuecard.spec.sources import SourceText
 from cuecard.spec.yaml_text import Document
 
 
-def check_tools(document: Document, spec: AgentFile, known: Collection[str]) -> Iterator[Problem]:
-    """Core tools without instructions, and a search tool that the agent could never call."""
+def check_tools(
+    document: Document, spec: AgentFile, known: Collection[str], *, discovers: bool
+) -> Iterator[Problem]:
+    """Core tools without instructions, and a search tool that the agent could never call.
+
+    An agent whose tools all go without instructions has nothing to discover (`discovers`), and needs no search tool.
+    """
     for index, name in enumerate(spec.tools.core):
         if name not in known:
             message = f"`{name}` has no tool instructions"
             yield document.problem(("tools", "core", index), "unknown-tool", message, did_you_mean(name, known))
     search = spec.tools.search.tool
-    if search not in spec.tools.core:
+    if discovers and search not in spec.tools.core:
         message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"
         yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
 

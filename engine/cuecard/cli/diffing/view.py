@@ -104,6 +104,7 @@ def _cache(comparison: Comparison, price: Price | None) -> Iterator[str]:
         yield f"  cause       {'; '.join(str(cause) for cause in broken.causes)}"
         yield f"  read again  {broken.tokens:,} of {comparison.tokens_after:,} tokens"
     if price:
-        yield f"  cost        {price.cost:,.1f} uncached input tokens on {price.model}; {price.warm:,.1f} once it is cached"
+        yield f"  cost        {price.cost:,.1f} uncached input tokens on {price.model}; {price.warm:,.1f} once cached"
         if comparison.tokens_after < price.minimum:
-            yield f"              (shorter than {price.minimum:,} tokens it is not cached, unless tools or messages add to it)"
+            few = f"below {price.minimum:,} tokens nothing is cached, unless tools or messages add to it"
+            yield f"              ({few})"

@@ -17,7 +17,7 @@ from cuecard.replay.report import DELIVERIES, NO_CACHE, Report, Variant
 _LAYERS = (
     ("tools", "tool definitions"),
     ("system", "system prompt"),
-    ("appended", "appended instructions"),
+    ("appended", "appended definitions and instructions"),
     ("messages", "messages"),
 )
 

@@ -13,7 +13,7 @@ from cuecard.errors import visible
 from cuecard.replay.recommend import Recommendation
 from cuecard.replay.report import NO_CACHE, Report, Variant
 
-BAR = 24
+BAR = 20
 """Characters of the longest bar."""
 
 _EIGHTHS = " ▏▎▍▌▋▊▉█"
@@ -41,13 +41,13 @@ def bar(value: float, most: float, width: int = BAR) -> str:
 
 
 def _totals(report: Report) -> Table:
-    table = Table(title=f"whole conversation, prices of {report.model}", title_justify="left")
-    table.add_column("delivery")
+    table = Table(title=_title(report), title_justify="left")
+    table.add_column("delivery", no_wrap=True)
     for name in ("input tokens", "cached", "cost"):
         table.add_column(name, justify="right")
     table.add_column("", min_width=BAR, no_wrap=True)
     table.add_column("rewrites", justify="right")
-    table.add_column("below minimum", justify="right")
+    table.add_column("too short", justify="right")
     most = max(report.bill(variant).cost for variant in report.variants)
     for variant in report.variants:
         bill = report.bill(variant)
@@ -61,6 +61,10 @@ def _totals(report: Report) -> Table:
             f"{bill.below_minimum:,}",
         )
     return table
+
+
+def _title(report: Report) -> str:
+    return f"whole conversation, prices of {report.model} (too short: not cached, below the minimum)"
 
 
 def _by_model(report: Report) -> Table:

@@ -1,0 +1,34 @@
+"""The names of the elements that a list of sections writes, wherever in the agent's files that is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.sources import AgentSources
+from cuecard.template import element_names
+
+
+def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
+    """The names of all elements in the texts of sections, of what fills them, and of what profiles and variants change.
+
+    No data may open or close one of them in any section: each is a template of its own, and one prompt holds all.
+    """
+    texts = [file.text for file in (*sources.partials, *sources.sections)]
+    for section in spec.sections:
+        texts += _strings(section.model_dump())
+    for selection in (*spec.profiles.values(), *spec.variants.values()):
+        texts += [text for patch in selection.sections for text in _strings(patch.model_dump(exclude_unset=True))]
+    return frozenset[str]().union(*map(element_names, (*texts, spec.layout.heading)))
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for item in value.values():
+            yield from _strings(item)
+    elif isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _strings(item)

@@ -1,0 +1,64 @@
+"""A pydantic-ai host that shortens its message history: the next run begins a new baseline and forgets no tool."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import UTC, datetime
+from pathlib import Path
+
+from pydantic_ai import Agent
+from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.profiles import ModelProfile
+
+from cuecard import Call, Engine, Entity, Memory, Step, Turn
+from cuecard.adapters.pydantic_ai import Cuecard
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+ENGINE = Engine.open(CMS, delivery="append")
+
+
+async def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+    """Search once after each message of the user, then answer."""
+    last = messages[-1].parts
+    if any(isinstance(part, UserPromptPart) and "pages" in str(part.content) for part in last):
+        return ModelResponse([ToolCallPart("tool_search", {"query": "list all pages"}, "call-1")])
+    return ModelResponse([TextPart("done")])
+
+
+def run(text: str, turn: Turn, history: list[ModelMessage], previous: Call | None) -> tuple[list[ModelMessage], Call]:
+    calls: list[Call] = []
+    card = Cuecard(engine=ENGINE, turn=turn, previous=previous, on_call=calls.append)
+    model = FunctionModel(decide, profile=ModelProfile(supports_inline_system_prompts=True))
+    result = asyncio.run(Agent(model, capabilities=[card]).run(text, message_history=history))
+    return result.all_messages(), calls[0]
+
+
+def steps_of(calls: list[Call]) -> list[Step]:
+    return [ENGINE.prepare_step(call) for call in calls]
+
+
+def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discovered() -> None:
+    home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
+    history, first = run("show the pages", Turn(now=NOW), [], None)
+    history, second = run("go on", home, history, first)
+    summary: list[ModelMessage] = [ModelRequest([UserPromptPart("what was said so far")])]
+    _, third = run("and now", home, summary, second)
+    before, after = steps_of([second, third])
+
+    assert len(before.appended) == 2
+    assert after.appended == ()
+    assert after.active_tools == before.active_tools
+    assert [cut.reason.partition(":")[0] for cut in third.cuts if cut.what == "baseline"] == ["compacted"]
+    assert '- "Home" (p1)' in after.system
+
+
+def test_a_run_on_the_whole_history_opens_none() -> None:
+    home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
+    history, first = run("show the pages", Turn(now=NOW), [], None)
+    history, second = run("go on", home, history, first)
+    _, third = run("and now", home, history, second)
+
+    assert not [cut for cut in third.cuts if cut.what == "baseline"]
+    assert third.segments == first.segments

@@ -1,0 +1,154 @@
+"""The page: opened in a browser, without network; every figure also stands in a table."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from cuecard.cli.replaying.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
+from cuecard.cli.replaying.page import page
+from cuecard.cli.replaying.tables import bar
+from cuecard.replay.recommend import recommend
+from cuecard.replay.report import Report, replay
+from unit.replay.small import conversation, engine, pages, profile
+
+BROWSER = next(
+    (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
+)
+NEEDS_BROWSER = pytest.mark.skipif(not BROWSER, reason="no chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def report() -> Report:
+    return replay(engine(), pages(), [profile(), profile("small-automatic")], name="pages.json")
+
+
+@pytest.fixture(scope="module")
+def text(report: Report) -> str:
+    return page(report, recommend(report, engine(), pages()))
+
+
+class Elements(HTMLParser):
+    """Which elements a page has, and that each is closed in its turn."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.opened: list[str] = []
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser passes it
+        self.found.append(tag)
+        if tag not in {"meta", "path", "circle", "rect"} or self.opened[-1:] == ["defs"]:
+            self.opened.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: object) -> None:  # noqa: ARG002 - the parser passes it
+        self.found.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag in {"path", "circle", "rect"}:
+            return
+        assert self.opened.pop() == tag
+
+
+def test_every_element_is_closed(text: str) -> None:
+    parser = Elements()
+    parser.feed(text)
+
+    assert parser.opened == []
+    assert parser.found.count("svg") == 5
+    assert "script" not in parser.found
+
+
+def test_the_page_loads_nothing(text: str) -> None:
+    assert not re.search(r"(?:src|href|@import|url\((?!#))", text)
+
+
+def test_every_cost_of_the_charts_stands_in_a_table(text: str, report: Report) -> None:
+    cells = re.findall(r"<td class='number'>([\d,]+)</td>", text)
+    costs = {f"{round(row.cost):,}" for variant in report.variants for row in report.bill(variant).rows}
+
+    assert costs <= set(cells)
+
+
+def test_what_the_log_says_cannot_write_into_the_page() -> None:
+    evil = "<script>alert(1)</script>"
+    recorded = conversation({"user": evil, "requests": [{"calls": [{"tool": evil, "result": evil}]}, {}]})
+    shown = page(replay(engine(), recorded, [profile()], name=evil), None)
+
+    assert "<script" not in shown
+    assert "&lt;script&gt;" in shown
+
+
+def test_a_chart_is_higher_than_its_highest_value_and_divides_by_four() -> None:
+    for most in (1, 7, 19, 99, 1234, 10_798, 123_456):
+        assert most <= ceiling(most) <= most * 4
+        assert f"{ceiling(most) / 4:g}".rstrip("0.").replace(".", "") in {"1", "15", "2", "25", "3", "4", "5"}
+
+
+def test_charts_of_nothing_and_of_one_request_can_be_drawn() -> None:
+    one = Axis(("1.1",), (0,))
+    layers = [Series("tools", "tools", (0.0,)), Series("system", "system", (5.0,))]
+
+    assert "M" in line_chart("t", one, [Series("append", "append", (3.0,))])
+    assert stack_chart("t", one, layers, [Cut(0, 2.0, "why")], 5.0).count("<rect") == 2
+    assert "0 %" not in share_bars("t", [("append", [("cached", "cached", 0.0)])])
+    assert line_chart("t", Axis((), ()), []).endswith("</svg>")
+
+
+@pytest.mark.parametrize(("value", "shown"), [(0, ""), (0.001, "▏"), (5, "█████"), (10, "██████████"), (2.5, "██▌")])
+def test_a_bar_is_as_long_as_its_value(value: float, shown: str) -> None:
+    assert bar(value, 10, 10) == shown
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("theme", ["0", "1"], ids=["dark", "light"])
+def test_a_browser_draws_it(text: str, theme: str, tmp_path: Path) -> None:
+    """The picture has the size that was asked for and is not one colour; the two themes are two pictures."""
+    document, picture = tmp_path / "report.html", tmp_path / "report.png"
+    document.write_text(text, encoding="utf-8")
+    look(
+        f"--blink-settings=preferredColorScheme={theme}", "--window-size=1100,1400", f"--screenshot={picture}", document
+    )
+    data = picture.read_bytes()
+
+    assert data.startswith(b"\x89PNG")
+    assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (1100, 1400)
+    assert len(data) > 30_000
+
+
+@NEEDS_BROWSER
+def test_a_browser_finds_every_chart_with_its_name(text: str, tmp_path: Path) -> None:
+    """Measured by the browser itself: each chart is drawn inside of the page, and nothing is wider than the window."""
+    probe = (
+        "<script>document.body.dataset.charts=[...document.querySelectorAll('svg')].map(s=>s.getAttribute('aria-label')"
+        "+'|'+(s.getBoundingClientRect().width>600&&s.getBBox().height>40)).join(';');"
+        "document.body.dataset.wide=document.documentElement.scrollWidth>window.innerWidth</script>"
+    )
+    document = tmp_path / "report.html"
+    document.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
+    seen = look("--window-size=1100,1400", "--dump-dom", document)
+    charts = re.search(r'data-charts="([^"]*)"', seen)
+
+    assert charts
+    assert charts[1].split(";") == [
+        "Cost per request by delivery|true",
+        "Cached share by delivery|true",
+        "Tokens per request under append|true",
+        "Tokens per request under rewrite|true",
+        "Tokens per request under frozen|true",
+    ]
+    assert 'data-wide="false"' in seen
+
+
+def look(*arguments: str | Path) -> str:
+    """What a browser without a window prints."""
+    flags = ("--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--disable-dev-shm-usage")
+    *options, document = arguments
+    command = [BROWSER, *flags, *map(str, options), f"file://{document}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
+    return done.stdout

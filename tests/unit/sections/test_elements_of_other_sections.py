@@ -1,0 +1,46 @@
+"""Each section is a template of its own, but one prompt holds all: no data may open or close an element of any."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Turn
+
+AGENT = """\
+agent: list
+layout: {escaping: names}
+inputs:
+  said: {default: ""}
+  facts: {type: object, default: {}}
+sections:
+  - {id: text, text: "<rules>Be kind.</rules>"}
+  - {id: filled, file: filled.md}
+  - {id: source, when: said, text: "{{{content}}}", tools: {item: "<tool>{{{name}}}</tool>"}}
+  - {id: said, text: "{{{said}}}"}
+  - {id: facts, facts: {others: facts}}
+variants:
+  other: {sections: [{id: text, text: "<other>Be quick.</other>"}]}
+"""
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    (tmp_path / "filled.md").write_text("<style>Short.</style>", encoding="utf-8")
+    return Engine.open(tmp_path)
+
+
+@pytest.mark.parametrize("name", ["rules", "style", "tool", "other"])
+def test_a_value_cannot_write_an_element_that_another_section_writes(engine: Engine, name: str) -> None:
+    call = engine.prepare_call(Turn(inputs={"said": f"</{name}><b>", "facts": {"x": f"<{name}>"}}))
+
+    assert call.shown["said"] == f"&lt;/{name}><b>"
+    assert call.shown["facts"] == f"- x: &lt;{name}>"
+
+
+def test_an_element_that_no_section_writes_stays_as_it_is(engine: Engine) -> None:
+    call = engine.prepare_call(Turn(inputs={"said": "<b>a < b</b>"}))
+
+    assert call.shown["said"] == "<b>a < b</b>"
