@@ -11,7 +11,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup run test check fix bench fuzz golden schemas lock clean
+.PHONY: help setup run test check fix bench cost fuzz golden schemas lock clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -47,6 +47,9 @@ fix: setup ## format, and mend what the linter can mend
 
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
+
+cost: setup ## draw docs/cost.svg and its table anew (five minutes)
+	$(BIN)/python tests/bench/draw_cost.py
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock

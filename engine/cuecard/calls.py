@@ -69,7 +69,7 @@ def make_call(
         profile=turn.profile,
         variant=turn.variant,
         messages=tuple(map(_plain, _after_system(messages.messages, spoken))),
-        diagnostics=composed.diagnostics,
+        diagnostics=(*turn.diagnostics, *composed.diagnostics),
         sources=composed.sources,
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
+from cuecard.history.text import text_of
 from cuecard.model import CountTokens, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.plan import ToolPlan
@@ -103,7 +104,8 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
 def _given(agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime) -> Given:
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in plan.tools) if known else None
-    return Given(values, now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment)
+    said = turn.message if isinstance(turn.message, str) else text_of(turn.message) if turn.message else ""
+    return Given(values, now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
 
 
 def _local(content: Content) -> dict[str, Json]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
 
-from cuecard.agent import Agent, build_agent
+from cuecard.agent import Agent, build_agent, usable_skills_of
 from cuecard.budget import fit
 from cuecard.calls import make_call, select_history, with_system
 from cuecard.choosing import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
@@ -15,12 +15,17 @@ from cuecard.compose import compose
 from cuecard.conversation import continue_conversation, earlier_tools
 from cuecard.delivery import deliver, sealed
 from cuecard.errors import Problem
+from cuecard.history.select import apply_summary, summary_due
+from cuecard.history.summary import Summarizer
 from cuecard.inputs import check_inputs
 from cuecard.manifest import make_manifest
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
+from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
 from cuecard.outside.models import profiles_with
+from cuecard.outside.skills import read_skill
+from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.plan import discover_more, plan_tools
 from cuecard.sections.entities import remember
@@ -147,6 +152,32 @@ class Engine:
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""
         return remember(memory, results, self.agent.spec.memory)
+
+    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
+        """What a `read_skill` tool answers: the instructions of a skill that this turn may use. It never raises.
+
+        Args:
+            slug: the slug or display name, in any case.
+            turn: what the host knows of the call; without one, every skill that is switched on may be read.
+            limit: bytes of the answer, at most.
+        """
+        return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit)
+
+    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
+        """The turn with the summary of its conversation, made anew if the history policy asks for that.
+
+        Ask before `prepare_call` where the policy says `summarize: before`, after the reply where it says `after`, and
+        store `turn.summary` with the conversation. A summarizer that fails, says nothing or takes longer than `timeout`
+        seconds takes nothing away: the turn keeps its summary, and a diagnostic of its manifest tells what happened.
+        """
+        policy = self.agent.spec.history
+        request = summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
+        if policy is None or request is None:
+            return turn
+        reply = summarize(request, summarizer, timeout)
+        selected = apply_summary(turn.messages, turn.summary, policy, self.count, reply.text)
+        found = (reply.diagnostic,) if reply.diagnostic else ()
+        return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
     def _choose(self, turn: Turn, previous: Call | None) -> tuple[Choice, ModelProfile]:
         """The delivery of a call; model profiles are read when a turn names its model, and not before."""

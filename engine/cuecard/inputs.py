@@ -52,7 +52,8 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: summary})
     cleaned, marks = _guarded(cleaned, declared, agent.guard)
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
-    trust = {"invisible_removed": removed, **trust_report(data, agent.names), **marks}
+    escaping = agent.spec.template.escaping if agent.spec.template else agent.spec.layout.escaping
+    trust = {"invisible_removed": removed, **trust_report(data, agent.names, escaping), **marks}
     return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)
 
 

@@ -58,7 +58,7 @@ def make_manifest(
     silent = tuple(
         Cut(name, "no instructions: active without a protocol")
         for name in (*call.initial, *(d.tool for d in discovered))
-        if name not in agent.protocols
+        if agent.protocols and name not in agent.protocols
     )
     system = sum(segment.tokens for segment in delivered.segments)
     appended = sum(block.tokens for block in delivered.appended)

@@ -72,14 +72,14 @@ def make_segments(
 
 def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
     """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
-    texts = (section.heading + body for section, body in zip(sections, bodies, strict=True) if body)
+    texts = (section.lead + section.heading + body for section, body in zip(sections, bodies, strict=True) if body)
     return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
 
 
 def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
     if not agent.spec.sections:
         return bodies
-    frames = [Frame(section.id, section.heading, section.stable) for section in sections]
+    frames = [Frame(s.id, s.heading, s.stable, s.spec.group if s.spec else "", s.lead) for s in sections]
     return [piece.text for piece in lay_out(agent.spec.layout, frames, bodies)]
 
 

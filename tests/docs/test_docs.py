@@ -82,4 +82,5 @@ def _run(command: str) -> str:
         text=True,
         check=False,
     )
-    return done.stderr + done.stdout
+    shown = done.stderr + done.stdout
+    return shown if shown.endswith("\n") else f"{shown}\n"  # a prompt need not end a line; a block of a page does

@@ -12,6 +12,7 @@ from cuecard.agent.nouns import (
     Agent,
     Section,
 )
+from cuecard.agent.skilled import usable_skills_of
 
 __all__ = [
     "BUILT_IN",
@@ -24,4 +25,5 @@ __all__ = [
     "Agent",
     "Section",
     "build_agent",
+    "usable_skills_of",
 ]

@@ -49,6 +49,10 @@ def check_selections(document: Document, spec: AgentFile) -> Iterator[Problem]:
             yield document.problem(
                 path, "unknown-section", f"there is no section `{name}`", did_you_mean(name, list(first))
             )
+    for path, name in _grouped(spec):
+        if name and name not in spec.layout.groups:
+            hint = did_you_mean(name, spec.layout.groups) or "name it in `layout.groups`"
+            yield document.problem(path, "unknown-group", f"`layout.groups` has no group `{name}`", hint)
 
 
 def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
@@ -59,6 +63,14 @@ def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
             yield from (((kind, name, "include", i), n) for i, n in enumerate(selection.include or ()))
             yield from (((kind, name, "exclude", i), n) for i, n in enumerate(selection.exclude))
             yield from (((kind, name, "sections", i, "id"), p.id) for i, p in enumerate(selection.sections))
+
+
+def _grouped(spec: AgentFile) -> Iterator[tuple[Path, str]]:
+    yield from ((("sections", i, "group"), section.group) for i, section in enumerate(spec.sections))
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for name, selection in selections.items():
+            at = (kind, name, "sections")
+            yield from (((*at, i, "group"), patch.group) for i, patch in enumerate(selection.sections))
 
 
 def _selected(written: Sequence[Written], selection: SelectionSpec, at: Path) -> tuple[Written, ...]:

@@ -20,7 +20,8 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
         texts += _strings(section.model_dump())
     for selection in (*spec.profiles.values(), *spec.variants.values()):
         texts += [text for patch in selection.sections for text in _strings(patch.model_dump(exclude_unset=True))]
-    return frozenset[str]().union(*map(element_names, (*texts, spec.layout.heading)))
+    texts += [spec.layout.heading, *_strings([group.model_dump() for group in spec.layout.groups.values()])]
+    return frozenset[str]().union(*map(element_names, texts))
 
 
 def _strings(value: Any) -> Iterator[str]:

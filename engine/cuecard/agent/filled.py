@@ -9,10 +9,12 @@ from functools import partial
 from cuecard.agent.nouns import CONTENT
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
+from cuecard.model.skills import Skill
 from cuecard.sections.clock import ClockSource
 from cuecard.sections.conditions import asks_for_tools, inputs_read
 from cuecard.sections.content import Content, Fill, Given
 from cuecard.sections.files import compile_files
+from cuecard.sections.rows import compile_rows
 from cuecard.sections.runtime_facts import compile_facts
 from cuecard.sections.skills import SkillsSource
 from cuecard.sections.tool_list import compile_tool_list
@@ -120,11 +122,17 @@ def _compiled(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -
         return _skills(spec.skills, f"{name}.skills", world)
     if spec.facts:
         return compile_facts(spec.facts, f"{name}.facts", escaping=escaping, printed=printed), ()
+    if spec.rows:
+        return compile_rows(spec.rows, f"{name}.rows", escaping=escaping, printed=printed), ()
     return ClockSource(spec.clock) if spec.clock else None, ()
 
 
 @dataclass(frozen=True, slots=True)
-class _SkillsFill:
+class SkillsFill:
+    """A source of skills with the skills themselves."""
+
+    spec: SkillsSpec
+    skills: tuple[Skill, ...]
     inputs: frozenset[str]
     fill: Fill
 
@@ -135,8 +143,9 @@ class _SkillsFill:
 def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[Problem]]:
     skills, problems = make_skills(world.sources.skills, spec)
     partials = {file.stem: file.text for file in world.sources.partials}
-    source = SkillsSource(spec, name=name, partials=partials, escaping=world.layout.escaping)
-    return _SkillsFill(source.reads, source.fill(skills)), problems
+    printed = partial(_guarded, world)
+    source = SkillsSource(spec, name=name, partials=partials, escaping=world.layout.escaping, printed=printed)
+    return SkillsFill(spec, skills, source.reads, source.fill(skills)), problems
 
 
 def _guarded(world: World, text: str) -> str:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent.checks.budget import check_budget
+from cuecard.agent.checks.listed_sections import ListedText, check_listed_order, check_listed_volatile
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.sections import Placed, check_tiers
 from cuecard.agent.checks.trees import MAIN
@@ -15,7 +16,7 @@ from cuecard.agent.draft import Draft
 from cuecard.agent.nouns import PROTOCOLS
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
-from cuecard.sections.protocols import make_protocol, protocols_text
+from cuecard.sections.protocols import Protocol, make_protocol, protocols_text
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.yaml_text import Document
 from cuecard.template import trusted
@@ -38,11 +39,28 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
     if core and spec and document:
         found += check_mappings(core.trees, spec, core.inputs)
         found += _counted(draft, core, spec, document, count)
+    if draft.listed and spec and document:
+        found += _listed(draft, [*draft.listed.texts()], spec, document, count)
     return found
 
 
+def _listed(
+    draft: Draft, texts: Sequence[ListedText], spec: AgentFile, document: Document, count: CountTokens
+) -> Iterator[Problem]:
+    cost = {each.section.id: count(each.section.heading + each.source.text) for each in texts}
+    yield from check_listed_volatile(texts)
+    yield from check_listed_order(texts, lambda section: cost[section.id])
+    if spec.budget.total or spec.budget.protocols:
+        static = sum(cost[each.section.id] for each in texts if each.section.tier == "static")
+        yield from check_budget(document, spec, static, _protocols(draft), count)
+
+
+def _protocols(draft: Draft) -> dict[str, Protocol]:
+    return {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+
+
 def _counted(draft: Draft, core: Core, spec: AgentFile, document: Document, count: CountTokens) -> Iterator[Problem]:
-    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    protocols = _protocols(draft)
     frozen, source = spec.delivery == "frozen", core.trees[MAIN][0]
     placed = [_frozen(p) for p in core.placed] if frozen else core.placed
     values = {PROTOCOLS: trusted(protocols_text(protocols, protocols))} if frozen else {}

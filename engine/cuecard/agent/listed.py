@@ -6,15 +6,17 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
+from cuecard.agent.checks.listed_sections import ListedText
 from cuecard.agent.editions import Written, check_selections, written_editions
 from cuecard.agent.elements import elements_written
-from cuecard.agent.filled import Filled, World, default_text, fill_of, is_constant, local_names, names_read
+from cuecard.agent.filled import Filled, SkillsFill, World, default_text, fill_of, is_constant, local_names, names_read
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import BUILT_IN, Section
 from cuecard.errors import Problem, SpecError, TemplateError
 from cuecard.model import Tier
 from cuecard.sections.content import Fill
 from cuecard.sections.layout import guard_of
+from cuecard.sections.skill_select import check_skill_names
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.inline import inline_problem
 from cuecard.spec.section_file import LayoutSpec, SectionSpec
@@ -22,6 +24,7 @@ from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.yaml_text import Document, problem_at
 from cuecard.template import Escaping, InputUse, Template, compile_template, trusted
 from cuecard.template.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.source import Source
 
 _RHYTHM: Sequence[Tier] = ("static", "call", "step")
 
@@ -48,6 +51,7 @@ class Listed:
         self._files = {source.path: source for source in sources.sections}
         self._made: dict[int, tuple[Written, Section | None]] = {}
         editions = written_editions(spec)
+        self._default = editions["", ""]
         self.editions = {
             edition: tuple(made for each in written if (made := self._section(each)))
             for edition, written in editions.items()
@@ -66,6 +70,18 @@ class Listed:
             self.problems += [self.document.problem(("layout",), p.code, p.message, p.hint) for p in error.problems]
             return layout_guard()
 
+    def texts(self) -> Iterator[ListedText]:
+        """The sections that a call has which chooses nothing, with their texts."""
+        for written in self._default:
+            section = self._section(written)
+            if section is None:
+                continue
+            source = self._files.get(written.spec.file or "")
+            name = source.name if source else written.spec.id
+            text = Source(name, source.text if source else default_text(written.spec))
+            at = partial(self.document.problem, written.at)
+            yield ListedText(section, text, partial(self._moved, written=written, name=name), at)
+
     def _section(self, written: Written) -> Section | None:
         key = id(written)  # kept in the table, so that no other can get its number
         if key not in self._made:
@@ -79,6 +95,9 @@ class Listed:
             return None
         fill, problems = fill_of(spec, self._earlier(spec), self._world)
         self.problems += problems
+        if isinstance(fill, SkillsFill):
+            at = (*written.at, "skills")
+            self.problems += check_skill_names(self.document, at, fill.spec, fill.skills)
         uses = [*self._text_uses(written, template), *self._other_uses(written, fill)]
         self.uses += uses
         reads = frozenset(use.name for use in uses)
@@ -89,6 +108,7 @@ class Listed:
             source=self._source(written),
             render=Filled(template, spec.id, spec.trust == "author"),
             heading=_heading(self.spec.layout, spec),
+            lead=_lead(self.spec.layout, spec),
             stable=self._is_stable(written),
             spec=spec,
             fill=fill,
@@ -163,9 +183,18 @@ class Listed:
 
 
 def _heading(layout: LayoutSpec, spec: SectionSpec) -> str:
-    if not spec.title or not layout.heading:
+    own = layout.groups[spec.group].heading if spec.group in layout.groups else None
+    return _titled(layout.heading if own is None else own, spec.title)
+
+
+def _lead(layout: LayoutSpec, spec: SectionSpec) -> str:
+    return _titled(layout.heading, layout.groups[spec.group].title) if spec.group in layout.groups else ""
+
+
+def _titled(heading: str, title: str) -> str:
+    if not title or not heading:
         return ""
-    return compile_template(layout.heading, name="layout.heading").render({"title": trusted(spec.title)})
+    return compile_template(heading, name="layout.heading").render({"title": trusted(title)})
 
 
 def _compile(

@@ -37,8 +37,8 @@ Edition: TypeAlias = tuple[str, str]
 class Section:
     """A named part of the prompt: how often it may change, what it reads, where it is written, and how it renders.
 
-    `heading` stands before it in the prompt, and `stable` says on which side of the layout's boundary it is. `spec` is
-    how it is configured in a list of sections, `fill` its source.
+    `heading` stands before it in the prompt, `lead` before the first section of its group, and `stable` says on which
+    side of the layout's boundary it is. `spec` is how it is configured in a list of sections, `fill` its source.
     """
 
     id: str
@@ -47,6 +47,7 @@ class Section:
     source: str
     render: Callable[[Mapping[str, Json]], str]
     heading: str = ""
+    lead: str = ""
     stable: bool = True
     spec: SectionSpec | None = None
     fill: Fill | None = None

@@ -82,6 +82,7 @@ CODES: Mapping[str, str] = {
     "section-order": "A section that changes stands before static ones, which are cached no more; the tokens are told.",
     "conditional-section": "A section that is there only sometimes stands before static ones; likewise.",
     "unknown-section": "A profile, a variant, the boundary or an overlay names a section that does not exist.",
+    "unknown-group": "A section names a group that the layout does not have.",
     "wrong-tier": "A section that says it changes more seldom than what it reads.",
     "not-printed": "A form for files that never prints what the list of files supplies.",
     "layout-mark": "A separator, heading or marker that cannot be kept out of values.",

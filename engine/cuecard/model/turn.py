@@ -8,6 +8,7 @@ from datetime import datetime
 
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
+from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
 
 
@@ -29,12 +30,13 @@ class Turn:
         variant: which changes on top of the profile.
         files: files that the host supplies for sections, by their path in the agent file.
         gates: what switches tools on and off in lists of tools.
-        environment: the names of environment variables that are set, for skills that need some.
+        environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
         messages: the conversation before the current message, oldest first, for the agent's history policy.
         summary: the summary that is stored with the conversation.
         message: the current message; None where the host sends it by other ways.
         metadata: runtime facts for a message of their own.
         ephemeral: an instruction for this call alone, which no host should store.
+        diagnostics: what went wrong on the way to this turn, for the manifest.
     """
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
@@ -50,9 +52,10 @@ class Turn:
     variant: str = ""
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
-    environment: tuple[str, ...] = ()
+    environment: tuple[str, ...] | None = None
     messages: tuple[Message, ...] = ()
     summary: str | Summary = ""
     message: Message | None = None
     metadata: Mapping[str, Json] = field(default_factory=dict)
     ephemeral: str = ""
+    diagnostics: tuple[Diagnostic, ...] = ()

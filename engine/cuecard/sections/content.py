@@ -21,7 +21,8 @@ class Given:
         tools: the tools that exist for the call, in catalogue order; None when nobody says which.
         files: files by the path that the source names, as far as they are there.
         gates: what switches tools on and off.
-        environment: the names of environment variables that are set, for skills that need some.
+        environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
+        message: the text of the current message; empty when there is none.
     """
 
     values: Mapping[str, Json]
@@ -29,7 +30,8 @@ class Given:
     tools: tuple[ToolCard, ...] | None = None
     files: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
-    environment: tuple[str, ...] = ()
+    environment: tuple[str, ...] | None = None
+    message: str = ""
 
 
 @dataclass(frozen=True, slots=True)

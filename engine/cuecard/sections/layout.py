@@ -11,11 +11,16 @@ from cuecard.template.layout_guard import LayoutGuard, layout_guard
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is known of a section before it says anything: its heading, and on which side of the boundary it stands."""
+    """What is known of a section before it says anything: its heading, and on which side of the boundary it stands.
+
+    `group` is the group it belongs to, and `lead` that group's heading.
+    """
 
     id: str
     heading: str = ""
     stable: bool = True
+    group: str = ""
+    lead: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,12 @@ def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) 
 
     A section that says nothing leaves neither heading nor separator. The boundary stands before the first section
     behind it that says something, also when none before it does; where none behind it does, there is no boundary.
+    The heading of a group stands before its first section that says something, and again where another section, or the
+    boundary, has come between.
     """
     pieces: list[Piece] = []
     begun: set[bool] = set()
+    under = ("", True)
     for frame, body in zip(frames, bodies, strict=True):
         if not body:
             pieces.append(Piece(frame.id, stable=frame.stable))
@@ -49,7 +57,9 @@ def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) 
         if not frame.stable and False not in begun and layout.boundary:
             before = layout.boundary.marker
         begun.add(frame.stable)
-        pieces.append(Piece(frame.id, before + frame.heading, body, frame.stable))
+        lead = frame.lead if under != (frame.group, frame.stable) else ""
+        under = frame.group, frame.stable
+        pieces.append(Piece(frame.id, before + lead + frame.heading, body, frame.stable))
     return tuple(pieces)
 
 
@@ -59,6 +69,11 @@ def guard_of(layout: LayoutSpec) -> LayoutGuard:
     Raises:
         SpecError: for a mark that cannot be kept out of values.
     """
-    heading = layout.heading.lstrip("\n").partition("{{")[0].partition("\n")[0]
+    headings = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
     marker = layout.boundary.marker.split("\n") if layout.boundary else ()
-    return layout_guard([heading], layout.separator.split("\n"), marker)
+    return layout_guard(map(_mark, headings), layout.separator.split("\n"), marker)
+
+
+def _mark(heading: str) -> str:
+    """What the line of a heading begins with."""
+    return heading.lstrip("\n").partition("{{")[0].partition("\n")[0]

@@ -14,7 +14,6 @@ from cuecard.sections.skill_texts import SkillTexts
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.template import Escaping
 
-
 _NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 
 
@@ -64,7 +63,7 @@ class SkillsSource:
             spec, values = self.spec, given.values
             return self.content(
                 everything,
-                task="\n".join(_texts(values.get(spec.task_input))),
+                task="\n".join(_texts(values.get(spec.task_input))) if spec.task_input else given.message,
                 paths=_texts(values.get(spec.paths_input)),
                 requested=_texts(values.get(spec.request_input)),
                 environment=given.environment,

@@ -59,8 +59,9 @@ def _type(field: Mapping[str, Any]) -> str:
         return _link(field["$ref"])
     if "enum" in field:
         return " or ".join(f"`{value}`" for value in field["enum"])
-    if "anyOf" in field:
-        return " or ".join(dict.fromkeys(_type(option) for option in field["anyOf"]))
+    options = field.get("anyOf") or field.get("oneOf")
+    if options:
+        return " or ".join(dict.fromkeys(_type(option) for option in options))
     if field.get("type") == "array":
         return f"list of {_type(field.get('items', {}))}"
     if field.get("type") == "object" and isinstance(field.get("additionalProperties"), dict):

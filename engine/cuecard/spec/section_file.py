@@ -11,6 +11,7 @@ from cuecard.spec.clock_spec import ClockSpec
 from cuecard.spec.condition import Condition
 from cuecard.spec.facts_spec import FactsSpec
 from cuecard.spec.files_spec import FilesSpec
+from cuecard.spec.rows_spec import RowsSpec
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.tool_list_spec import ToolListSpec
 from cuecard.spec.validate import FileModel
@@ -18,7 +19,7 @@ from cuecard.spec.validate import FileModel
 SectionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
 """A name of a section: letters, digits, `_`, `-` or `.`, such as `01-identity`."""
 
-SOURCES = ("files", "tools", "skills", "clock", "facts")
+SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
 """The keys of what a section can be filled from, besides its own text."""
 
 
@@ -45,7 +46,9 @@ class SectionPatch(FileModel):
         None, description="filled with the time: `datetime`, `date`, `time`, `timezone` in its text"
     )
     facts: FactsSpec | None = Field(None, description="filled with lines of facts about the call")
+    rows: RowsSpec | None = Field(None, description="filled with the entries of a list that the host supplies")
     when: Condition | None = Field(None, description="the section is left out unless this holds")
+    group: str = Field("", description="a group of the layout: neighbouring sections under one heading")
     tier: Tier | None = Field(None, description="how often it may change; inferred when left out, checked when given")
     trust: Literal["data", "author"] = Field(
         "data", description="`author` prints the values in this section as they are, markup and all"
@@ -80,12 +83,24 @@ class BoundarySpec(FileModel):
     before: SectionId = Field(description="the first section behind it")
 
 
+class GroupSpec(FileModel):
+    """Neighbouring sections under one heading, which stands before the first of them that says something."""
+
+    title: str = Field("", description="what the layout's heading says before the group; without it there is none")
+    heading: str | None = Field(
+        None, description="put before a section of the group that has a title; as in the layout when left out"
+    )
+
+
 class LayoutSpec(FileModel):
     """How sections are put together. Sections that say nothing leave no trace of heading or separator."""
 
     heading: str = Field("", description='put before a section that has a title, such as "## {{title}}\\n"')
     separator: str = Field("\n\n", description="put between two sections")
     boundary: BoundarySpec | None = Field(None, description="a marker for caches")
+    groups: dict[SectionId, GroupSpec] = Field(
+        default_factory=dict, description="groups of sections, by the name that sections give as their `group`"
+    )
     trim: bool = Field(default=True, description="remove white space around each section")
     escaping: Literal["text", "names"] = Field("text", description="how `{{{x}}}` prints data, as in `template`")
     partials: str = Field("", description="a folder of partials, relative to the agent file")

@@ -10,14 +10,14 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from cuecard.errors import Problem, Span, SpecError, visible
+from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.spec.skill_fields import SkillFields
 from cuecard.spec.skill_front import read_front, split_front
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.sources import SkillSource
-from cuecard.spec.yaml_text import Document, problem_at
+from cuecard.spec.yaml_text import Document
 from cuecard.template import find_invisible
 
 MAX_NAME, MAX_DESCRIPTION = 64, 1024
@@ -124,17 +124,12 @@ def _bad_slug(source: SkillSource) -> Iterator[Problem]:
 
 
 def _invisible(source: SkillSource, reader: SkillFields) -> Iterator[Problem]:
-    """An error for each character that people cannot see, be it written or made by an escape in quotes."""
-    text = source.text.removeprefix("\ufeff")
-    hint = "delete it: models read what people cannot see"
-    for offset, character in find_invisible(text):
-        span = Span(text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset))
-        message = f"an invisible character, U+{ord(character):04X}"
-        yield problem_at(source.name, text, span, "invisible-character", message, hint)
+    """An error for each invisible character that an escape makes. Texts themselves are searched as all files are."""
     for path in reader.found.values():
         for character in dict.fromkeys(c for t in _strings(reader.value(path)) for _, c in find_invisible(t)):
-            if character not in text:
+            if character not in source.text:
                 message = f"an escape makes an invisible character, U+{ord(character):04X}"
+                hint = "remove the escape: models read what people cannot see"
                 yield reader.document.problem(path, "invisible-character", message, hint)
 
 

@@ -71,7 +71,9 @@ class SkillsSpec(FileModel):
         "error", description="a requested skill that does not exist is an error, or only recorded in the manifest"
     )
     mentions: bool = Field(default=True, description="whether `$name` in the task requests a skill")
-    task_input: str = Field("", description="the input that holds the task in which `$name` is looked for")
+    task_input: str = Field(
+        "", description="the input that holds the task in which `$name` is looked for; else the current message does"
+    )
     paths_input: str = Field("", description="the input that lists the files in question, for skills with `paths`")
     sort: Literal["slug", "name", "root"] = Field(
         "slug", description="the order of the list; `root` is that of the roots, then of the paths in them"

@@ -101,7 +101,9 @@ class TurnFile(FileModel):
         default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
     )
     gates: GatesEntry = Field(GatesEntry(), description="what switches tools on and off")
-    environment: Texts = Field((), description="names of environment variables that are set, for skills")
+    environment: Texts | None = Field(
+        None, description="names of environment variables that are set, for skills; left out, none is asked for"
+    )
     messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(_tuple)] = Field(
         (), description="the conversation before the current message: mappings with `role` and `content`"
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -61,30 +61,49 @@ def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:
 
 
 def _known_keys(model: type[BaseModel], path: Path) -> list[str]:
-    inner = _model_at(model, path)
-    return [field.alias or name for name, field in inner.model_fields.items()] if inner else []
+    fields = (inner.model_fields.items() for inner in _models_at(model, path))
+    return list(dict.fromkeys(field.alias or name for each in fields for name, field in each))
 
 
 def _described(model: type[BaseModel], path: Path, key: str) -> str:
-    inner = _model_at(model, path)
-    for name, field in inner.model_fields.items() if inner else ():
-        if key in {name, field.alias} and field.description:
-            return f"add `{key}:` - {field.description}"
+    for inner in _models_at(model, path):
+        for name, field in inner.model_fields.items():
+            if key in {name, field.alias} and field.description:
+                return f"add `{key}:` - {field.description}"
     return f"add `{key}:`"
 
 
-def _model_at(model: Any, path: Path) -> type[BaseModel] | None:
+def _models_at(model: type[BaseModel], path: Path) -> list[type[BaseModel]]:
+    """The models that a value at this path may have; several where a field allows several."""
+    found = [model]
+    kinds: list[Any] = [model]
     for part in path:
-        if isinstance(model, type) and issubclass(model, BaseModel):
-            fields = {field.alias or name: field for name, field in model.model_fields.items()}
-            if part not in fields:
-                return None
-            model = fields[str(part)].annotation
+        if isinstance(part, str) and found:
+            fields = ({f.alias or name: f for name, f in each.model_fields.items()} for each in found)
+            kinds = [each[part].annotation for each in fields if part in each]
         else:
-            model = next((a for a in reversed(get_args(model)) if a is not type(None)), None)
-        while not isinstance(model, type) and type(None) in get_args(model):
-            model = next(a for a in get_args(model) if a is not type(None))
-    return model if isinstance(model, type) and issubclass(model, BaseModel) else None
+            kinds = [inner for kind in kinds for inner in _items(kind)]
+        found = [each for kind in kinds for each in _models_in(kind)]
+    return found
+
+
+def _items(kind: Any) -> list[Any]:
+    """What a list or mapping of this type holds."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return []
+    args = [arg for arg in get_args(kind) if arg is not Ellipsis]
+    if get_origin(kind) in {dict, tuple, list}:
+        return args[-1:]
+    return [inner for arg in args for inner in _items(arg)]
+
+
+def _models_in(kind: Any) -> list[type[BaseModel]]:
+    """The models among the alternatives of a type."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    if get_origin(kind) in {dict, tuple, list}:
+        return []
+    return [model for arg in get_args(kind) for model in _models_in(arg)]
 
 
 _EXPECTED = {

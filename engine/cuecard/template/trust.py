@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cuecard.template.guard import escape_text
+from cuecard.template.guard import Escaping, escape_text
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -17,22 +17,23 @@ _ROLE_MARKER = re.compile(
 """What some models read as a change of speaker. It is printed (a text may quote it), and counted."""
 
 
-def trust_report(values: Json, names: Collection[str]) -> dict[str, int]:
+def trust_report(values: Json, names: Collection[str], mode: Escaping = "text") -> dict[str, int]:
     """Counts over all texts of these data values.
 
     Args:
         values: the values that templates may print, cleaned of invisible characters.
         names: the element names of this prompt.
+        mode: how templates print them.
 
     Returns:
-        `angle_brackets_escaped`: every `<`; `look_alikes_escaped`: characters that look like one before a name of this
-        prompt; `role_markers`: texts such as `<|im_end|>` or a line that begins with `Human:`.
+        `angle_brackets_escaped`: every `<`, in mode `names` those before a name of this prompt; `look_alikes_escaped`:
+        characters that look like one before such a name; `role_markers`: texts such as `<|im_end|>` or a line that begins with `Human:`.
     """
     report = {"angle_brackets_escaped": 0, "look_alikes_escaped": 0, "role_markers": 0}
     for text in _texts(values):
-        angles = text.count("<")
+        escaped = escape_text(text, names, mode=mode)
+        angles = text.count("<") - escaped.count("<")
         report["angle_brackets_escaped"] += angles
-        escaped = escape_text(text, names)
         report["look_alikes_escaped"] += escaped.count("&lt;") - text.count("&lt;") - angles
         report["role_markers"] += sum(1 for _ in _ROLE_MARKER.finditer(text))
     return report

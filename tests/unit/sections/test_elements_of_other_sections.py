@@ -44,3 +44,9 @@ def test_an_element_that_no_section_writes_stays_as_it_is(engine: Engine) -> Non
     call = engine.prepare_call(Turn(inputs={"said": "<b>a < b</b>"}))
 
     assert call.shown["said"] == "<b>a < b</b>"
+
+
+def test_the_record_counts_what_was_escaped_and_nothing_else(engine: Engine) -> None:
+    call = engine.prepare_call(Turn(inputs={"said": "a < b, <b>, </rules>, <tool>"}))
+
+    assert call.trust["angle_brackets_escaped"] == 2

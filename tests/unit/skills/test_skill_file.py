@@ -125,12 +125,12 @@ def test_a_place_in_the_yaml_is_a_place_in_the_file() -> None:
     ]
 
 
-def test_an_invisible_character_in_the_instructions_is_an_error_with_its_place() -> None:
-    made, problems = read("name: x\ndescription: y", "one\ntwo \U000e0041 three\n")
+def test_an_escape_that_makes_an_invisible_character_is_an_error_with_its_place() -> None:
+    made, problems = read('name: x\ndescription: y\npaths: ["a\\u200b"]')
 
     assert made is None
     assert [problem.picture().splitlines()[0] for problem in problems] == [
-        "skills/trip/SKILL.md:6:5: error[invisible-character]: an invisible character, U+E0041"
+        "skills/trip/SKILL.md:4:8: error[invisible-character]: an escape makes an invisible character, U+200B"
     ]
 
 

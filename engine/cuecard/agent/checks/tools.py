@@ -11,9 +11,7 @@ from cuecard.spec.sources import SourceText
 from cuecard.spec.yaml_text import Document
 
 
-def check_tools(
-    document: Document, spec: AgentFile, known: Collection[str], *, discovers: bool
-) -> Iterator[Problem]:
+def check_tools(document: Document, spec: AgentFile, known: Collection[str], *, discovers: bool) -> Iterator[Problem]:
     """Core tools without instructions, and a search tool that the agent could never call.
 
     An agent whose tools all go without instructions has nothing to discover (`discovers`), and needs no search tool.

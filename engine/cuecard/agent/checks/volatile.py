@@ -40,13 +40,14 @@ def check_volatile(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
     static = [(p.start, p.end) for p in placed if p.section.tier == "static"]
     plain = {name: blanked(s.text, mustache_spans(p.body), " ") for name, (s, p) in trees.items()}
     for start, end in static:
-        yield from _volatile(source, plain[MAIN][start:end], start)
+        yield from volatile_texts(source, plain[MAIN][start:end], start)
     calls = [node for node in program.body if any(start <= node.start < end for start, end in static)]
     for name in reachable(trees, calls):
-        yield from _volatile(trees[name][0], plain[name], 0)
+        yield from volatile_texts(trees[name][0], plain[name], 0)
 
 
-def _volatile(source: Source, text: str, offset: int) -> Iterator[Problem]:
+def volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]:
+    """The same for one text, which stands at this offset of its source."""
     for match in _VOLATILE.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         if _EXAMPLE.search(line):

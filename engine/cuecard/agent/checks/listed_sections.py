@@ -1,0 +1,65 @@
+"""What in a list of sections costs or surprises: text that looks as if it changed, and change before what stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from cuecard.agent.checks.volatile import volatile_texts
+from cuecard.agent.nouns import Section
+from cuecard.errors import Problem
+from cuecard.template.markup import blanked, mustache_spans
+from cuecard.template.parser import parse
+from cuecard.template.source import Source
+
+_RHYTHM = {"call": "from call to call", "step": "from step to step"}
+
+
+@dataclass(frozen=True, slots=True)
+class ListedText:
+    """A section with its text: `moved` puts a problem of the text where people wrote it, `at` makes one of the section."""
+
+    section: Section
+    source: Source
+    moved: Callable[[Problem], Problem]
+    at: Callable[[str, str, str], Problem]
+
+
+def check_listed_volatile(texts: Sequence[ListedText]) -> Iterator[Problem]:
+    """A warning for each text in a static section that looks as if it changed."""
+    for each in texts:
+        if each.section.tier == "static":
+            plain = blanked(each.source.text, mustache_spans(parse(each.source).body), " ")
+            yield from map(each.moved, volatile_texts(each.source, plain, 0))
+
+
+def check_listed_order(texts: Sequence[ListedText], cost: Callable[[Section], int]) -> list[Problem]:
+    """A warning for each section that changes, or comes and goes, before static ones, with what those cost in tokens.
+
+    Providers cache a prompt up to the first place where it differs from the one before.
+    """
+    lost, last, found = 0, "", list[Problem]()
+    for each in reversed(texts):
+        section, conditional = each.section, bool(each.section.spec and each.section.spec.when)
+        if section.tier == "static" and not conditional:
+            lost, last = lost + cost(section), last or section.id
+        elif last:
+            does = "comes and goes" if conditional else f"changes {_RHYTHM[section.tier]}"
+            message = f"`{section.id}` {does}, before {lost:,} tokens of static text"
+            hint = f"a prompt cache ends at the first difference: move it behind `{last}`"
+            code = "conditional-section" if conditional else "section-order"
+            found.append(_warning(each.at(code, message, hint)))
+    return found[::-1]
+
+
+def _warning(problem: Problem) -> Problem:
+    return Problem(
+        problem.code,
+        problem.message,
+        problem.hint,
+        problem.name,
+        problem.span,
+        problem.source,
+        "warning",
+        problem.chain,
+    )

@@ -1,0 +1,77 @@
+"""What seeded sessions cost under each delivery, and how that changes with tools and steps."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from bench.sessions import Plan, between_turns, cms, session
+from cuecard.cost import Bill, Prices, bill
+from cuecard.engine import Engine
+from cuecard.outside.models import read_models
+from cuecard.replay.play import Definitions, Sent, play, without_searches
+from cuecard.replay.report import FROZEN_DIRECT
+from cuecard.replay.resize import resized
+from cuecard.spec.transcript_file import TranscriptFile
+
+MODEL = "claude-sonnet-4-5"
+"""Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""
+
+BETWEEN_TURNS = "rewrite between turns"
+WAYS = ("append", "rewrite", BETWEEN_TURNS, "frozen", FROZEN_DIRECT)
+"""How the prompt reaches the model. `rewrite` makes all of it anew for each request, as hosts without a plan do; the
+next makes it anew for each turn and each discovery only."""
+
+TOOLS = (10, 50, 200, 1_000)
+STEPS = {5: Plan(1, 5, (1,)), 15: Plan(), 60: Plan(6, 10, (1, 4, 7, 11, 21, 31, 41, 51))}
+"""Sessions of so many requests."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """The mean cost of sessions of one kind, by way."""
+
+    tools: int
+    steps: int
+    costs: dict[str, float]
+
+
+def played(engine: Engine, talk: TranscriptFile, way: str, definitions: Definitions = "deferred") -> tuple[Sent, ...]:
+    """Every request of a session, sent in this way."""
+    search = engine.agent.spec.tools.search.tool
+    match way:
+        case "append" | "frozen":
+            return play(engine, talk, way, definitions)
+        case "rewrite":
+            return play(engine, talk, "rewrite", definitions)
+        case _ if way == BETWEEN_TURNS:
+            return play(engine, between_turns(talk), "rewrite", definitions)
+        case _:
+            return play(engine, without_searches(talk, search), "frozen", definitions)
+
+
+def bills(
+    engine: Engine, talks: Sequence[TranscriptFile], way: str, prices: Prices, definitions: Definitions = "deferred"
+) -> list[Bill]:
+    """What each session costs."""
+    return [bill([sent.request for sent in played(engine, talk, way, definitions)], prices) for talk in talks]
+
+
+def prices(model: str = MODEL) -> Prices:
+    """The prices of a model."""
+    return Prices.of(read_models().find(model))
+
+
+def curve(seeds: int) -> Iterator[Point]:
+    """Every number of tools with every number of steps. Sessions find tools among those that there are."""
+    for steps, plan in STEPS.items():
+        for tools in TOOLS:
+            engine = resized(cms(), tools, ())
+            names = [name for name in engine.tools if name not in engine.agent.spec.tools.core]
+            talks = [session(seed, plan, names) for seed in range(seeds)]
+            means = {way: _mean(bills(engine, talks, way, prices())) for way in WAYS}
+            yield Point(tools, steps, means)
+
+
+def _mean(found: Sequence[Bill]) -> float:
+    return sum(one.cost for one in found) / len(found)

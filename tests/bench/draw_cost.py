@@ -1,0 +1,106 @@
+"""Draws docs/cost.svg and writes the table of docs/cost.md anew: `make cost`, about five minutes."""
+
+from __future__ import annotations
+
+import math
+import re
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+
+from bench.costs import BETWEEN_TURNS, MODEL, STEPS, TOOLS, WAYS, Point, curve
+from cuecard.replay.report import FROZEN_DIRECT
+
+DOCS = Path(__file__).parents[2] / "docs"
+SEEDS = 10
+WIDTH, HEIGHT, TOP, BOTTOM, LEFT, GAP = 960, 400, 74, 64, 52, 28
+LEAST, MOST = 0.5, 64.0
+STYLES = {"rewrite": "r", BETWEEN_TURNS: "r d", "frozen": "f", FROZEN_DIRECT: "f d", "append": "a"}
+CSS = """
+text { font: 12px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 15px; font-weight: 600; fill: #1d2129; }
+.paper { fill: #fbfaf8; } .grid { stroke: #e3e1dc; } .less { fill: #0b7a5e; opacity: .09; }
+path { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; } .d { stroke-dasharray: 5 5; }
+.a { stroke: #0b7a5e; } .r { stroke: #c2410c; } .f { stroke: #2563c9; }
+@media (prefers-color-scheme: dark) {
+ text { fill: #9aa3b0; } .t { fill: #e8eaee; } .paper { fill: #14171c; } .grid { stroke: #2e343e; }
+ .a { stroke: #3ecf9f; } .r { stroke: #ff8a5c; } .f { stroke: #7aa7ff; } .less { fill: #3ecf9f; }
+}
+"""
+
+
+def picture(points: Sequence[Point]) -> str:
+    """Three panels, one per length of session; costs as multiples of what append costs, on a scale of powers of two."""
+    panels = [part for n, steps in enumerate(STEPS) for part in panel(n, [p for p in points if p.steps == steps])]
+    title = "What sessions cost, as multiples of append delivery, by number of tools"
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" role="img" aria-label="{title}">'
+    paper = f'<rect class="paper" width="{WIDTH}" height="{HEIGHT}" rx="10"/>'
+    return "\n".join([head, f"<style>{CSS}</style>", paper, *legend(), *panels, "</svg>"]) + "\n"
+
+
+def panel(number: int, points: Sequence[Point]) -> Iterator[str]:
+    wide = (WIDTH - LEFT - 2 * GAP - 20) / len(STEPS)
+    left = LEFT + number * (wide + GAP)
+    x = {tools: left + wide * (n + 0.5) / len(TOOLS) for n, tools in enumerate(TOOLS)}
+    yield f'<text class="t" x="{left:.0f}" y="{TOP - 12}">{points[0].steps} requests</text>'
+    yield f'<rect class="less" x="{left:.1f}" y="{up(1):.1f}" width="{wide:.1f}" height="{up(LEAST) - up(1):.1f}"/>'
+    value = LEAST
+    while value <= MOST:
+        yield f'<path class="grid" d="M{left:.1f} {up(value):.1f}h{wide:.1f}" stroke-width="1"/>'
+        if not number:
+            yield f'<text x="{LEFT - 8}" y="{up(value) + 4:.1f}" text-anchor="end">{value:g}×</text>'
+        value *= 2
+    for tools in TOOLS:
+        yield f'<text x="{x[tools]:.1f}" y="{HEIGHT - BOTTOM + 20}" text-anchor="middle">{tools:,}</text>'
+    yield f'<text x="{left + wide / 2:.1f}" y="{HEIGHT - BOTTOM + 40}" text-anchor="middle">tools</text>'
+    for way, style in STYLES.items():
+        line = " ".join(
+            f"{'L' if n else 'M'}{x[p.tools]:.1f} {up(p.costs[way] / p.costs['append']):.1f}"
+            for n, p in enumerate(points)
+        )
+        yield f'<path class="{style}" d="{line}"/>'
+
+
+def legend() -> Iterator[str]:
+    x = LEFT
+    for way in WAYS:
+        yield f'<path class="{STYLES[way]}" d="M{x} 24h26"/>'
+        yield f'<text x="{x + 34}" y="28">{way}</text>'
+        x += 60 + 7 * len(way)
+    yield f'<text x="{WIDTH - 20}" y="28" text-anchor="end">shaded: cheaper than append</text>'
+
+
+def up(value: float) -> float:
+    share = math.log2(min(max(value, LEAST), MOST) / LEAST) / math.log2(MOST / LEAST)
+    return HEIGHT - BOTTOM - share * (HEIGHT - TOP - BOTTOM)
+
+
+def table(points: Sequence[Point]) -> str:
+    """The same figures for people who read tables."""
+    head = f"| requests | tools | {' | '.join(WAYS)} |\n|---:|---:|{'---:|' * len(WAYS)}\n"
+    rows = [
+        f"| {p.steps} | {p.tools:,} | {p.costs['append']:,.0f} | "
+        + " | ".join(f"{p.costs[way] / p.costs['append']:.2f}×" for way in WAYS[1:])
+        + " |\n"
+        for p in points
+    ]
+    return head + "".join(rows)
+
+
+def main() -> None:
+    """Play everything, then write both files."""
+    points = []
+    for point in curve(SEEDS):
+        points.append(point)
+        print(f"{point.steps} requests, {point.tools} tools", flush=True)
+    (DOCS / "cost.svg").write_text(picture(points), encoding="utf-8")
+    page = DOCS / "cost.md"
+    marked = re.compile(r"(?<=<!-- curves -->\n).*?(?=<!-- end -->)", re.DOTALL)
+    text = marked.sub(lambda _: table(points), page.read_text(encoding="utf-8"))
+    page.write_text(text, encoding="utf-8")
+    print(f"wrote {DOCS / 'cost.svg'} and the table of {page}, with the prices of {MODEL}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,97 @@
+"""Seeded sessions with the CMS assistant: by default 15 requests in 3 turns, four of which search for tools.
+
+Which tools are found, and how long everything is, is drawn; the prompts, the instructions and the tools are real. A
+user writes 40 to 200 tokens, the model 60 to 160, and a tool returns 200 to 1,500, the search tool like all others.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from cuecard import Engine
+from cuecard.spec.transcript_file import RecordedTool, TranscriptFile, read_transcript
+
+ROOT = Path(__file__).parents[2]
+WORDS = ("page", "site", "menu", "link", "text", "image", "post", "title", "list", "time", "name", "day")
+"""Each of them is one token with the space before it."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The shape of a session: turns, requests per turn, and the requests that search (counted from 1)."""
+
+    turns: int = 3
+    requests: int = 5
+    searches: tuple[int, ...] = (1, 4, 7, 11)
+
+
+@cache
+def recorded_tools() -> tuple[RecordedTool, ...]:
+    """Every tool of the CMS with its schema, as its server describes it."""
+    path = ROOT / "examples" / "cms" / "recordings" / "blog-post.json"
+    return tuple(read_transcript(path.read_text(encoding="utf-8"), path.name).tools)
+
+
+@cache
+def cms() -> Engine:
+    """The assistant with everything that its server says of the tools."""
+    engine = Engine.open(ROOT / "prompts" / "cms", delivery="append")
+    return engine.with_tools(
+        [type(card)(card.name, told.description, told.input_schema) for card, told in _pairs(engine, recorded_tools())]
+    )
+
+
+def session(seed: int, plan: Plan = Plan(), tools: Sequence[str] = ()) -> TranscriptFile:
+    """A conversation whose memory gains something with every request."""
+    draw = random.Random(seed)  # noqa: S311 - a session, not a secret
+    names = list(tools or (name for name in cms().tools if name not in cms().agent.spec.tools.core))
+    draw.shuffle(names)
+    memory: list[dict[str, str]] = []
+    turns: list[dict[str, Any]] = []
+    for turn in range(plan.turns):
+        at_start = list(memory)
+        requests = []
+        for place in range(1, plan.requests + 1):
+            number = turn * plan.requests + place
+            requests.append({"memory": list(memory), **_answer(draw, plan, number, names)})
+            memory.insert(0, {"type": draw.choice(("page", "post", "image", "section")), **_thing(draw, number)})
+        turns.append({"user": words(draw, 40, 200), "memory": at_start, "requests": requests})
+    return TranscriptFile.model_validate({"turns": turns})
+
+
+def between_turns(transcript: TranscriptFile) -> TranscriptFile:
+    """The same session of a host that makes its prompt anew between turns and at discoveries, and not every time."""
+    turns = [
+        turn.model_copy(update={"requests": [r.model_copy(update={"memory": None}) for r in turn.requests]})
+        for turn in transcript.turns
+    ]
+    return transcript.model_copy(update={"turns": turns})
+
+
+def words(draw: random.Random, least: int, most: int) -> str:
+    """So many words, which are as many tokens."""
+    return " ".join(draw.choices(WORDS, k=draw.randint(least, most)))
+
+
+def _answer(draw: random.Random, plan: Plan, number: int, names: list[str]) -> dict[str, Any]:
+    said = words(draw, 60, 160)
+    if number in plan.searches:
+        found = [names.pop() for _ in range(min(draw.choice((2, 3)), len(names)))]
+        result: Any = {"tools": found, "message": words(draw, 200, 1500)}
+        return {"calls": [{"tool": "tool_search", "args": {"query": said}, "result": result}]}
+    if number % plan.requests == 0:
+        return {"text": said}
+    return {"calls": [{"tool": "cms_getPage", "args": {"query": said}, "result": words(draw, 200, 1500)}]}
+
+
+def _thing(draw: random.Random, number: int) -> dict[str, str]:
+    return {"id": f"id-{number}", "name": words(draw, 3, 8)}
+
+
+def _pairs(engine: Engine, told: Sequence[RecordedTool]) -> list[tuple[Any, RecordedTool]]:
+    return [(engine.tools[tool.name], tool) for tool in told if tool.name in engine.tools]

@@ -1,0 +1,310 @@
+"""What the Pioneer page (seed 002) says that is more than one prompt: fingerprints, manifest, history, skills, tools."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Turn
+from cuecard.compiled import Compiled, compiled
+from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.history.summary import SummaryRequest
+from cuecard.manifest import manifest_json
+from cuecard.model import FileText, Json, Step
+from cuecard.model.messages import Message, Summary
+from cuecard.outside.skills import read_skill, read_skill_texts
+from cuecard.outside.summarizer import summarize
+from cuecard.spec.history_file import TokenHistory
+from cuecard.spec.skill_file import make_skills
+from unit.history.chat import assistant, reasons, talk, texts, user, words
+
+PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"
+MARKER = "\n<!-- PIONEER_PROMT_CACHE_BOUNDARY -->\n"
+FILES = {"SOUL.md": "Voice: calm", "IDENTITY.md": "Name: Wren", "USER.md": "Name: Ines"}
+STABLE = ("identity_base", "assistant_safety", "soul_core", "identity_core", "user_persona", "tool_recovery_policy")
+DYNAMIC = (
+    *("task_orchestration_policy", "recovery_continuation", "skills_runtime_prompt"),
+    *("retry_runtime_instruction", "dynamic_context", "extra_system"),
+)
+EVERYTHING: dict[str, Json] = {
+    "workspace": "/home/ines",
+    "active_skills": ["meeting-notes"],
+    "continue_generation_hint": True,
+    "include_task_orchestration_policy": True,
+    "retry_instruction": "Look at the folder first.",
+    "dynamic_context": "The shop is closed.",
+    "extra_system": "Shell: zsh",
+    "os": "Debian 13",
+}
+
+
+@cache
+def engine() -> Engine:
+    return Engine.open(PIONEER)
+
+
+def turn(inputs: dict[str, Json] | None = None, files: dict[str, str] | None = None) -> Turn:
+    held = {path: FileText(path, text) for path, text in (FILES if files is None else files).items()}
+    return Turn(inputs or {}, now=datetime(2026, 11, 20, 9, tzinfo=UTC), files=held, tools=())
+
+
+def step(turn: Turn) -> Step:
+    return engine().prepare_step(engine().prepare_call(turn))
+
+
+def compile_turn(turn: Turn) -> Compiled:
+    call = engine().prepare_call(turn)
+    return compiled(engine().agent, call, engine().prepare_step(call))
+
+
+# Sections, fingerprints, manifest
+
+
+def test_all_twelve_sections_stand_in_their_order_on_their_side_of_the_boundary() -> None:
+    made = compile_turn(turn(EVERYTHING))
+
+    assert (made.stable_sections, made.dynamic_sections) == (STABLE, DYNAMIC)
+    assert [line[3:] for line in made.full_text.splitlines() if line.startswith("## ")] == [
+        *("Identity", "Safety", "Soul Core", "Identity Core", "User Persona", "Tool Recovery Policy"),
+        *("Task Orchestration", "Recovery Continuation", "Skills Runtime"),
+        *("Retry Instruction", "Dynamic Context", "Extra System"),
+    ]
+
+
+def test_stable_text_marker_and_dynamic_text_are_the_whole_prompt() -> None:
+    made = compile_turn(turn(EVERYTHING))
+
+    assert made.boundary == MARKER
+    assert made.full_text == made.stable_text + MARKER + made.dynamic_text
+    assert made.full_text.count(MARKER) == 1
+
+
+@pytest.mark.parametrize("name", [name for name in EVERYTHING if name != "workspace"])
+def test_an_input_of_a_dynamic_section_leaves_the_stable_fingerprint_as_it_is(name: str) -> None:
+    before, after = compile_turn(turn()), compile_turn(turn({name: EVERYTHING[name]}))
+
+    assert after.stable_sha256 == before.stable_sha256
+    assert after.dynamic_sha256 != before.dynamic_sha256
+    assert after.full_sha256 != before.full_sha256
+
+
+@pytest.mark.parametrize("file", FILES)
+def test_a_changed_file_changes_the_stable_fingerprint_and_not_the_dynamic_one(file: str) -> None:
+    before, after = compile_turn(turn(EVERYTHING)), compile_turn(turn(EVERYTHING, {**FILES, file: "Another text"}))
+
+    assert after.stable_sha256 != before.stable_sha256
+    assert after.dynamic_sha256 == before.dynamic_sha256
+
+
+def test_what_is_compiled_says_by_what_and_for_which_profile() -> None:
+    made = compile_turn(replace(turn(), profile="minimal"))
+
+    assert (made.agent, made.profile, made.variant) == ("pioneer", "minimal", "")
+    assert (made.compiler, made.spec_sha256) == ("cuecard/1", engine().agent.sha256)
+
+
+def test_full_and_minimal_differ_only_by_what_the_caller_passes() -> None:
+    full, minimal = (compile_turn(replace(turn(EVERYTHING), profile=profile)) for profile in ("full", "minimal"))
+
+    assert full == replace(minimal, profile="full")
+
+
+def test_the_manifest_tells_which_sections_changed_between_two_rounds() -> None:
+    rounds = [step(turn({"retry_instruction": text, "os": "Debian 13"})) for text in ("", "Look first.")]
+    (first, second) = ({s.id: s.sha256 for s in each.manifest.sections} for each in rounds)
+
+    assert set(second.items()) - set(first.items()) == {
+        ("retry_runtime_instruction", second["retry_runtime_instruction"]),
+        ("extra_system", second["extra_system"]),  # it has lost its place behind the boundary
+    }
+
+
+def test_the_manifest_holds_no_text_of_the_prompt() -> None:
+    secret = "a-word-that-stands-nowhere-else"  # noqa: S105 - a text to look for
+    said = turn({"retry_instruction": secret, "dynamic_context": secret}, dict.fromkeys(FILES, secret))
+    made = step(said)
+
+    assert made.system.count(secret) == 5
+    assert secret not in json.dumps(manifest_json(made.manifest))
+
+
+def test_a_file_that_the_host_could_not_read_is_a_diagnostic_and_no_failure() -> None:
+    files = {"SOUL.md": FileText("SOUL.md", None, "permission denied"), "USER.md": FileText("USER.md", "Name: Ines")}
+    made = compile_turn(replace(turn(), files=files))
+
+    assert [each.code for each in made.diagnostics] == ["file_read_error", "missing_file"]
+    assert [row.status for row in made.sources[:3]] == ["read_error", "missing", "loaded"]
+    assert "Name: Ines" in made.stable_text
+
+
+def test_the_shipped_limits_are_those_of_the_page() -> None:
+    files = {"SOUL.md": "s" * 20_001, "IDENTITY.md": "i" * 20_000, "USER.md": "u" * 30_000}
+    made = compile_turn(turn(files=files))
+
+    assert [row.characters for row in made.sources[:3]] == [20_000, 20_000, 20_000]
+    assert [each.code for each in made.diagnostics] == ["file_truncated", "file_truncated"]
+
+
+# Tools
+
+
+def test_tool_definitions_are_no_part_of_the_prompt() -> None:
+    made = step(replace(turn(), tools=tuple(engine().tools)))
+
+    assert made.active_tools == tuple(engine().tools)
+    assert [card.name for card in engine().tools.values() if card.description in made.system] == []
+
+
+def test_a_tool_that_the_prompt_names_is_not_callable_for_that() -> None:
+    made = step(turn({"active_skills": ["*"]}))
+
+    assert "read_skill" in made.system
+    assert made.active_tools == ()
+
+
+def test_a_tool_taken_off_the_list_is_gone_whatever_the_prompt_says() -> None:
+    with_all = replace(turn({"active_skills": ["*"]}), tools=("read_skill", "shell_exec"))
+    without = replace(with_all, tools=("shell_exec",))
+
+    assert step(with_all).active_tools == ("read_skill", "shell_exec")
+    assert step(without).active_tools == ("shell_exec",)
+    assert step(without).system == step(with_all).system
+
+
+# Skills
+
+
+def test_read_skill_answers_the_exact_slug_with_the_whole_instructions() -> None:
+    spec = next(section.skills for section in engine().agent.spec.sections if section.skills)
+    assert spec
+    sources, _ = read_skill_texts(spec.roots, PIONEER)
+    skills, problems = make_skills(sources, spec)
+
+    assert not problems
+    assert read_skill(skills, "csv-report").text.startswith("1. Look at the header and ten rows")
+    assert not read_skill(skills, "csv").found
+    long = [replace(skill, body="é" * 24_000) for skill in skills]
+    assert len(read_skill(long, "csv-report").text.encode()) == 24_000
+
+
+# History
+
+
+def spec() -> TokenHistory:
+    history = engine().agent.spec.history
+    assert isinstance(history, TokenHistory)
+    return history
+
+
+def small() -> TokenHistory:
+    """The shipped policy with a budget that a reader can count: 1,000 words, 4 more for each message."""
+    return spec().model_copy(update={"max_context": 1200, "reserve": 200})
+
+
+def long_talk(messages: int = 8) -> list[Message]:
+    return [(user if n % 2 else assistant)(f"{n} " + "word " * 99) for n in range(1, messages + 1)]
+
+
+def test_tokens_are_counted_with_one_table_for_all_providers() -> None:
+    assert engine().count.source.encoding == "cl100k_base"
+
+
+def test_two_hundred_entries_of_user_and_assistant_are_looked_at() -> None:
+    chosen = select(talk(402), "", spec(), words)
+
+    assert texts(chosen.messages)[0] == "message 3"
+    assert len(chosen.messages) == 400
+    assert reasons(chosen.cuts) == {"history messages 1 to 2": "history.load: older than the newest 400 messages"}
+
+
+def test_an_entry_may_lack_the_users_or_the_assistants_part() -> None:
+    conversation = [user("Hello"), user("Anyone there?"), assistant("Yes."), assistant("What can I do?")]
+
+    assert list(select(conversation, "", spec(), words).messages) == conversation
+
+
+def test_the_budget_is_what_the_reserve_leaves() -> None:
+    assert spec().budget == 128_000 - 16_000
+
+
+def test_below_eighty_percent_the_summary_and_everything_is_sent() -> None:
+    call = engine().prepare_call(replace(turn(), messages=tuple(talk(6)), summary="The mill.", message=user("Go on")))
+
+    assert texts(call.messages[1:]) == [
+        "Summary of earlier conversation:\nThe mill.",
+        *texts(talk(6)),
+        "Go on",
+    ]
+    assert summary_due(talk(6), "The mill.", spec(), words) is None
+
+
+def test_compression_is_asked_for_from_eighty_percent_on() -> None:
+    seven = [*long_talk(7), user("word " * 67)]  # 7 * 104 + 71 = 799 of 1000
+
+    assert summary_due(seven, "", small(), words) is None
+    assert summary_due([*seven[:-1], user("word " * 68)], "", small(), words) is not None
+
+
+def test_the_summarizer_is_given_everything_and_a_tenth_of_the_budget() -> None:
+    conversation = [user("u" * 5000), assistant("a" * 5000), *long_talk()]
+    request = summary_due(conversation, "The mill is in Retz.", small(), words)
+
+    assert request is not None
+    assert (request.max_tokens, request.temperature) == (100, 0.3)
+    assert "Previous summary: The mill is in Retz." in request.text
+    assert "u" * 5000 in request.text
+    assert "a" * 3000 + "...[truncated]" in request.text
+    assert all(f"{n} word" in request.text for n in range(1, 9))
+
+
+@pytest.mark.parametrize("kept", ["decisions", "file paths", "corrected", "still open"])
+def test_the_summarizer_is_told_what_to_keep(kept: str) -> None:
+    request = summary_due(long_talk(), "", small(), words)
+
+    assert request is not None
+    assert kept in request.system
+
+
+def test_after_a_compression_one_system_message_stands_for_everything() -> None:
+    chosen = apply_summary(long_talk(), "", small(), words, "All of it, in short.")
+
+    assert chosen.messages == ()
+    assert chosen.as_message == Message(
+        "system", "Summary of earlier conversation:\nAll of it, in short.", persist=False
+    )
+    assert chosen.store == Summary("All of it, in short.", 8)
+
+
+def test_the_stored_summary_is_used_again_on_later_turns() -> None:
+    stored = apply_summary(long_talk(), "", small(), words, "All of it, in short.").store
+    later = (*long_talk(), user("And now?"), assistant("Now this."))
+    call = engine().prepare_call(replace(turn(), messages=later, summary=stored))
+
+    assert texts(call.messages[1:]) == [
+        "Summary of earlier conversation:\nAll of it, in short.",
+        "And now?",
+        "Now this.",
+    ]
+
+
+@pytest.mark.parametrize("failure", ["error", "blank", "slow"])
+def test_when_compression_fails_the_newest_messages_that_fit_are_sent(failure: str) -> None:
+    def broken(_: SummaryRequest) -> str:
+        if failure == "error":
+            raise ConnectionError("no answer")
+        return " "
+
+    request = summary_due(long_talk(12), "The mill.", small(), words)
+    assert request is not None
+    reply = summarize(request, broken, 60) if failure != "slow" else None
+    chosen = apply_summary(long_talk(12), "The mill.", small(), words, reply.text if reply else None)
+
+    assert texts(chosen.messages) == texts(long_talk(12)[3:])  # 9 * 104 and the summary fit into 1000
+    assert chosen.as_message is not None
+    assert chosen.store.text == "The mill."
+    assert [cut.what for cut in chosen.cuts] == ["history messages 1 to 3"]
