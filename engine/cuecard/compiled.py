@@ -1,18 +1,16 @@
 """A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
 
 The form is that of the Pioneer seed (002), for any agent. Where a list of sections has a boundary, the stable text ends
-there; an XML core has none, and its stable text is what stands before the first section that may change.
+there; without one, and in an XML core, it is what stands before the first section that may change.
 """
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from itertools import takewhile
 
 from cuecard.agent import Agent
 from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
-from cuecard.render import sha256
-
+from cuecard.render import sha256, stable_part
 
 COMPILER = "cuecard/1"
 """Raised whenever the same files and the same turn give another text than before."""
@@ -65,13 +63,10 @@ class Compiled:
 
 def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
     """The system prompt of a step in its two parts."""
-    sections = {section.id: section for section in agent.edition(call.profile, call.variant)}
-    if agent.spec.sections:
-        stable = tuple(segment for segment in step.segments if sections[segment.id].stable)
-    else:
-        stable = tuple(takewhile(lambda segment: segment.tier == "static", step.segments))
-    dynamic = step.segments[len(stable) :]
-    marker = agent.spec.layout.boundary.marker if agent.spec.layout.boundary and dynamic else ""
+    boundary = agent.spec.layout.boundary
+    length = sum(segment.stable for segment in step.segments) if boundary else stable_part(step.segments)
+    stable, dynamic = step.segments[:length], step.segments[length:]
+    marker = boundary.marker if boundary and dynamic else ""
     texts = _text(stable), _text(dynamic).removeprefix(marker)
     return Compiled(
         COMPILER,

@@ -68,8 +68,9 @@ def compose(
     sections = agent.edition(turn.profile, turn.variant)
     present = [section for section in sections if _is_there(section, values, plan, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    given = _given(agent, turn, values, plan, now)
-    contents = {section.id: section.fill(given) for section in present if section.fill}
+    filling = [(section.id, section.fill) for section in present if section.fill]
+    given = _given(agent, turn, values, plan, now) if filling else None
+    contents = {name: fill(given) for name, fill in filling} if given else {}
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts

@@ -46,7 +46,7 @@ def _sealed_block(block: Appended, salt: str) -> Appended:
 
 def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Segment, ...]:
     """The seed's way (003): every step-tier section anew; all others stay as the call rendered them."""
-    sections = agent.edition(call.profile, call.variant)
+    sections = [s for s in agent.edition(call.profile, call.variant) if not s.spec or s.spec.role == "system"]
     stepwise = {section.id: section for section in sections if section.tier == "step" and section.id in call.shown}
     if not shown or not stepwise:
         return call.segments

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
-from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.errors import InputError, Problem, did_you_mean, visible
 from cuecard.model import Cut, Json, Turn
 from cuecard.sections.clock import date_text
 from cuecard.sections.memory import memory_text
 from cuecard.spec.agent_file import InputSpec
 from cuecard.template import clean, refuse_controls, trust_report
+from cuecard.template.controls import has_controls, without_controls
 from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
@@ -43,13 +44,14 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     """
     declared = agent.spec.inputs
     problems = [*_unknown(turn.inputs, declared), *_missing(turn.inputs, declared), *_mistyped(turn.inputs, declared)]
-    memory_texts = [{"type": entity.type, "id": entity.id, "name": entity.name} for entity in turn.memory.entities]
-    problems += refuse_controls({"inputs": turn.inputs, "memory": memory_texts}, "turn")
+    problems += refuse_controls(turn.inputs, "turn.inputs")
+    if any(has_controls(f"{entity.type}{entity.id}{entity.name}") for entity in turn.memory.entities):
+        problems += refuse_controls([asdict(entity) for entity in turn.memory.entities], "turn.memory")
     if problems:
         raise InputError(problems)
     memory, cuts = memory_text(turn.memory, agent.spec.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
-    cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: summary})
+    cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     cleaned, marks = _guarded(cleaned, declared, agent.guard)
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
     escaping = agent.spec.template.escaping if agent.spec.template else agent.spec.layout.escaping
@@ -82,7 +84,12 @@ def _guarded(
 
 def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
     return [
-        Problem("unknown-input", f"`{name}` is not an input of this agent", did_you_mean(name, declared), "turn.inputs")
+        Problem(
+            "unknown-input",
+            f"`{visible(str(name))}` is not an input of this agent",
+            did_you_mean(str(name), declared),
+            "turn.inputs",
+        )
         for name in supplied
         if name not in declared
     ]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent import Agent
 from cuecard.history.discovery import discover
-from cuecard.model import Cut, Discovery, History, Turn
+from cuecard.model import Cut, Discovery, History, ToolCard, Turn
+from cuecard.model.gates import Gates
 from cuecard.sections.visibility import visible
 
 
@@ -46,8 +47,7 @@ def plan_tools(
     """
     catalogue, core = agent.catalogue, agent.spec.tools.core
     wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
-    gates = agent.spec.tools.visibility.model_copy(update={"meta": ()})  # never listed, but there
-    cards, closed = visible(wanted, turn.gates, gates)
+    cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple(card.name for card in cards)
     cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
     cuts += closed
@@ -56,6 +56,13 @@ def plan_tools(
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else known))) if name in tools)
     discovered, dropped = discover_more(agent, tools, initial, history, before)
     return ToolPlan(tools, initial, discovered, (*cuts, *dropped), tuple(known))
+
+
+def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
+    spec = agent.spec.tools.visibility
+    if not spec.model_fields_set and turn.gates == Gates():
+        return wanted, ()
+    return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but there
 
 
 def discover_more(

@@ -65,15 +65,30 @@ def make_segments(
     counts = count_pieces([text for _, text in kept], count)
     digests = {segment.text: segment.sha256 for segment in known}
     return tuple(
-        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text))
+        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text), section.stable)
         for (section, text), tokens in zip(kept, counts, strict=True)
     )
 
 
+def stable_part(segments: Sequence[Segment]) -> int:
+    """How many segments at the start a provider's cache can keep: those before the boundary of the layout.
+
+    Where nothing stands behind a boundary, or there is none, those that never change under one configuration.
+    """
+    if any(not segment.stable for segment in segments):
+        return sum(segment.stable for segment in segments)
+    return next((place for place, segment in enumerate(segments) if segment.tier != "static"), len(segments))
+
+
 def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
     """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
-    texts = (section.lead + section.heading + body for section, body in zip(sections, bodies, strict=True) if body)
-    return "".join(text if text.endswith("\n") else f"{text}\n" for text in texts)
+    texts, lead = [], ""
+    for section, body in zip(sections, bodies, strict=True):
+        if body:
+            text = (section.lead if section.lead != lead else "") + section.heading + body
+            texts.append(text if text.endswith("\n") else f"{text}\n")
+            lead = section.lead
+    return "".join(texts)
 
 
 def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:

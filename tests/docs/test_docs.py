@@ -18,13 +18,19 @@ from cuecard.spec.validate import validate
 from cuecard.spec.yaml_text import read_yaml
 
 ROOT = Path(__file__).parents[2]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+ELSEWHERE = {"sections.md"}
+"""Pages whose examples are run in folders of their own: `test_sections.py`."""
+PAGES = [
+    ROOT / "README.md",
+    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in ELSEWHERE),
+    *sorted((ROOT / "prompts").glob("*/README.md")),
+]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def blocks(language: str) -> list[tuple[str, str]]:
     return [
-        (f"{page.name}:{page.read_text(encoding='utf-8').count(chr(10), 0, match.start()) + 1}", match[2])
+        (f"{page.relative_to(ROOT)}:{page.read_text(encoding='utf-8').count(chr(10), 0, match.start()) + 1}", match[2])
         for page in PAGES
         for match in BLOCK.finditer(page.read_text(encoding="utf-8"))
         if match[1] == language

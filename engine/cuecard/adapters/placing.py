@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Segment, Step
+from cuecard.render import stable_part
 from cuecard.spec.models_file import ModelProfile
 
 Message: TypeAlias = Mapping[str, Any]
@@ -103,11 +104,11 @@ def place_after(
 def system_pieces(step: Step, profile: ModelProfile, tools: Sequence[Message], limit: int) -> list[tuple[str, bool]]:
     """The system prompt in at most two pieces, and whether a cache breakpoint belongs after each.
 
-    The first is what never changes under one configuration: the static segments at the start. A breakpoint pays only
-    where tools and text up to it reach the model's minimum; the first `limit` of those are marked.
+    The first is what seldom changes: up to the boundary of the layout, or else the static segments at the start. A
+    breakpoint pays only where tools and text up to it reach the model's minimum; the first `limit` of those are marked.
     """
-    static = next((i for i, segment in enumerate(step.segments) if segment.tier != "static"), len(step.segments))
-    cuts = [step.segments[:static], step.segments[static:]]
+    stable = stable_part(step.segments)
+    cuts = [step.segments[:stable], step.segments[stable:]]
     if not all(_text(cut).strip() for cut in cuts):  # a block of spaces alone is refused
         cuts = [step.segments]
     pieces: list[tuple[str, bool]] = []

@@ -58,7 +58,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     cards, named, found = read_instructions(sources.instructions, memo)
     given = (partials, escaping, backend, named)
     core = _attempt(lambda: memo(read_core, template, *given), problems) if template else None
-    listed = Listed(document, spec, sources, memo) if document and spec and spec.sections else None
+    listed = Listed(document, spec, sources, memo, named) if document and spec and spec.sections else None
     problems += [*(core.problems if core else ()), *(listed.problems if listed else ())]
     models, wrong = read_own_models(sources.models, memo)
     problems += [*found, *wrong]

@@ -49,10 +49,21 @@ def check_selections(document: Document, spec: AgentFile) -> Iterator[Problem]:
             yield document.problem(
                 path, "unknown-section", f"there is no section `{name}`", did_you_mean(name, list(first))
             )
+    yield from _patched_twice(document, spec)
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
             hint = did_you_mean(name, spec.layout.groups) or "name it in `layout.groups`"
             yield document.problem(path, "unknown-group", f"`layout.groups` has no group `{name}`", hint)
+
+
+def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
+        for name, selection in selections.items():
+            ids = [patch.id for patch in selection.sections]
+            for index, changed in enumerate(ids):
+                if changed in ids[:index]:
+                    at, message = (kind, name, "sections", index, "id"), f"`{changed}` is changed here twice"
+                    yield document.problem(at, "duplicate-section", message, "make them one")
 
 
 def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:

@@ -48,7 +48,8 @@ class Filled:
         Raises:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
-        everything = {**values, **values.get(CONTENT + self.id, {})}
+        own = _trusted(values.get(CONTENT + self.id, {}))  # escaped where it was made, also if it has travelled as JSON
+        everything = {**values, **own}
         return self.template.render(_trusted(everything) if self.trusted else everything)
 
 

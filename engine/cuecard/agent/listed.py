@@ -11,7 +11,7 @@ from cuecard.agent.editions import Written, check_selections, written_editions
 from cuecard.agent.elements import elements_written
 from cuecard.agent.filled import Filled, SkillsFill, World, default_text, fill_of, is_constant, local_names, names_read
 from cuecard.agent.memo import Memo
-from cuecard.agent.nouns import BUILT_IN, Section
+from cuecard.agent.nouns import BUILT_IN, PROTOCOLS, Section
 from cuecard.errors import Problem, SpecError, TemplateError
 from cuecard.model import Tier
 from cuecard.sections.content import Fill
@@ -40,12 +40,14 @@ class SectionUse:
 class Listed:
     """The sections of an agent file, compiled as far as they could be; `problems` says what is wrong."""
 
-    def __init__(self, document: Document, spec: AgentFile, sources: AgentSources, memo: Memo) -> None:
-        """Compile every section of every edition, each once."""
+    def __init__(
+        self, document: Document, spec: AgentFile, sources: AgentSources, memo: Memo, tools: frozenset[str]
+    ) -> None:
+        """Compile every section of every edition, each once; `tools` have their names as elements in prompts."""
         self.document, self.spec, self.sources, self.memo = document, spec, sources, memo
         self.problems: list[Problem] = [*check_selections(document, spec)]
         self.guard = self._guard()
-        self._names = elements_written(spec, sources)
+        self._names = elements_written(spec, sources) | tools
         self._world = World(sources, spec.layout, spec.tools.visibility, self.guard, self._names)
         self.uses: list[SectionUse] = []
         self._files = {source.path: source for source in sources.sections}
@@ -94,7 +96,7 @@ class Listed:
         if template is None:
             return None
         fill, problems = fill_of(spec, self._earlier(spec), self._world)
-        self.problems += problems
+        self.problems += [*problems, *self._step_reads(written, fill)]
         if isinstance(fill, SkillsFill):
             at = (*written.at, "skills")
             self.problems += check_skill_names(self.document, at, fill.spec, fill.skills)
@@ -146,6 +148,13 @@ class Listed:
     def _other_uses(self, written: Written, fill: Fill | None) -> Iterator[SectionUse]:
         for name in names_read(written.spec, fill):
             yield SectionUse(name, partial(self.document.problem, written.at))
+
+    def _step_reads(self, written: Written, fill: Fill | None) -> Iterator[Problem]:
+        """Conditions and sources are looked at before any tool is discovered."""
+        if PROTOCOLS in names_read(written.spec, fill):
+            message = f"only a section's text can read `{PROTOCOLS}`, no condition and no source"
+            hint = "without tool instructions, a section whose text holds nothing else leaves no trace"
+            yield self.document.problem(written.at, "undeclared-input", message, hint)
 
     def _moved(self, problem: Problem, written: Written, name: str) -> Problem:
         """The problem at the place in the file where people wrote the text."""

@@ -93,7 +93,11 @@ def _print(report: Report, advice: Recommendation | None) -> None:
 def _write_page(path: Path, report: Report, advice: Recommendation | None) -> None:
     from cuecard.cli.replaying.page import page
 
-    path.write_text(page(report, advice), encoding="utf-8")
+    try:
+        path.write_text(page(report, advice), encoding="utf-8")
+    except OSError as error:
+        hint = "name a file in a folder that exists and can be written to"
+        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
     sys.stderr.write(f"wrote {path}\n")
 
 

@@ -11,6 +11,7 @@ from cuecard.adapters.placing import Message, homes, initial_tools
 from cuecard.cost import Block, Request
 from cuecard.engine import Engine
 from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
+from cuecard.render import stable_part
 from cuecard.replay.pieces import answer_block, appended_block, result_block, segment_block, tool_block, user_block
 from cuecard.spec.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.spec.turn_file import EntityEntry
@@ -113,9 +114,8 @@ class _Stage:
             said.append(message["block"])
             said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
             said += [appended_block(block) for block in placed.get(place, ())]
-        static = next((n for n, s in enumerate(step.segments) if s.tier != "static"), len(step.segments))
         blocks = (*front, *system, *said)
-        ends = {len(front) + static, len(front) + len(system), len(blocks)} - {0}
+        ends = {len(front) + stable_part(step.segments), len(front) + len(system), len(blocks)} - {0}
         return Request(blocks, tuple(sorted(ends)), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:

@@ -24,19 +24,21 @@ class ConditionSpec(FileModel):
     input: str | None = Field(
         None, description="true when this value is not empty, 0 or false; `a.b` goes into objects"
     )
-    equals: dict[str, Json] | None = Field(None, description="true when each of these inputs has this value")
+    equals: dict[str, Json] | None = Field(
+        None, description="true when each of these inputs has this value", min_length=1
+    )
     tool: str | None = Field(None, description="true when this tool exists for the call")
     not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
     all: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
-        None, description="true when every condition is"
+        None, description="true when every condition is", min_length=1
     )
     any: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
-        None, description="true when one of the conditions is"
+        None, description="true when one of the conditions is", min_length=1
     )
 
     @model_validator(mode="after")
     def _one_key(self) -> ConditionSpec:
-        if len(self.model_fields_set) != 1:
+        if [getattr(self, name) is None for name in self.model_fields_set] != [False]:
             raise ValueError("should have one of the keys input, equals, tool, not, all, any")
         return self
 

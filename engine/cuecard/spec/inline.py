@@ -24,10 +24,14 @@ def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span
         return start
     written = lines[start.line - 1][start.column - 1 :]
     if written.startswith("|"):
-        following = [line for line in lines[start.line :] if line.strip()]
-        indent = len(following[0]) - len(following[0].lstrip(" ")) if following else 0
-        return Span(start.line + inside.line, indent + inside.column, inside.length)
+        return Span(start.line + inside.line, _indent(lines[start.line :], text) + inside.column, inside.length)
     quoted = written[:1] in {"'", '"'}
     if inside.line == 1 and written[quoted:].startswith(text.splitlines()[0] if text else ""):
         return Span(start.line, start.column + quoted + inside.column - 1, inside.length)
     return start
+
+
+def _indent(lines: list[str], text: str) -> int:
+    """How far a `|` block is indented: not always as far as its first line, as `|2` may say."""
+    pairs = zip(lines, text.splitlines(), strict=False)
+    return next((len(line) - len(inner) for line, inner in pairs if inner.strip()), 0)

@@ -8,7 +8,7 @@ file that wrote them; but those of files that the host supplies are names that t
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuecard.errors import Problem, SpecError, did_you_mean
@@ -19,18 +19,30 @@ from cuecard.spec.yaml_text import Document, Path
 PLACING = ("before", "after", "remove")
 """Keys of a section that say where an overlay puts it, or that it takes it away."""
 
-_FILES = {"file", "path", "partials", "roots", "instructions", "models", "template"}
-"""Keys whose texts name files or folders."""
+_FILES = (
+    ("template",),
+    ("template", "file"),
+    ("template", "partials"),
+    ("layout", "partials"),
+    ("models",),
+    ("tools", "instructions"),
+)
+_SECTION_FILES = (("file",), ("files", "entries", "path"), ("skills", "roots"))
+"""Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
 
 
 def lay_over(documents: Sequence[tuple[Document, str]]) -> Document:
     """One document of many, each with the folder of its file relative to the last one's; the last one wins.
 
     Raises:
-        SpecError: for each section that an overlay places by, or removes from, sections that do not exist.
+        SpecError: for each section that an overlay places by, or removes from, sections that do not exist, that it names
+            twice, or whose place it says in a way that cannot be meant.
     """
     merged, folder = documents[0]
     if folder or len(documents) > 1:
+        unplaced = [*_unplaced(merged)]
+        if unplaced:
+            raise SpecError(unplaced)
         merged = _Merger(folder).only(merged)
     for document, place in documents[1:]:
         merged = _Merger(place).over(merged, document)
@@ -136,6 +148,7 @@ class _Merger:
     def pieces(self, base: Document, below: list[Json], top: Document, above: list[Json]) -> list[_Piece]:
         """The sections of both, in the order of the result."""
         found = {_id(item, f"#{i}"): _Piece(("sections", i), None) for i, item in enumerate(below)}
+        self.problems += [*_twice(base, below), *_twice(top, above), *_misplaced(top, above)]
         for index, item in enumerate(above):
             path, name = ("sections", index), _id(item, f"+{index}")
             if isinstance(item, dict) and item.get("remove") is True:
@@ -151,14 +164,14 @@ class _Merger:
         for key, behind in (("before", 0), ("after", 1)):
             if isinstance(item, dict) and key in item:
                 anchor = str(item[key])
-                if not self.known(top, (*path, key), anchor, found):
-                    return found
                 others = [other for other in found if other != name]
-                at = others.index(anchor) + behind if anchor in others else len(others)
+                if not self.known(top, (*path, key), anchor, others):
+                    return found
+                at = others.index(anchor) + behind
                 return {other: found[other] for other in (*others[:at], name, *others[at:])}
         return found
 
-    def known(self, top: Document, path: Path, name: str, found: Mapping[str, _Piece]) -> bool:
+    def known(self, top: Document, path: Path, name: str, found: Collection[str]) -> bool:
         if name in found:
             return True
         hint = did_you_mean(name, found)
@@ -181,17 +194,55 @@ class _Merger:
 
     def moved(self, value: Json, out: Path) -> Json:
         """A path relative to the agent file instead of to the file that wrote it."""
-        named = next((part for part in reversed(out) if isinstance(part, str)), "")
-        if not self.folder or named not in _FILES or not isinstance(value, str) or not value:
+        if not self.folder or not isinstance(value, str) or not value or not _names_a_file(out):
             return value
-        if named == "path" and any(out[: len(files)] == files for files in self.supplied):
+        if any(out[: len(files)] == files for files in self.supplied):
             return value
         return posixpath.normpath(posixpath.join(self.folder, value))
+
+
+def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that one file names twice, of which only one could be merged."""
+    first: dict[str, Path] = {}
+    for index, item in enumerate(sections):
+        name, path = _id(item, f"#{index}"), ("sections", index, "id")
+        if name in first:
+            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
+            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
+        first.setdefault(name, path)
+
+
+def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that say two places, or neither yes nor no to `remove`."""
+    for index, item in enumerate(sections):
+        if isinstance(item, dict) and {"before", "after"} <= item.keys():
+            path, hint = ("sections", index, "after"), "keep one of them"
+            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
+        if isinstance(item, dict) and not isinstance(item.get("remove", False), bool):
+            path, hint = ("sections", index, "remove"), "write `remove: true`"
+            yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
+
+
+def _unplaced(document: Document) -> Iterator[Problem]:
+    """Sections of the lowest file that say a place among those below it."""
+    sections = document.value.get("sections")
+    for index, item in enumerate(sections if isinstance(sections, list) else ()):
+        for key in PLACING:
+            if isinstance(item, dict) and key in item:
+                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
+                yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
 
 
 def _id(item: Json, otherwise: str) -> str:
     named = item.get("id") if isinstance(item, dict) else None
     return named if isinstance(named, str) else otherwise
+
+
+def _names_a_file(path: Path) -> bool:
+    selected = len(path) > 1 and path[0] in {"profiles", "variants"}
+    inner = path[2:] if selected else path
+    words = tuple(part for part in inner if isinstance(part, str))
+    return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else not selected and words in _FILES
 
 
 def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str, Json]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -61,18 +61,22 @@ class SectionPatch(FileModel):
         "system", description="`system` is part of the system prompt; the others are messages of their own after it"
     )
 
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        filled = [name for name in SOURCES if getattr(self, name) is not None]
+        written = [name for name in ("text", "file") if getattr(self, name) is not None]
+        if len(filled) > 1 or len(written) > 1:
+            raise ValueError(f"has two of what it may have once: {', '.join(filled if len(filled) > 1 else written)}")
+        return self
+
 
 class SectionSpec(SectionPatch):
     """A named part of the prompt: a text, or a source that fills it, or a text around a source."""
 
     @model_validator(mode="after")
-    def _one_source(self) -> SectionSpec:
-        filled = [name for name in SOURCES if getattr(self, name) is not None]
-        written = [name for name in ("text", "file") if getattr(self, name) is not None]
-        if not filled and not written:
+    def _something(self) -> Self:
+        if all(getattr(self, name) is None for name in ("text", "file", *SOURCES)):
             raise ValueError("has nothing to say: give it `text`, `file`, or a source: " + ", ".join(SOURCES))
-        if len(filled) > 1 or len(written) > 1:
-            raise ValueError(f"has two of what it may have once: {', '.join(filled if len(filled) > 1 else written)}")
         return self
 
 

@@ -39,6 +39,11 @@ def refuse_controls(value: Json, name: str) -> list[Problem]:
     ]
 
 
+def has_controls(text: str) -> bool:
+    """Whether `refuse_controls` would refuse the text."""
+    return _CONTROL.search(text) is not None
+
+
 def without_controls(text: str) -> str:
     """The text without what `refuse_controls` would refuse it for."""
     return _CONTROL.sub("", text)

@@ -27,7 +27,8 @@ def trust_report(values: Json, names: Collection[str], mode: Escaping = "text") 
 
     Returns:
         `angle_brackets_escaped`: every `<`, in mode `names` those before a name of this prompt; `look_alikes_escaped`:
-        characters that look like one before such a name; `role_markers`: texts such as `<|im_end|>` or a line that begins with `Human:`.
+        characters that look like one before such a name; `role_markers`: texts such as `<|im_end|>` or a line that
+        begins with `Human:`.
     """
     report = {"angle_brackets_escaped": 0, "look_alikes_escaped": 0, "role_markers": 0}
     for text in _texts(values):

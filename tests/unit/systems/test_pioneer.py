@@ -11,19 +11,23 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
+from cuecard.adapters.anthropic import request
 from cuecard.compiled import Compiled, compiled
 from cuecard.history.select import apply_summary, select, summary_due
 from cuecard.history.summary import SummaryRequest
 from cuecard.manifest import manifest_json
 from cuecard.model import FileText, Json, Step
 from cuecard.model.messages import Message, Summary
-from cuecard.outside.skills import read_skill, read_skill_texts
-from cuecard.outside.summarizer import summarize
+from cuecard.outside.folder import read_agent
+from cuecard.outside.models import read_models
+from cuecard.outside.skills import read_skill
 from cuecard.spec.history_file import TokenHistory
 from cuecard.spec.skill_file import make_skills
+from cuecard.spec.skills_spec import SkillsSpec
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"
+CLAUDE = read_models().find("claude-opus-4-8")
 MARKER = "\n<!-- PIONEER_PROMT_CACHE_BOUNDARY -->\n"
 FILES = {"SOUL.md": "Voice: calm", "IDENTITY.md": "Name: Wren", "USER.md": "Name: Ines"}
 STABLE = ("identity_base", "assistant_safety", "soul_core", "identity_core", "user_persona", "tool_recovery_policy")
@@ -99,6 +103,21 @@ def test_a_changed_file_changes_the_stable_fingerprint_and_not_the_dynamic_one(f
 
     assert after.stable_sha256 != before.stable_sha256
     assert after.dynamic_sha256 == before.dynamic_sha256
+
+
+def test_a_provider_is_asked_to_cache_up_to_the_boundary() -> None:
+    files = {**FILES, "SOUL.md": "Voice: calm, and never in a hurry. " * 300}  # enough for a cache to be worth it
+    rounds = [compile_turn(turn({**EVERYTHING, "retry_instruction": text}, files)) for text in ("Look.", "Ask.")]
+    bodies = [
+        request(step(turn({**EVERYTHING, "retry_instruction": text}, files)), [], model=CLAUDE)
+        for text in ("Look.", "Ask.")
+    ]
+
+    for made, body in zip(rounds, bodies, strict=True):
+        first, second = body["system"]
+        assert (first["text"], first["cache_control"]) == (made.stable_text, {"type": "ephemeral"})
+        assert second["text"] == MARKER + made.dynamic_text
+    assert bodies[0]["system"][0] == bodies[1]["system"][0]
 
 
 def test_what_is_compiled_says_by_what_and_for_which_profile() -> None:
@@ -180,16 +199,19 @@ def test_a_tool_taken_off_the_list_is_gone_whatever_the_prompt_says() -> None:
 
 
 def test_read_skill_answers_the_exact_slug_with_the_whole_instructions() -> None:
-    spec = next(section.skills for section in engine().agent.spec.sections if section.skills)
-    assert spec
-    sources, _ = read_skill_texts(spec.roots, PIONEER)
-    skills, problems = make_skills(sources, spec)
+    assert engine().read_skill("csv-report").text.startswith("1. Look at the header and ten rows")
+    assert not engine().read_skill("csv").found
 
-    assert not problems
-    assert read_skill(skills, "csv-report").text.startswith("1. Look at the header and ten rows")
-    assert not read_skill(skills, "csv").found
+
+def test_read_skill_answers_with_24_000_bytes_at_most() -> None:
+    skills, _ = make_skills(read_agent(PIONEER).skills, skills_spec())
     long = [replace(skill, body="é" * 24_000) for skill in skills]
+
     assert len(read_skill(long, "csv-report").text.encode()) == 24_000
+
+
+def skills_spec() -> SkillsSpec:
+    return next(section.skills for section in engine().agent.spec.sections if section.skills)
 
 
 # History
@@ -292,19 +314,52 @@ def test_the_stored_summary_is_used_again_on_later_turns() -> None:
     ]
 
 
-@pytest.mark.parametrize("failure", ["error", "blank", "slow"])
-def test_when_compression_fails_the_newest_messages_that_fit_are_sent(failure: str) -> None:
+def engine_with(history: TokenHistory) -> Engine:
+    agent = engine().agent
+    return replace(engine(), agent=replace(agent, spec=agent.spec.model_copy(update={"history": history})))
+
+
+def test_compressed_before_the_request_the_summary_goes_alone_before_the_message() -> None:
+    asked: list[SummaryRequest] = []
+
+    def summarizer(request: SummaryRequest) -> str:
+        asked.append(request)
+        return "All of it, in short."
+
+    small_engine = engine_with(small())
+    before = replace(turn(), messages=tuple(long_talk()), summary="The mill.", message=user("Go on"))
+    after = small_engine.summarize(before, summarizer)
+
+    assert len(asked) == 1
+    assert texts(small_engine.prepare_call(after).messages[1:]) == [
+        "Summary of earlier conversation:\nAll of it, in short.",
+        "Go on",
+    ]
+    assert small_engine.summarize(after, summarizer) == after, "nothing is due any more"
+
+
+@pytest.mark.parametrize(
+    ("answer", "code"),
+    [(ConnectionError("no answer"), "summarizer_failed"), (" ", "summarizer_empty"), (None, "summarizer_failed")],
+)
+def test_when_compression_fails_the_newest_messages_that_fit_are_sent(answer: object, code: str) -> None:
     def broken(_: SummaryRequest) -> str:
-        if failure == "error":
-            raise ConnectionError("no answer")
-        return " "
+        if isinstance(answer, Exception):
+            raise answer
+        return answer  # type: ignore[return-value]
 
-    request = summary_due(long_talk(12), "The mill.", small(), words)
-    assert request is not None
-    reply = summarize(request, broken, 60) if failure != "slow" else None
-    chosen = apply_summary(long_talk(12), "The mill.", small(), words, reply.text if reply else None)
+    small_engine = engine_with(small())
+    before = replace(turn(), messages=tuple(long_talk(12)), summary="The mill.", message=user("Go on"))
+    call = small_engine.prepare_call(small_engine.summarize(before, broken))
 
-    assert texts(chosen.messages) == texts(long_talk(12)[3:])  # 9 * 104 and the summary fit into 1000
-    assert chosen.as_message is not None
-    assert chosen.store.text == "The mill."
-    assert [cut.what for cut in chosen.cuts] == ["history messages 1 to 3"]
+    assert texts(call.messages[1:]) == [
+        "Summary of earlier conversation:\nThe mill.",
+        *texts(long_talk(12)[3:]),  # nine of about 105 tokens fit into 1000
+        "Go on",
+    ]
+    assert [each.code for each in call.diagnostics] == [code]
+    assert "history messages 1 to 3" in reasons(call.cuts)
+
+
+def test_a_failure_without_a_stored_summary_does_not_lose_the_history() -> None:
+    assert texts(apply_summary(long_talk(12), "", small(), words, None).messages) == texts(long_talk(12)[3:])

@@ -16,11 +16,8 @@ from cuecard.history.select import apply_summary, summary_due
 from cuecard.history.summary import SummaryRequest
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
-from cuecard.outside.skills import read_skill, read_skill_texts
 from cuecard.outside.summarizer import summarize
-from cuecard.sections.skill_select import usable_skills
 from cuecard.spec.history_file import HistorySpec
-from cuecard.spec.skill_file import make_skills
 from unit.history.chat import assistant, talk, texts, user, words
 
 ROOT = Path(__file__).parents[3]
@@ -219,18 +216,16 @@ def test_a_summary_is_written_after_the_reply_and_shown_from_the_next_turn_on(en
         return f"Summary {len(asked)}."
 
     history: list[Message] = []
-    stored = Summary()
+    stored: str | Summary = ""
     shown: list[str] = []
     sent: list[int] = []
     for number in range(1, 13):
-        new = user(f"question {number}")
-        call = engine.prepare_call(Turn(now=NOW, messages=tuple(history), summary=stored, message=new))
+        turn = Turn(now=NOW, messages=tuple(history), summary=stored, message=user(f"question {number}"))
+        call = engine.prepare_call(turn)
         shown.append(call.shown.get("conversation-summary", "").partition("\n")[0])
         sent.append(len(call.messages) - 2)
-        request = summary_due(history, stored, policy(engine), engine.count)
-        reply = summarize(request, summarizer, timeout=10) if request else None
-        stored = apply_summary(history, stored, policy(engine), engine.count, reply.text if reply else None).store
-        history += [new, assistant(f"answer {number}")]
+        history += [user(f"question {number}"), assistant(f"answer {number}")]
+        stored = engine.summarize(turn, summarizer).summary
 
     assert sent == [0, 2, 4, 6, 8, 10, 12, 14, 10, 10, 10, 10]
     assert shown == [*[""] * 9, "Summary 1.", "Summary 2.", "Summary 3."]
@@ -299,18 +294,22 @@ def test_one_conversation_sees_nothing_of_another(engine: Engine) -> None:
 
 
 def test_the_skills_that_are_not_in_the_prompt_can_be_read(engine: Engine) -> None:
-    spec = engine.agent.spec.sections[4].skills
-    assert spec is not None
-    sources, _ = read_skill_texts(spec.roots, POLYANT)
-    skills, _ = usable_skills(make_skills(sources, spec)[0], spec, environment=(), tools=tuple(engine.tools))
-    prompt = system(engine, Turn(now=NOW))
-    found = read_skill(skills, "travel-planning")
+    turn = Turn(now=NOW, environment=())
+    found = engine.read_skill("travel-planning", turn)
 
     assert found.found
     assert found.text.strip().startswith("Ask for the budget first.")
-    assert "Ask for the budget first." not in prompt
-    assert "<name>travel-planning</name>" in prompt
-    assert not read_skill(skills, "unpaid-invoices").found
+    assert "Ask for the budget first." not in system(engine, turn)
+    assert "<name>travel-planning</name>" in system(engine, turn)
+
+
+def test_a_skill_that_the_environment_does_not_allow_can_neither_be_seen_nor_read(engine: Engine) -> None:
+    without, with_it = (Turn(now=NOW, environment=names) for names in ((), ("BILLING_TOKEN",)))
+
+    assert "unpaid-invoices" not in system(engine, without)
+    assert not engine.read_skill("unpaid-invoices", without).found
+    assert "<name>unpaid-invoices</name>" in system(engine, with_it)
+    assert engine.read_skill("unpaid-invoices", with_it).found
 
 
 def test_the_clock_is_asked_anew_in_every_turn(engine: Engine) -> None:

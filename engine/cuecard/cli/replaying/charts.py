@@ -54,6 +54,7 @@ def line_chart(title: str, axis: Axis, series: Sequence[Series], height: int = 2
     most = max((value for one in series for value in one.values), default=0)
     frame = _Frame(len(axis.labels), ceiling(most), height)
     body = [*_grid(frame, axis)]
+    ring, dot = min(7, frame.pitch * 0.4), min(3.2, frame.pitch * 0.2)
     for one in series:
         points = [(frame.middle(n), frame.up(value)) for n, value in enumerate(one.values)]
         path = " ".join(f"{'L' if n else 'M'}{x:.1f} {y:.1f}" for n, (x, y) in enumerate(points))
@@ -62,8 +63,9 @@ def line_chart(title: str, axis: Axis, series: Sequence[Series], height: int = 2
         for n, (x, y) in enumerate(points):
             text = f"{axis.labels[n]} {one.name}: {one.values[n]:,.0f}" + (f" - {said[n]}" if n in said else "")
             if n in said:
-                body.append(f'<circle class="ring {one.style}" cx="{x:.1f}" cy="{y:.1f}" r="7"/>')
-            body.append(_titled(f'<circle class="dot {one.style}" cx="{x:.1f}" cy="{y:.1f}" r="3.2">', "circle", text))
+                body.append(f'<circle class="ring {one.style}" cx="{x:.1f}" cy="{y:.1f}" r="{ring:.1f}"/>')
+            shape = f'<circle class="dot {one.style}" cx="{x:.1f}" cy="{y:.1f}" r="{dot:.1f}">'
+            body.append(_titled(shape, "circle", text))
     return _svg(title, height, body)
 
 

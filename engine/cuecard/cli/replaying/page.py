@@ -8,7 +8,7 @@ from itertools import accumulate
 
 from cuecard.cli.replaying.charts import Axis, Cut, Mark, Series, line_chart, share_bars, stack_chart
 from cuecard.cli.replaying.style import STYLE
-from cuecard.cli.replaying.words import advice_lines, headline, percent
+from cuecard.cli.replaying.words import advice_lines, break_groups, headline, percent
 from cuecard.errors import visible
 from cuecard.replay.pieces import GROUPS, tokens_by_group
 from cuecard.replay.recommend import Recommendation
@@ -124,16 +124,12 @@ def _sum_until(variant: Variant, place: int, block: int) -> float:
 
 
 def _breaks(shown: Sequence[Variant]) -> str:
-    rows = [
-        (variant.name, f"{sent.turn}.{sent.number}", broken.id, broken.cause, f"{broken.lost:,}")
-        for variant in shown
-        for sent, broken in zip(variant.sent, variant.breaks, strict=True)
-        if broken
-    ]
+    groups = [group for variant in shown for group in break_groups(variant)]
+    rows = [(group.variant, group.where, group.id, group.cause, f"{group.lost:,}") for group in groups]
     if not rows:
         return "<section><h2>Breaks</h2><p>No request changes what was sent before.</p></section>"
     table = _table(
-        ("delivery", "request", "first block that differs", "why", "tokens sent in vain"), rows, numbers=(4,)
+        ("delivery", "requests", "first block that differs", "why", "tokens sent in vain"), rows, numbers=(4,)
     )
     return f"<section><h2>Where a prefix broke</h2>\n{table}\n</section>"
 

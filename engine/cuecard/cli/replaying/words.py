@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from cuecard.replay.recommend import MOST_TOOLS, Recommendation, Threshold
-from cuecard.replay.report import FROZEN_DIRECT, Report
+from cuecard.replay.report import FROZEN_DIRECT, Report, Variant
+
+_NAMED = 6
 
 
 def headline(report: Report) -> str:
@@ -22,6 +25,36 @@ def advice_lines(report: Report, advice: Recommendation) -> Iterator[str]:
     """The cheapest delivery, and the number of tools at which another one is."""
     yield f"{advice.delivery} is the cheapest delivery here, with {report.model}: {advice.cost:,.0f}"
     yield from (_threshold(threshold) for threshold in advice.thresholds)
+
+
+@dataclass(frozen=True, slots=True)
+class BreakGroup:
+    """Breaks of one delivery at the same block for the same reason: where, and what they lost in all."""
+
+    variant: str
+    id: str
+    cause: str
+    places: tuple[str, ...]
+    lost: int
+
+    @property
+    def where(self) -> str:
+        """The requests, the first of them by name."""
+        more = len(self.places) - _NAMED
+        return ", ".join(self.places[:_NAMED]) + (f" and {more} more" if more > 0 else "")
+
+
+def break_groups(variant: Variant) -> list[BreakGroup]:
+    """Every break of a variant, in the order of its first request."""
+    found: dict[tuple[str, str], list[tuple[str, int]]] = {}
+    for sent, broken in zip(variant.sent, variant.breaks, strict=True):
+        if broken:
+            place = f"{sent.turn}.{sent.number}"
+            found.setdefault((broken.id, broken.cause), []).append((place, broken.lost))
+    return [
+        BreakGroup(variant.name, name, cause, tuple(place for place, _ in rows), sum(lost for _, lost in rows))
+        for (name, cause), rows in found.items()
+    ]
 
 
 def percent(share: float) -> str:

@@ -55,20 +55,16 @@ class _Turn:
     answers: list[Answer] = field(default_factory=list)
 
 
-def to_transcript(
-    events: Iterable[Event], tools: Iterable[RecordedTool], source: str, name: str, *, waiting: bool
-) -> TranscriptFile:
+def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source: str, name: str) -> TranscriptFile:
     """The conversation that these events are.
 
-    What the user writes before the model has answered belongs to the message before. `waiting` says that a request was
-    sent after the last event, so that there is one more whose answer is not among them.
+    What the user writes before the model has answered belongs to the message before.
 
     Raises:
         SpecError: when the user says nothing, so that there is no conversation.
     """
     turns: list[_Turn] = []
     results: dict[str, Returned] = {}
-    last: Event | None = None
     for event in events:
         if isinstance(event, Said):
             if turns and not turns[-1].answers:
@@ -80,12 +76,9 @@ def to_transcript(
                 turns[-1].answers.append(event)
         else:
             results[event.id] = event
-        last = event
     if not turns:
         hint = "a conversation begins with a message of the user"
         raise SpecError(Problem("no-conversation", "no message of the user in this log", hint, name))
-    if waiting and not isinstance(last, Answer):
-        turns[-1].answers.append(Answer(""))
     recorded = [_turn(turn, results) for turn in turns]
     return TranscriptFile(source=source, tools=list({t.name: t for t in tools}.values()), turns=recorded)
 

@@ -51,12 +51,14 @@ def read_log(found: Sequence[Record], reader: Reader, name: str) -> TranscriptFi
     if longest is not None:
         answered = reader.answer(records[longest].response)
         events = [*said[longest], *reader.events(answered)]
+    if events and not isinstance(events[-1], Answer):
+        events.append(Answer(""))  # the last request was sent, but its answer is not in the log
     at = {number: record.at for number, record in zip(numbers, records, strict=True) if record.at}
     reported = ((number, reader.usage(record.response)) for number, record in zip(numbers, records, strict=True))
     usage = {number: _usage(*counts) for number, counts in reported if counts}
     tools = [_tool(*reader.tool(tool)) for record in records for tool in listed(record.body.get("tools"))]
     told = [tool for tool in tools if tool]
-    return to_transcript(dated(events, at, usage), told, reader.source, name, waiting=True)
+    return to_transcript(dated(events, at, usage), told, reader.source, name)
 
 
 def arguments(value: Json) -> Json:

@@ -20,8 +20,7 @@ def read_messages(messages: Iterable[Mapping[str, Json]], name: str) -> Transcri
     events: list[Event] = []
     for message in messages:
         events += _response(message) if message.get("kind") == "response" else _request(message)
-    # What a run ends with is the result of its output tool, which no request follows.
-    return to_transcript(events, (), "pydantic-ai", name, waiting=False)
+    return to_transcript(events, (), "pydantic-ai", name)
 
 
 def _request(message: Mapping[str, Json]) -> Iterator[Event]:

@@ -1,0 +1,94 @@
+"""Transcripts as files: every mistake at its place, and places that are really those of the values."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuecard.errors import SpecError
+from cuecard.outside.log_file import read_log
+from cuecard.spec.json_places import json_places
+from cuecard.spec.transcript_file import TranscriptFile, read_transcript
+from unit.replay.small import PAGES, pages
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6) | st.floats(allow_nan=False, allow_infinity=False),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=4), inner, max_size=4),
+    max_leaves=12,
+)
+
+
+def walk(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str | int, ...], Any]]:
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [(path, value), *(found for key, item in inner for found in walk(item, (*path, key)))]
+
+
+@given(value=JSON, indent=st.sampled_from([None, 0, 2]), ascii_only=st.booleans())
+def test_every_value_stands_where_its_span_says(value: Any, indent: int | None, *, ascii_only: bool) -> None:
+    text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
+    lines = text.split("\n")
+    keys, values = json_places(text)
+
+    assert list(values) == [path for path, _ in walk(value)]
+    for path, inner in walk(value):
+        span = values[path]
+        written = lines[span.line - 1][span.column - 1 : span.column - 1 + span.length]
+        assert written in {"[", "{"} if isinstance(inner, (list, dict)) else json.loads(written) == inner
+    for path, span in keys.items():
+        written = lines[span.line - 1][span.column - 1 : span.column - 1 + span.length]
+        assert json.loads(written) == path[-1]
+
+
+def test_a_transcript_reads_back_what_was_written() -> None:
+    text = json.dumps(pages().model_dump(mode="json", exclude_defaults=True))
+
+    assert read_transcript(text, "again.json") == pages()
+    assert isinstance(pages(), TranscriptFile)
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ("[]", None, "a transcript is an object"),
+        ('{"turns": [\n {"user": 3, "requests": [{}]}]}', (2, 11), "`turns.0.user` should be a text"),
+        ('{"turns": [{"user": "a", "requests": [{"at": "2026-11-20"}]}]}', (1, 46), "should have a zone"),
+        ('{"turns": [{"user": "a", "requests": [{}]}],\n "usage": 1}', (2, 2), "unknown key `usage`"),
+        ('{"turns": [\n}', (2, 1), "Expecting value"),
+        ("[" * 200_000, None, "nested too deep"),
+    ],
+)
+def test_a_mistake_is_told_at_its_place(text: str, place: tuple[int, int] | None, message: str) -> None:
+    with pytest.raises(SpecError) as raised:
+        read_transcript(text, "talk.json")
+    problem = raised.value.problems[0]
+
+    assert message in problem.message
+    assert (problem.span and (problem.span.line, problem.span.column)) == place
+
+
+def test_a_log_may_be_larger_than_a_prompt_file(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_text(" " * 2_000_000 + PAGES.read_text(encoding="utf-8"), encoding="utf-8")
+
+    assert read_transcript(read_log(path).text, "log.json") == pages()
+
+
+def test_a_log_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
+    path = tmp_path / "log.json"
+    path.write_bytes(b'{\n "turns": "\xff"}')
+    with pytest.raises(SpecError) as raised:
+        read_log(path)
+
+    assert raised.value.problems[0].message == "byte 0xFF in line 2 is not UTF-8"
+
+
+def test_a_log_that_is_not_there_is_told(tmp_path: Path) -> None:
+    with pytest.raises(SpecError) as raised:
+        read_log(tmp_path / "none.json")
+
+    assert raised.value.problems[0].code == "missing-file"

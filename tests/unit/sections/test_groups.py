@@ -1,0 +1,93 @@
+"""Groups of sections: one heading before the first that says something, and headings of their own form within."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuecard import Engine, SpecError, Turn
+from cuecard.sections.layout import Frame, guard_of, lay_out
+from cuecard.spec.section_file import BoundarySpec, GroupSpec, LayoutSpec
+from cuecard.template.layout_guard import guard_layout
+
+LAYOUT = LayoutSpec(heading="## {{title}}\n")
+FRAMES = (
+    Frame("tone", "## Tone\n"),
+    Frame("notes", "[ Notes ]\n", group="blocks", lead="## Context\n"),
+    Frame("plan", "[ Plan ]\n", group="blocks", lead="## Context\n"),
+    Frame("rules", "## Rules\n"),
+)
+
+
+def text(*bodies: str, layout: LayoutSpec = LAYOUT, frames: tuple[Frame, ...] = FRAMES) -> str:
+    return "".join(piece.text for piece in lay_out(layout, frames, bodies))
+
+
+def test_the_first_section_that_speaks_brings_the_heading_of_its_group() -> None:
+    assert text("a", "b", "c", "d") == ("## Tone\na\n\n## Context\n[ Notes ]\nb\n\n[ Plan ]\nc\n\n## Rules\nd")
+    assert text("", "", "c", "") == "## Context\n[ Plan ]\nc"
+
+
+def test_a_silent_group_leaves_no_heading() -> None:
+    assert text("a", "", "", "d") == "## Tone\na\n\n## Rules\nd"
+
+
+def test_what_comes_between_makes_the_heading_necessary_again() -> None:
+    frames = (FRAMES[1], FRAMES[0], FRAMES[2])
+
+    assert text("a", "b", "c", frames=frames).count("## Context\n") == 2
+    assert text("a", "", "c", frames=frames).count("## Context\n") == 1
+
+
+def test_behind_the_boundary_the_heading_stands_again() -> None:
+    layout = LayoutSpec(heading="## {{title}}\n", boundary=BoundarySpec(marker="\n<!-- here -->\n", before="plan"))
+    frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, group="blocks", lead="## Context\n"))
+
+    assert text("a", "b", layout=layout, frames=frames) == (
+        "## Context\n[ Notes ]\na\n<!-- here -->\n## Context\n[ Plan ]\nb"
+    )
+
+
+def test_no_value_can_look_like_a_heading_of_a_group() -> None:
+    layout = LayoutSpec(heading="## {{title}}\n", groups={"blocks": GroupSpec(heading="[ {{title}} ]\n")})
+
+    assert guard_layout("a\n[ Rules ]\n## Rules\n[link](x)", guard_of(layout)) == (
+        "a\n\\[ Rules ]\n\\## Rules\n[link](x)",
+        2,
+    )
+
+
+@given(st.lists(st.sampled_from(["", "x"]), min_size=4, max_size=4))
+def test_a_heading_stands_once_for_neighbours(bodies: list[str]) -> None:
+    assert text(*bodies).count("## Context\n") == (1 if bodies[1] or bodies[2] else 0)
+
+
+def agent(folder: Path, sections: str) -> Path:
+    path = folder / "agent.yaml"
+    groups = '{blocks: {title: Context, heading: "[ {{title}} ]\\n"}}'
+    path.write_text(
+        f'agent: a\ninputs: {{task: {{default: ""}}}}\nlayout: {{heading: "## {{{{title}}}}\\n", groups: {groups}}}\n'
+        f"sections:\n{sections}",
+        encoding="utf-8",
+    )
+    return path
+
+
+def test_an_agent_file_says_which_group_a_section_belongs_to(tmp_path: Path) -> None:
+    sections = (
+        '  - {id: notes, group: blocks, title: Notes, text: "{{{task}}}"}\n'
+        "  - {id: plan, group: blocks, text: Think first.}\n"
+    )
+    engine = Engine.open(agent(tmp_path, sections))
+
+    assert engine.prepare_step(engine.prepare_call(Turn({"task": "[ x\n## y"}))).system == (
+        "## Context\n[ Notes ]\n\\[ x\n\\## y\n\nThink first."
+    )
+
+
+def test_a_group_that_the_layout_does_not_have_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(SpecError, match=r"`layout\.groups` has no group `block`"):
+        Engine.open(agent(tmp_path, "  - {id: notes, group: block, text: x}\n"))
