@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
@@ -68,9 +68,7 @@ def compose(
     sections = agent.edition(turn.profile, turn.variant)
     present = [section for section in sections if _is_there(section, values, plan, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    filling = [(section.id, section.fill) for section in present if section.fill]
-    given = _given(agent, turn, values, plan, now) if filling else None
-    contents = {name: fill(given) for name, fill in filling} if given else {}
+    contents = _contents(present, lambda: _given(agent, turn, values, plan, now))
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
@@ -86,6 +84,21 @@ def compose(
         if section.spec and section.spec.role != "system" and bodies[section.id]
     )
     return Composed(segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
+
+
+def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
+    """What the sources say, in order: of a total that several share, each section takes what those before it left."""
+    filling = [(section, section.fill) for section in present if section.fill]
+    given = give() if filling else None
+    contents: dict[str, Content] = {}
+    taken: dict[str, int] = {}
+    for section, fill in filling if given else ():
+        content = fill(replace(given, taken=taken))
+        pool = section.spec.files.pool if section.spec and section.spec.files else ""
+        if pool:
+            taken = {**taken, pool: taken.get(pool, 0) + sum(row.characters for row in content.sources)}
+        contents[section.id] = content
+    return contents
 
 
 def _is_there(section: Section, values: Mapping[str, Json], plan: ToolPlan, notes: _Notes) -> bool:

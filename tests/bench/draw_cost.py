@@ -20,8 +20,9 @@ LEAST, MOST = 0.5, 64.0
 STYLES = {"rewrite": "r", BETWEEN_TURNS: "r d", "frozen": "f", FROZEN_DIRECT: "f d", "append": "a"}
 CSS = """
 text { font: 12px system-ui, sans-serif; fill: #5c6470; } .t { font-size: 15px; font-weight: 600; fill: #1d2129; }
-.paper { fill: #fbfaf8; } .grid { stroke: #e3e1dc; } .less { fill: #0b7a5e; opacity: .09; }
-path { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; } .d { stroke-dasharray: 5 5; }
+path { fill: none; stroke-width: 2.2; stroke-linejoin: round; stroke-linecap: round; }
+.paper { fill: #fbfaf8; } .grid { stroke: #e3e1dc; stroke-width: 1; } .less { fill: #0b7a5e; opacity: .09; }
+.d { stroke-dasharray: 5 5; }
 .a { stroke: #0b7a5e; } .r { stroke: #c2410c; } .f { stroke: #2563c9; }
 @media (prefers-color-scheme: dark) {
  text { fill: #9aa3b0; } .t { fill: #e8eaee; } .paper { fill: #14171c; } .grid { stroke: #2e343e; }
@@ -47,7 +48,7 @@ def panel(number: int, points: Sequence[Point]) -> Iterator[str]:
     yield f'<rect class="less" x="{left:.1f}" y="{up(1):.1f}" width="{wide:.1f}" height="{up(LEAST) - up(1):.1f}"/>'
     value = LEAST
     while value <= MOST:
-        yield f'<path class="grid" d="M{left:.1f} {up(value):.1f}h{wide:.1f}" stroke-width="1"/>'
+        yield f'<path class="grid" d="M{left:.1f} {up(value):.1f}h{wide:.1f}"/>'
         if not number:
             yield f'<text x="{LEFT - 8}" y="{up(value) + 4:.1f}" text-anchor="end">{value:g}×</text>'
         value *= 2

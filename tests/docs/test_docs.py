@@ -13,9 +13,10 @@ import pytest
 
 from cuecard.cli.main import app, tools_app
 from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.layers import lay_over
 from cuecard.spec.tool_file import ToolFile
 from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.spec.yaml_text import Document, read_yaml
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {"sections.md"}
@@ -60,7 +61,7 @@ def test_console_blocks_print_what_they_show(where: str, text: str) -> None:
 def test_yaml_blocks_are_valid_files(where: str, text: str) -> None:
     model = ToolFile if "tool-instructions" in text.partition("\n")[0] else AgentFile
 
-    assert isinstance(validate(read_yaml(text, where), model), model)
+    assert isinstance(validate(_laid_over_its_base(read_yaml(text, where)), model), model)
 
 
 def test_the_readme_names_every_command() -> None:
@@ -70,6 +71,15 @@ def test_the_readme_names_every_command() -> None:
 
     assert [c for c in commands if f"`cuecard {c} " not in readme and f"`cuecard {c}`" not in readme] == []
     assert [t for t in tools if f"`{t}`" not in readme and f"tools {t}`" not in readme] == []
+
+
+def _laid_over_its_base(document: Document) -> Document:
+    """An example that extends a shipped agent, from wherever a reader has put it; any other as it is."""
+    base = document.value.get("extends", "")
+    if not isinstance(base, str) or not base:
+        return document
+    shipped = ROOT.joinpath("prompts", *Path(base).parts[-2:])
+    return lay_over([(read_yaml(shipped.read_text(encoding="utf-8"), shipped.name), "base"), (document, "")])
 
 
 def _commands(text: str) -> list[tuple[str, str]]:

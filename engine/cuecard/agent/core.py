@@ -48,7 +48,12 @@ def read_core(
     texts = {partial.stem: partial.text for partial in partials}
     try:
         template = compile_template(
-            source.text, name=source.name, partials=texts, escaping=escaping, names=tools, backend=BACKENDS[backend]
+            source.text,
+            name=source.name,
+            partials=texts,
+            escaping=escaping,
+            names=tools | NOTICES,
+            backend=BACKENDS[backend],
         )
         parts = template.outline().parts
     except TemplateError as error:

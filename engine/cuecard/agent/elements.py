@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from cuecard.agent.nouns import NOTICES
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.sources import AgentSources
 from cuecard.template import element_names
@@ -21,7 +22,7 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
     for selection in (*spec.profiles.values(), *spec.variants.values()):
         texts += [text for patch in selection.sections for text in _strings(patch.model_dump(exclude_unset=True))]
     texts += [spec.layout.heading, *_strings([group.model_dump() for group in spec.layout.groups.values()])]
-    return frozenset[str]().union(*map(element_names, texts))
+    return NOTICES.union(*map(element_names, texts))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -95,27 +95,25 @@ class World:
     names: frozenset[str] = frozenset()
 
 
-def fill_of(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
+def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
     """The source of a section, compiled, and what is wrong with it.
 
     Args:
         spec: the section.
-        earlier: the sections before it, for limits that several share.
         world: what it is compiled with.
     """
     try:
-        return _compiled(spec, earlier, world)
+        return _compiled(spec, world)
     except CuecardError as error:
         return None, error.problems
 
 
-def _compiled(spec: SectionSpec, earlier: Sequence[SectionSpec], world: World) -> tuple[Fill | None, Sequence[Problem]]:
+def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
     name, escaping = f"sections.{spec.id}", world.layout.escaping
     printed = trusted if spec.trust == "author" else partial(_guarded, world)
     if spec.files:
-        pool = [s.files for s in earlier if s.files and s.files.pool == spec.files.pool] if spec.files.pool else []
         own = printed if spec.files.supplied else trusted
-        return compile_files(spec.files, f"{name}.files", escaping=escaping, earlier=pool, printed=own), ()
+        return compile_files(spec.files, f"{name}.files", escaping=escaping, printed=own), ()
     if spec.tools:
         seen = world.visibility
         return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=trusted), ()

@@ -95,7 +95,7 @@ class Listed:
         template = self._template(written)
         if template is None:
             return None
-        fill, problems = fill_of(spec, self._earlier(spec), self._world)
+        fill, problems = fill_of(spec, self._world)
         self.problems += [*problems, *self._step_reads(written, fill)]
         if isinstance(fill, SkillsFill):
             at = (*written.at, "skills")
@@ -173,10 +173,6 @@ class Listed:
             message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
             self.problems.append(self.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred
-
-    def _earlier(self, spec: SectionSpec) -> Sequence[SectionSpec]:
-        ids = [section.id for section in self.spec.sections]
-        return self.spec.sections[: ids.index(spec.id)] if spec.id in ids else ()
 
     def _is_stable(self, written: Written) -> bool:
         boundary = self.spec.layout.boundary

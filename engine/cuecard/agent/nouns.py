@@ -22,6 +22,10 @@ SUMMARY = "conversationSummary"
 UPDATE = "context-update"
 """The element around what changed since the conversation began, under `append` delivery."""
 
+WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS = "withdrawn-sections", "withdrawn-tools", "restored-tools"
+NOTICES = frozenset({UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS})
+"""The elements that the engine itself writes into a conversation: no data may open or close one."""
+
 BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SUMMARY: "call", PROTOCOLS: "step"}
 """The placeholders that the engine fills itself, and how often each may change."""
 

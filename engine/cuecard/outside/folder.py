@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeGuard
+from typing import TypeAlias, TypeGuard
 
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
@@ -19,6 +20,9 @@ from cuecard.spec.yaml_text import Path as Place
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""
+
+
+_Layer: TypeAlias = tuple[SourceText, Document]
 
 
 def read_agent(path: str | Path) -> AgentSources:
@@ -44,30 +48,40 @@ class _Reader:
         self.unread: list[tuple[str, str]] = []
 
     def layers(self, agent: SourceText, document: Document) -> list[tuple[SourceText, Document]]:
-        """The agent file and all that it extends, the lowest first.
+        """The agent file and all that it extends, the lowest first; what several of them extend is there once.
 
         Raises:
-            SpecError: when one of them cannot be read as YAML.
+            SpecError: with every one of them that is missing, or cannot be read as YAML.
         """
-        return [*self._below(agent, document, (agent.path,)), (agent, document)]
+        below: dict[str, _Layer] = {}
+        problems = [*self._below(agent, document, (agent.path,), below)]
+        if problems:
+            raise SpecError(dict.fromkeys(problems))
+        return [*below.values(), (agent, document)]
 
     def _below(
-        self, source: SourceText, document: Document, above: tuple[str, ...]
-    ) -> Iterator[tuple[SourceText, Document]]:
-        for place in _texts(document.value.get("extends")):
+        self, source: SourceText, document: Document, above: tuple[str, ...], found: dict[str, _Layer]
+    ) -> Iterator[Problem]:
+        """What is wrong with the files that this one extends; those that can be read are put into `found`."""
+        for at, place in _extended(document):
             target = self.folder / source.path.rpartition("/")[0] / place
             file = target / "agent.yaml" if target.is_dir() else target
             name = Path(os.path.relpath(file, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
-                raise SpecError(document.problem(("extends",), "extends-cycle", f"`{place}` leads back here", hint))
-            if not file.is_file():
+                yield document.problem(at, "extends-cycle", f"`{place}` leads back here", hint)
+            elif not file.is_file():
                 hint = f"no such file: {shown(file)}"
-                raise SpecError(document.problem(("extends",), "missing-file", f"`{place}` does not exist", hint))
-            below = read_text(file, self.folder)
-            inner = read_yaml(below.text, below.name)
-            yield from self._below(below, inner, (*above, name))
-            yield below, inner
+                yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)
+            elif name not in found:
+                try:
+                    below = read_text(file, self.folder)
+                    inner = read_yaml(below.text, below.name)
+                except SpecError as error:
+                    yield from error.problems
+                else:
+                    yield from self._below(below, inner, (*above, name), found)
+                    found[name] = below, inner
 
     def follow(self, agent: SourceText, layers: Sequence[tuple[SourceText, Document]]) -> AgentSources:
         """The texts of every file that the merged agent file names."""
@@ -89,7 +103,7 @@ class _Reader:
         ]
         models = next(self.named(document, ("models",), "*.yaml", document.value.get("models")), None)
         wanted = Wanted.of(document.value)
-        texts = [text for at, place in wanted.texts for text in self.named(document, at, "*", place)]
+        texts = [text for at, place in wanted.texts for text in self.text(document, at, place)]
         files = [text for place in wanted.files for text in self.optional(place)]
         skills, found = read_skill_texts(wanted.roots, self.folder)
         self.problems += found
@@ -112,9 +126,18 @@ class _Reader:
         target = self.folder / place
         if target.exists():
             try:
-                yield read_text(target, self.folder)
+                yield replace(read_text(target, self.folder), path=place)
             except SpecError as error:
                 self.unread.append((place, error.problems[0].message))
+
+    def text(self, document: Document, key: Place, place: str) -> Iterator[SourceText]:
+        """The one file at `place`, by the path that a section wrote."""
+        if (self.folder / place).is_dir():
+            hint = f"name a file in {shown(self.folder / place)}"
+            self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
+            return
+        for source in self.named(document, key, "*", place):
+            yield replace(source, path=place)
 
     def named(self, document: Document, key: Place, pattern: str, place: object) -> Iterator[SourceText]:
         """The file at `place`, or the files of the folder at `place` that match."""
@@ -134,6 +157,14 @@ class _Reader:
                 yield read_text(file, self.folder)
             except SpecError as error:
                 self.problems.extend(error.problems)
+
+
+def _extended(document: Document) -> Iterator[tuple[Place, str]]:
+    """The agent files that this one extends, each with its place."""
+    written = document.value.get("extends")
+    for index, text in enumerate(written if isinstance(written, list) else [written]):
+        if isinstance(text, str) and text:
+            yield ("extends", index) if isinstance(written, list) else ("extends",), text
 
 
 def _is(value: Json) -> TypeGuard[dict[str, Json]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import partial
 
 from cuecard.cost import Prices, bill
 from cuecard.engine import Engine
@@ -54,48 +54,51 @@ def recommend(
     rivals = [variant for variant in real if variant.name != "frozen"]
     if not rivals:
         return Recommendation(best.name, report.bill(best).cost, ())
-    against = min(rivals, key=lambda variant: report.bill(variant).cost).name
-    rival = next(delivery for delivery in DELIVERIES if delivery == against)
-    cost = _coster(engine, Prices.of(report.models[0]), definitions)
-    direct = without_searches(transcript, engine.agent.spec.tools.search.tool)
+    rival = min(rivals, key=lambda variant: report.bill(variant).cost)
+    against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
     fewest = len(engine.agent.spec.tools.core) + len(needed(engine, transcript))
+    played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.agent.spec.tools.search.tool)}
+    again = _Again(_told(engine, transcript), needed(engine, transcript), Prices.of(report.models[0]), definitions)
 
-    def threshold(variant: str, frozen: TranscriptFile) -> Threshold:
-        def dearer(tools: int) -> bool:
-            # What `append` and `rewrite` send does not depend on tools that nobody has found, but for definitions.
-            size = tools if definitions == "all" else len(engine.tools)
-            return cost(frozen, "frozen", tools) > cost(transcript, rival, size)
+    def dearer(frozen: str, tools: int) -> bool:
+        # What the others send does not depend on tools that nobody has found, but for their definitions.
+        fixed = definitions == "deferred"
+        other = report.bill(rival).cost if fixed else again.cost(transcript, against, tools)
+        return again.cost(played[frozen], "frozen", tools) > other
 
-        return Threshold(variant, rival, fewest, _first(dearer, fewest))
-
-    found = [threshold("frozen", transcript)]
-    if any(variant.name == FROZEN_DIRECT for variant in report.variants):
-        found.append(threshold(FROZEN_DIRECT, direct))
+    found = [
+        Threshold(variant.name, against, fewest, _first(partial(dearer, variant.name), fewest))
+        for variant in report.variants
+        if variant.name in played
+    ]
     return Recommendation(best.name, report.bill(best).cost, tuple(found))
 
 
-def _coster(
-    engine: Engine, prices: Prices, definitions: Definitions
-) -> Callable[[TranscriptFile, Delivery, int], float]:
-    """What a conversation costs under a delivery with so many tools; each answer is worked out once."""
-    conversations: dict[int, TranscriptFile] = {}
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """A conversation with catalogues of other sizes."""
 
-    @cache
-    def cost(conversation: int, delivery: Delivery, tools: int) -> float:
-        transcript = conversations[conversation]
-        cards = [ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools]
-        told = engine.with_tools(card for card in cards if card.name in engine.tools)
-        sized = resized(told, tools, needed(engine, transcript))
-        unlimited = transcript.model_copy(
-            update={"turns": [turn.model_copy(update={"tools": None}) for turn in transcript.turns]}
-        )
-        return bill([sent.request for sent in play(sized, unlimited, delivery, definitions)], prices).cost
+    engine: Engine
+    keep: tuple[str, ...]
+    prices: Prices
+    definitions: Definitions
 
-    def coster(transcript: TranscriptFile, delivery: Delivery, tools: int) -> float:
-        conversations[id(transcript)] = transcript
-        return cost(id(transcript), delivery, tools)
+    def cost(self, transcript: TranscriptFile, delivery: Delivery, tools: int) -> float:
+        sized = resized(self.engine, tools, self.keep)
+        sent = play(sized, _unlimited(transcript), delivery, self.definitions)
+        return bill([one.request for one in sent], self.prices).cost
 
-    return coster
+
+def _told(engine: Engine, transcript: TranscriptFile) -> Engine:
+    """The engine with the schemas of the transcript, so that copies of its tools have them too."""
+    cards = (ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools)
+    return engine.with_tools(card for card in cards if card.name in engine.tools)
+
+
+def _unlimited(transcript: TranscriptFile) -> TranscriptFile:
+    """Turns that name the tools which exist would keep a catalogue from growing."""
+    turns = [turn.model_copy(update={"tools": None}) for turn in transcript.turns]
+    return transcript.model_copy(update={"turns": turns})
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int | None:

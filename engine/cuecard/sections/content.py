@@ -23,6 +23,7 @@ class Given:
         gates: what switches tools on and off.
         environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
         message: the text of the current message; empty when there is none.
+        taken: how many characters of a total the sections before have taken, by the word of the total (`files.pool`).
     """
 
     values: Mapping[str, Json]
@@ -32,6 +33,7 @@ class Given:
     gates: Gates = field(default_factory=Gates)
     environment: tuple[str, ...] | None = None
     message: str = ""
+    taken: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal, TypeAlias
 
@@ -46,7 +46,7 @@ class TakenFiles:
     rows: list[SourceRow] = field(default_factory=list)
 
 
-def take_files(spec: FilesSpec, files: Mapping[str, FileText], earlier: Iterable[FilesSpec] = ()) -> TakenFiles:
+def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) -> TakenFiles:
     """The files of the list, cut to their limits.
 
     The rules are those of the Pioneer seed (002): line ends become line feeds, the text is trimmed; it is cut to the
@@ -56,15 +56,8 @@ def take_files(spec: FilesSpec, files: Mapping[str, FileText], earlier: Iterable
     Args:
         spec: the list.
         files: files by the path that the list names.
-        earlier: lists of earlier sections that draw on the same total.
+        before: how many characters of the total the sections before have taken.
     """
-    before = 0
-    for other in earlier:
-        before = _taken(other, files, before).characters
-    return _taken(spec, files, before)
-
-
-def _taken(spec: FilesSpec, files: Mapping[str, FileText], before: int) -> TakenFiles:
     taken = TakenFiles(before)
     for entry in spec.entries:
         _take(spec, entry, _chosen(entry, files, taken), taken)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
@@ -24,7 +24,6 @@ class FilesSource:
     item: Template
     before: Template
     after: Template
-    earlier: tuple[FilesSpec, ...] = ()
     printed: Callable[[str], str] = lambda text: text
 
     @property
@@ -39,7 +38,7 @@ class FilesSource:
         Raises:
             TemplateRenderError: when a template reads a value that the call does not have.
         """
-        taken = take_files(self.spec, given.files, self.earlier)
+        taken = take_files(self.spec, given.files, given.taken.get(self.spec.pool, 0))
         text = self._around([self._printed(file, given) for file in taken.used], given)
         return Content(text, tuple(taken.cuts), tuple(taken.diagnostics), tuple(taken.rows))
 
@@ -73,7 +72,6 @@ def compile_files(
     name: str,
     *,
     escaping: Escaping = "text",
-    earlier: Iterable[FilesSpec] = (),
     printed: Callable[[str], str] = lambda text: text,
 ) -> FilesSource:
     """A list of files, ready to be used.
@@ -82,7 +80,6 @@ def compile_files(
         spec: the list.
         name: how errors call it, such as `agent.yaml: sections.soul`.
         escaping: how `{{{x}}}` prints data.
-        earlier: lists of earlier sections that share its `total` (those with the same `pool`).
         printed: what is done to each file's text before it is printed: `trusted`, or what keeps it from looking like
             a part of the layout.
 
@@ -103,7 +100,7 @@ def compile_files(
     unprinted = list(_unprinted(spec, item, name))
     if unprinted:
         raise SpecError(unprinted)
-    return FilesSource(spec, item, before, after, tuple(earlier), printed)
+    return FilesSource(spec, item, before, after, printed)
 
 
 def _unprinted(spec: FilesSpec, item: Template, name: str) -> Iterator[Problem]:

@@ -97,6 +97,8 @@ class _Merger:
         )
 
     def over(self, base: Document, top: Document) -> Document:
+        if "sections" not in base.value:
+            self.problems += _unplaced(top)
         value = self.merge(base, (), top, (), ())
         if self.problems:
             raise SpecError(self.problems)

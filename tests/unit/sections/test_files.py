@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -186,9 +187,11 @@ def test_purposes_and_texts_around_the_list_read_the_values_of_the_call() -> Non
 def test_sections_of_one_pool_share_the_total() -> None:
     soul, user = (spec(f"entries: [{{path: {name}}}]\nitem: '{{{{{{content}}}}}}'\ntotal: 5") for name in "SU")
     given = Given({}, NOW, files=held({"S": "abc", "U": "defg"}))
+    pooled = user.model_copy(update={"pool": "workspace"})
 
     assert compile_files(soul, "soul")(given).text == "abc"
-    assert compile_files(user, "user", earlier=[soul])(given).text == "de"
+    assert compile_files(pooled, "user")(replace(given, taken={"workspace": 3, "other": 5})).text == "de"
+    assert compile_files(user, "user")(replace(given, taken={"workspace": 3})).text == "defg"
 
 
 def test_a_file_stays_data_unless_its_author_is_trusted() -> None:

@@ -86,7 +86,7 @@ def _requests(report: Report, room: int) -> Table:
     width = max(_SHORTEST, min(BAR // 2, (room - _FIGURES // 6) // len(shown) - _FIGURES // 5))
     for variant in shown:
         table.add_column(variant.name, justify="right", no_wrap=True)
-        table.add_column("", no_wrap=True)
+        table.add_column("", min_width=width, no_wrap=True)
     most = max((row.cost for variant in shown for row in report.bill(variant).rows), default=0)
     for place, sent in enumerate(shown[0].sent):
         cells: list[Text] = []
