@@ -1,6 +1,6 @@
 """A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
 
-The form is that of the Pioneer seed (002), for any agent. Where a list of sections has a boundary, the stable text ends
+The form is that of seed 002, for any agent. Where a list of sections has a boundary, the stable text ends
 there; without one, and in an XML core, it is what stands before the first section that may change.
 """
 

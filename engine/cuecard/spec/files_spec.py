@@ -46,7 +46,7 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
 class FilesSpec(FileModel):
     """Ordered files. Texts of this mapping are Handlebars, except `marker`, gaps, and what an entry says.
 
-    The defaults are the limits and the form of the Pioneer seed (002). A limit counts characters (code points) of the
+    The defaults are the limits and the form of seed 002. A limit counts characters (code points) of the
     files' own texts: neither headings, suffixes and gaps, nor what escaping adds.
     """
 

@@ -35,7 +35,7 @@ class VisibilitySpec(FileModel):
 
 
 class ToolListSpec(FileModel):
-    """A list of tools. `item` is a Handlebars template; the defaults are the form of the Polyant seed (000)."""
+    """A list of tools. `item` is a Handlebars template; the defaults are the form of seed 000."""
 
     item: str = Field(
         "- **{{{name}}}**: {{{description}}}",

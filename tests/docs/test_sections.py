@@ -1,0 +1,105 @@
+"""docs/sections.md: every heading with examples is a folder; its files are written, its commands run, what they print compared.
+
+A block whose info string ends in a path is a file of that name; `console` blocks are commands with what they print.
+"""
+
+from __future__ import annotations
+
+import doctest
+import re
+import shlex
+from pathlib import Path
+from typing import get_args
+
+import pytest
+
+from cuecard.cli.main import app, main, tools_app
+from cuecard.spec.history_file import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
+from cuecard.spec.section_file import SOURCES, LayoutSpec, SectionSpec
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "sections.md").read_text(encoding="utf-8")
+WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
+
+FILE = re.compile(r"^```\w+ (\S+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def _chapters() -> dict[str, str]:
+    parts = re.split(r"^#+ (.*)\n", re.sub(r"^```.*?^```$", _hidden, PAGE, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE)
+    return {title: _shown(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
+
+
+def _hidden(block: re.Match[str]) -> str:
+    """A block whose lines cannot be taken for headings of the page."""
+    return re.sub(r"^#", "\0#", block[0], flags=re.MULTILINE)
+
+
+def _shown(text: str) -> str:
+    return text.replace("\0", "")
+
+
+CHAPTERS = _chapters()
+EXAMPLES = {title: text for title, text in CHAPTERS.items() if "```" in text}
+
+
+@pytest.mark.parametrize("title", EXAMPLES)
+def test_an_example_prints_what_it_shows(
+    title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+    monkeypatch.setenv("NO_COLOR", "1")
+    for name, text in FILE.findall(EXAMPLES[title]):
+        Path(name).parent.mkdir(parents=True, exist_ok=True)
+        Path(name).write_text(text, encoding="utf-8")
+    commands = [
+        command for block in CONSOLE.findall(EXAMPLES[title]) for command in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
+    ]
+
+    assert commands, "an example without a command proves nothing"
+    for command in commands:
+        line, _, expected = command.partition("\n")
+        shown = _run(line, monkeypatch, capsys)
+
+        assert doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS), f"$ {line} prints\n{shown}"
+
+
+def _run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    monkeypatch.setattr("sys.argv", shlex.split(line))
+    with pytest.raises(SystemExit):
+        main()
+    shown = capsys.readouterr()
+    text = shown.err + shown.out
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+@pytest.mark.parametrize("source", ["text", "file", *SOURCES])
+def test_every_source_of_a_section_has_an_example(source: str) -> None:
+    assert f"### `{source}`" in PAGE
+    assert re.search(rf"\b{source}:", "".join(text for _, text in FILE.findall(EXAMPLES[f"`{source}`"])))
+
+
+def test_every_key_of_a_section_and_of_the_layout_is_told() -> None:
+    keys = [*SectionSpec.model_fields, *LayoutSpec.model_fields]
+
+    assert [key for key in keys if f"`{key}`" not in PAGE] == []
+
+
+@pytest.mark.parametrize("policy", POLICIES)
+def test_every_history_policy_has_an_example_and_its_keys_are_told(policy: type[HistoryBase]) -> None:
+    name = get_args(policy.model_fields["policy"].annotation)[0]
+
+    assert f"policy: {name}" in "".join(text for _, text in FILE.findall(PAGE))
+    assert [key for key in policy.model_fields if f"`{key}`" not in WRITTEN] == []
+
+
+def test_every_command_is_told() -> None:
+    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
+    groups = [(group.name, [command.name for command in tools_app.registered_commands]) for group in app.registered_groups]
+
+    assert [name for name in names if not re.search(rf"\bcuecard {name}\b", WRITTEN)] == []
+    assert [f"{group} {name}" for group, tools in groups for name in tools if f"`{name}`" not in WRITTEN] == [
+        "tools list"
+    ]
