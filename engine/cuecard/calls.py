@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
@@ -76,13 +77,32 @@ def make_call(
 
 def with_system(call: Call, system: str) -> tuple[Message, ...]:
     """The messages of a call with the system prompt of a step."""
-    first = "".join(segment.text for segment in call.segments)
-    return tuple(
-        replace(message, content=system)
-        if message.role == "system" and not message.persist and message.content == first
-        else message
-        for message in call.messages
-    )
+    return _with_system(call.messages, _system(call), system)
+
+
+def as_before(agent: Agent, call: Call, previous: Call) -> tuple[Message, ...]:
+    """The messages of a call with the system prompt, and the sections that are messages, of the call before it."""
+    sections = {section.id for section in agent.sections}
+    others = tuple(message for message in call.messages if not _is_section(message, sections))
+    spoken = tuple(message for message in previous.messages if _is_section(message, sections))
+    return _after_system(_with_system(others, _system(call), _system(previous)), spoken)
+
+
+def _system(call: Call) -> str:
+    return "".join(segment.text for segment in call.segments)
+
+
+def _is_section(message: Message, sections: Collection[str]) -> bool:
+    return not message.persist and message.role != "system" and message.id in sections
+
+
+def _with_system(messages: tuple[Message, ...], before: str, system: str) -> tuple[Message, ...]:
+    """The messages with another system prompt; a blank one has no message."""
+    new = (Message("system", system, persist=False),) if system.strip() else ()
+    for place, message in enumerate(messages):
+        if message.role == "system" and not message.persist and message.content == before:
+            return (*messages[:place], *new, *messages[place + 1 :])
+    return (*new, *messages)
 
 
 def _after_system(messages: tuple[Message, ...], spoken: tuple[Message, ...]) -> tuple[Message, ...]:

@@ -11,9 +11,10 @@ from cuecard.history.text import text_of
 from cuecard.model import CountTokens, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.plan import ToolPlan
-from cuecard.render import make_segments, render_sections
+from cuecard.render import make_segments, marked, render_sections
 from cuecard.sections.conditions import holds, told
 from cuecard.sections.content import Content, Given
+from cuecard.sections.limits import within_budget
 from cuecard.template import trusted
 
 
@@ -68,7 +69,7 @@ def compose(
     sections = agent.edition(turn.profile, turn.variant)
     present = [section for section in sections if _is_there(section, values, plan, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(agent, turn, values, plan, now))
+    contents = _contents(present, lambda: _given(agent, turn, marked(agent, values), plan, now))
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
@@ -89,10 +90,12 @@ def compose(
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
     """What the sources say, in order: of a total that several share, each section takes what those before it left."""
     filling = [(section, section.fill) for section in present if section.fill]
-    given = give() if filling else None
     contents: dict[str, Content] = {}
     taken: dict[str, int] = {}
-    for section, fill in filling if given else ():
+    if not filling:
+        return contents
+    given = give()
+    for section, fill in filling:
         content = fill(replace(given, taken=taken))
         pool = section.spec.files.pool if section.spec and section.spec.files else ""
         if pool:
@@ -118,7 +121,7 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
 def _given(agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime) -> Given:
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in plan.tools) if known else None
-    said = turn.message if isinstance(turn.message, str) else text_of(turn.message) if turn.message else ""
+    said = text_of(turn.message) if turn.message else ""
     return Given(values, now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
 
 
@@ -139,11 +142,9 @@ def _fit(
 ) -> tuple[Segment, ...]:
     """The segments within the budgets of sections and of the whole; what does not fit is taken out of `bodies`."""
     system = [section for section in present if not section.spec or section.spec.role == "system"]
-    for section in system:
-        limit = section.spec.budget if section.spec else None
-        if limit is not None:
-            bodies[section.id], cut = _shortened(section.id, bodies[section.id], limit, count)
-            notes.cuts += cut
+    for section in present:
+        bodies[section.id], cut = within_budget(section.spec, bodies[section.id], count)
+        notes.cuts += cut
     total = agent.spec.budget.total
     segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
     while total is not None and sum(segment.tokens for segment in segments) > total:
@@ -164,17 +165,3 @@ def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None
         if section.spec and section.spec.priority is not None and bodies[section.id]
     ]
     return min(ranked)[2] if ranked else None
-
-
-def _shortened(name: str, body: str, limit: int, count: CountTokens) -> tuple[str, list[Cut]]:
-    """As many whole lines as fit."""
-    tokens = count(body)
-    if tokens <= limit:
-        return body, []
-    lines = body.splitlines(keepends=True)
-    low, high = 0, len(lines)
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if count("".join(lines[:middle]).rstrip()) <= limit else (low, middle - 1)
-    kept = "".join(lines[:low]).rstrip()
-    return kept, [Cut(name, f"budget: {limit} tokens", tokens - count(kept))]

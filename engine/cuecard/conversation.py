@@ -11,8 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cuecard.agent import PROTOCOLS, UPDATE, Agent
+from cuecard.agent import PROTOCOLS, RESTORED_TOOLS, UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, Agent
 from cuecard.budget import fit
+from cuecard.calls import as_before
 from cuecard.delivery import Delivered, deliver
 from cuecard.model import Appended, Call, CountTokens, Cut, History
 from cuecard.plan import discover_more
@@ -82,6 +83,7 @@ def _appended(agent: Agent, call: Call, previous: Call, history: History, count:
     return replace(
         call,
         segments=previous.segments,
+        messages=as_before(agent, call, previous),
         base=previous.base,
         sent=(*delivered.appended, *_update("".join(notices), call.turn, count)),
         sent_tools=(*sent_tools, *untold),
@@ -116,9 +118,11 @@ def _said(agent: Agent, previous: Call, history: History, count: CountTokens) ->
 
 
 def _gone(names: Sequence[str], agent: Agent) -> Iterator[str]:
-    """Which sections of a list no longer hold; a template's sections are always there."""
+    """Which sections of a list no longer hold, by the titles that the model has seen; a template's are always there."""
     if names and agent.spec.sections:
-        yield f"<withdrawn-sections>\n{', '.join(names)}\n</withdrawn-sections>\n"
+        titles = {section.id: section.spec.title for section in agent.sections if section.spec}
+        told = ", ".join(titles.get(name) or name for name in names)
+        yield f"<{WITHDRAWN_SECTIONS}>\n{told}\n</{WITHDRAWN_SECTIONS}>\n"
 
 
 def _notices(told: Iterable[str], before: Collection[str], now: Collection[str]) -> Iterator[str]:
@@ -126,9 +130,9 @@ def _notices(told: Iterable[str], before: Collection[str], now: Collection[str])
     gone = [name for name in told if name in before and name not in now]
     back = [name for name in told if name not in before and name in now]
     if gone:
-        yield f"<withdrawn-tools>\n{', '.join(gone)}\n</withdrawn-tools>\n"
+        yield f"<{WITHDRAWN_TOOLS}>\n{', '.join(gone)}\n</{WITHDRAWN_TOOLS}>\n"
     if back:
-        yield f"<restored-tools>\n{', '.join(back)}\n</restored-tools>\n"
+        yield f"<{RESTORED_TOOLS}>\n{', '.join(back)}\n</{RESTORED_TOOLS}>\n"
 
 
 def _update(body: str, turn: int, count: CountTokens) -> tuple[Appended, ...]:

@@ -6,17 +6,19 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 
 from cuecard.agent import PROTOCOLS, Agent
-from cuecard.model import Appended, Call, CountTokens, Discovery, Segment
+from cuecard.model import Appended, Call, CountTokens, Cut, Discovery, Segment
 from cuecard.render import make_segments, render_sections, said, sha256
 from cuecard.seal import seal
+from cuecard.sections.limits import within_budget
 
 
 @dataclass(frozen=True, slots=True)
 class Delivered:
-    """The two places of a prompt: segments of the system prompt, and blocks in the conversation."""
+    """The two places of a prompt: segments of the system prompt, and blocks in the conversation; and what was cut."""
 
     segments: tuple[Segment, ...]
     appended: tuple[Appended, ...]
+    cuts: tuple[Cut, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -28,7 +30,7 @@ def deliver(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: Count
     """The prompt with these discovered tools, under the call's delivery."""
     if call.delivery != "rewrite":
         return Delivered(call.segments, _append(agent, call, shown, count))
-    return Delivered(_rewrite(agent, call, shown, count), ())
+    return _rewrite(agent, call, shown, count)
 
 
 def sealed(delivered: Delivered, salt: str) -> Delivered:
@@ -36,7 +38,8 @@ def sealed(delivered: Delivered, salt: str) -> Delivered:
     if not salt:
         return delivered
     segments = (replace(segment, sha256=seal(segment.sha256, salt)) for segment in delivered.segments)
-    return Delivered(tuple(segments), tuple(_sealed_block(block, salt) for block in delivered.appended))
+    appended = tuple(_sealed_block(block, salt) for block in delivered.appended)
+    return replace(delivered, segments=tuple(segments), appended=appended)
 
 
 def _sealed_block(block: Appended, salt: str) -> Appended:
@@ -44,16 +47,19 @@ def _sealed_block(block: Appended, salt: str) -> Appended:
     return replace(block, sha256=digest, id=block.id if name == block.id else f"{name}{digest[:12]}")
 
 
-def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Segment, ...]:
-    """The seed's way (003): every step-tier section anew; all others stay as the call rendered them."""
+def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Delivered:
+    """The seed's way (003): every step-tier section anew, within its budget; all others as the call rendered them."""
     sections = [s for s in agent.edition(call.profile, call.variant) if not s.spec or s.spec.role == "system"]
     stepwise = {section.id: section for section in sections if section.tier == "step" and section.id in call.shown}
     if not shown or not stepwise:
-        return call.segments
+        return Delivered(call.segments, ())
     tools = (*call.initial, *(d.tool for d in shown))
-    rendered = dict(zip(stepwise, render_sections(agent, stepwise.values(), call.values, tools), strict=True))
+    texts = render_sections(agent, stepwise.values(), call.values, tools)
+    fitted = [within_budget(section.spec, text, count) for section, text in zip(stepwise.values(), texts, strict=True)]
+    rendered = {name: text for name, (text, _) in zip(stepwise, fitted, strict=True)}
     bodies = [rendered.get(section.id, call.shown.get(section.id, "")) for section in sections]
-    return make_segments(agent, sections, bodies, count, call.segments)
+    segments = make_segments(agent, sections, bodies, count, call.segments)
+    return Delivered(segments, (), tuple(cut for _, cuts in fitted for cut in cuts))
 
 
 def _append(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> tuple[Appended, ...]:

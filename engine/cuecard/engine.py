@@ -132,7 +132,7 @@ class Engine:
         give = partial(deliver, self.agent, call, count=self.count)
         budget, protocols, sent, earlier = self.agent.spec.budget, self.agent.protocols, call.sent_tools, call.earlier
         delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=sent, earlier=earlier)
-        delivered, left_out = sealed(delivered, self.salt), (*dropped, *cuts)
+        delivered, left_out = sealed(delivered, self.salt), (*dropped, *cuts, *delivered.cuts)
         manifest = make_manifest(self.agent, call, delivered, shown, discovered, left_out, self.count, self.salt)
         system = "".join(segment.text for segment in delivered.segments)
         messages = with_system(call, system)

@@ -147,7 +147,8 @@ def _fingerprint(manifest: Manifest) -> str:
 
 
 def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
-    known = {section.id: (section.source, _reads(section)) for section in agent.edition(call.profile, call.variant)}
+    sections = (*agent.sections, *agent.edition(call.profile, call.variant))  # the baseline may be of another profile
+    known = {section.id: (section.source, _reads(section)) for section in sections}
     for s in delivered.segments:
         source, reads = known.get(s.id, ("", ()))
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)

@@ -10,7 +10,7 @@ from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.sections.layout import Frame, lay_out
 from cuecard.sections.protocols import protocols_text
-from cuecard.template import trusted
+from cuecard.template import trusted, trusted_value
 
 _SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{2,}")
@@ -24,13 +24,17 @@ def render_sections(
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
-    marked = {name: trusted(v) if name in authored and isinstance(v, str) else v for name, v in values.items()}
-    everything = {**marked, PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
+    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
     texts = [section.render(everything) for section in sections]
     if agent.spec.whitespace == "compact":
         texts = [_compact(text) for text in texts]
     return [text.strip() for text in texts] if agent.spec.sections and agent.spec.layout.trim else texts
+
+
+def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
+    """The values, those of inputs that an author supplies marked as such: a call that has travelled has lost the marks."""
+    authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
+    return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
 
 
 def _compact(text: str) -> str:

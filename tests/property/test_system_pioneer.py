@@ -149,7 +149,9 @@ def test_limits_hold_for_any_files_and_every_cut_has_its_diagnostic(
 def test_no_text_of_a_call_stands_twice_or_is_lost_without_a_record(words: list[str]) -> None:
     words = [f"{place}{word}{place}" for place, word in enumerate(words)]  # none is a part of another
     files: dict[str, str | None] = dict(zip(NAMES, words, strict=False))
-    inputs: dict[str, Json] = dict(zip(("retry_instruction", "dynamic_context", "extra_system"), words[3:], strict=True))
+    inputs: dict[str, Json] = dict(
+        zip(("retry_instruction", "dynamic_context", "extra_system"), words[3:], strict=True)
+    )
     for profile in ("full", "minimal", "none"):
         asked = turn(files, inputs, profile)
         step = engine().prepare_step(engine().prepare_call(asked))

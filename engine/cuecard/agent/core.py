@@ -9,7 +9,7 @@ from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.placeholders import check_placeholders
 from cuecard.agent.checks.sections import Placed, check_names, place_sections
 from cuecard.agent.checks.trees import Trees, read_trees
-from cuecard.agent.nouns import BUILT_IN, Section
+from cuecard.agent.nouns import BUILT_IN, NOTICES, Section
 from cuecard.errors import Problem, TemplateError
 from cuecard.model import Tier
 from cuecard.spec.sources import SourceText

@@ -23,7 +23,7 @@ from cuecard.spec.skill_file import make_skills
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.sources import AgentSources
 from cuecard.spec.tool_list_spec import VisibilitySpec
-from cuecard.template import Template, trusted
+from cuecard.template import Template, trusted, trusted_value
 from cuecard.template.guard import escape_text
 from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
@@ -48,9 +48,9 @@ class Filled:
         Raises:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
-        own = _trusted(values.get(CONTENT + self.id, {}))  # escaped where it was made, also if it has travelled as JSON
+        own = trusted_value(values.get(CONTENT + self.id, {}))  # escaped where it was made, also if it has travelled as JSON
         everything = {**values, **own}
-        return self.template.render(_trusted(everything) if self.trusted else everything)
+        return self.template.render(trusted_value(everything) if self.trusted else everything)
 
 
 def source_of(spec: SectionSpec) -> str:
@@ -150,12 +150,3 @@ def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[P
 def _guarded(world: World, text: str) -> str:
     """Data that can be neither a part of the layout nor an element of another section."""
     return escape_text(guard_layout(text, world.guard)[0], world.names, mode=world.layout.escaping)
-
-
-def _trusted(value: Json) -> Json:
-    """A value whose texts are an author's, also those inside lists and objects."""
-    if isinstance(value, str):
-        return trusted(value)
-    if isinstance(value, Mapping):
-        return {key: _trusted(item) for key, item in value.items()}
-    return [_trusted(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -13,11 +13,12 @@ from cuecard.agent.checks.trees import MAIN
 from cuecard.agent.checks.volatile import check_volatile
 from cuecard.agent.core import Core, tier_of
 from cuecard.agent.draft import Draft
-from cuecard.agent.nouns import PROTOCOLS
+from cuecard.agent.nouns import PROTOCOLS, Section
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
 from cuecard.sections.protocols import Protocol, make_protocol, protocols_text
 from cuecard.spec.agent_file import AgentFile
+from cuecard.spec.section_file import SectionSpec
 from cuecard.spec.yaml_text import Document
 from cuecard.template import trusted
 from cuecard.template.relaxng import schema_problems
@@ -49,10 +50,23 @@ def _listed(
 ) -> Iterator[Problem]:
     cost = {each.section.id: count(each.section.heading + each.source.text) for each in texts}
     yield from check_listed_volatile(texts)
-    yield from check_listed_order(texts, lambda section: cost[section.id])
+    system = [each for each in texts if each.section.spec is None or each.section.spec.role == "system"]
+    yield from check_listed_order(system, lambda section: cost[section.id])
     if spec.budget.total or spec.budget.protocols:
-        static = sum(cost[each.section.id] for each in texts if each.section.tier == "static")
-        yield from check_budget(document, spec, static, _protocols(draft), count)
+        protocols = _protocols(draft)
+        static = sum(_least(each.section.spec, cost[each.section.id]) for each in system if _always(each.section))
+        static += count(protocols_text(protocols, protocols)) if spec.delivery == "frozen" else 0
+        yield from check_budget(document, spec, static, protocols, count)
+
+
+def _always(section: Section) -> bool:
+    """Whether no condition and no budget can leave a section out."""
+    spec = section.spec
+    return section.tier == "static" and (spec is None or (spec.when is None and spec.priority is None))
+
+
+def _least(spec: SectionSpec | None, cost: int) -> int:
+    return cost if spec is None or spec.budget is None else min(cost, spec.budget)
 
 
 def _protocols(draft: Draft) -> dict[str, Protocol]:

@@ -63,6 +63,5 @@ def tokens_by_group(blocks: Sequence[Block]) -> Mapping[str, int]:
 
 
 def _block(group: str, name: str, text: str, count: CountTokens) -> Block:
-    # Logs may hold halves of surrogate pairs; they are counted and compared like any other text.
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    digest = hashlib.sha256(text.encode()).hexdigest()
     return Block(f"{group}:{name}:{digest}", count(text), f"{group}/{name}")

@@ -35,8 +35,8 @@ def lay_over(documents: Sequence[tuple[Document, str]]) -> Document:
     """One document of many, each with the folder of its file relative to the last one's; the last one wins.
 
     Raises:
-        SpecError: for each section that an overlay places by, or removes from, sections that do not exist, that it names
-            twice, or whose place it says in a way that cannot be meant.
+        SpecError: for each section that an overlay places by, or removes from, sections that do not exist; that a file
+            names twice; or whose place it says in a way that cannot be meant.
     """
     merged, folder = documents[0]
     if folder or len(documents) > 1:

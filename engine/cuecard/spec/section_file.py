@@ -51,7 +51,9 @@ class SectionPatch(FileModel):
     group: str = Field("", description="a group of the layout: neighbouring sections under one heading")
     tier: Tier | None = Field(None, description="how often it may change; inferred when left out, checked when given")
     trust: Literal["data", "author"] = Field(
-        "data", description="`author` prints the values in this section as they are, markup and all"
+        "data",
+        description="`author` prints the markup of values in this section as it is; marks of the layout are still kept "
+        "out of an input, unless the input is an author's itself",
     )
     priority: int | None = Field(
         None, description="over the total budget, sections with the lowest number go first; without one it stays"

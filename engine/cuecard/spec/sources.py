@@ -80,5 +80,5 @@ class AgentSources:
 
     def sha256(self) -> str:
         """The fingerprint of the whole configuration, in hex: paths and contents, no machine-dependent names."""
-        content = json.dumps([[source.path, source.text] for source in self.texts()])
+        content = json.dumps([*([source.path, source.text] for source in self.texts()), *self.unread])
         return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()

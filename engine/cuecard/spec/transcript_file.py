@@ -97,11 +97,14 @@ def read_transcript(text: str, name: str) -> TranscriptFile:
 def read_json(text: str, name: str, first_line: int = 1) -> Json:
     """A JSON text; `first_line` is the number of its first line in the file.
 
+    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes a replacement character.
+
     Raises:
         SpecError: when it is no JSON, at the place where it ends to be.
     """
     try:
-        return json.loads(text)
+        value = json.loads(text)
+        return _whole(value) if "\\ud" in text.lower() else value
     except json.JSONDecodeError as error:
         span = Span(error.lineno, error.colno)
         found = problem_at(name, text, span, "json-syntax", error.msg, "the file holds JSON")
@@ -109,3 +112,11 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
         raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
     except RecursionError:
         raise SpecError(Problem("json-syntax", "nested too deep", "flatten the file", name)) from None
+
+
+def _whole(value: Json) -> Json:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole(key): _whole(inner) for key, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value

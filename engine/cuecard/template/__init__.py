@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from cuecard.template.analysis import InputUse
     from cuecard.template.backends import BACKENDS
     from cuecard.template.controls import refuse_controls, without_controls
-    from cuecard.template.guard import Escaping, Trusted, trusted
+    from cuecard.template.guard import Escaping, Trusted, trusted, trusted_value
     from cuecard.template.invisible import clean, find_invisible
     from cuecard.template.markup import element_names
     from cuecard.template.outline import Outline, Part
@@ -38,6 +38,7 @@ _HOME = {
     "refuse_controls": "controls",
     "trust_report": "trust",
     "trusted": "guard",
+    "trusted_value": "guard",
     "without_controls": "controls",
 }
 
@@ -58,6 +59,7 @@ __all__ = [
     "refuse_controls",
     "trust_report",
     "trusted",
+    "trusted_value",
     "without_controls",
 ]
 

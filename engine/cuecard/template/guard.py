@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import lru_cache
 from typing import Literal, TypeAlias
+
+from cuecard.model import Json
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars"]
 """How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the last two)."""
@@ -41,6 +43,15 @@ class Trusted(str):
 def trusted(text: str) -> Trusted:
     """Mark a text as an author's: `{{{x}}}` then prints it as it is."""
     return Trusted(text)
+
+
+def trusted_value(value: Json) -> Json:
+    """A value whose texts are an author's, also those inside lists and objects."""
+    if isinstance(value, str):
+        return trusted(value)
+    if isinstance(value, Mapping):
+        return {key: trusted_value(item) for key, item in value.items()}
+    return [trusted_value(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "text", attribute: bool = False) -> str:

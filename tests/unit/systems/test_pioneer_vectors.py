@@ -1,8 +1,8 @@
 """The published outputs of Pioneer's compiler come out of `prompts/pioneer`, byte for byte.
 
-`CUECARD_DATA` names a folder whose `pioneer/*.expected.txt` are those outputs. Their sentences are not ours: an agent file
-laid over ours takes identity, safety, policy, hint and suffix from the outputs themselves, and nothing else. Form, order,
-limits and conditions are those of `prompts/pioneer`. Without the folder, this is skipped by name;
+`CUECARD_DATA` names a folder whose `pioneer/*.expected.txt` are those outputs. Their sentences are not ours: an agent
+file laid over ours takes identity, safety, policy, hint and suffix from the outputs themselves, and nothing else. Form,
+order and conditions are those of `prompts/pioneer`. Without the folder, this is skipped by name;
 `tests/cases/systems/pioneer/` has the same cases in our own words.
 """
 
@@ -93,7 +93,9 @@ def compile_case(case: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsy
     turn = {"profile": profile, "files": files, "inputs": {"workspace": workspace, **inputs}, "tools": []}
     (folder / "turn.yaml").write_text(json.dumps(turn), encoding="utf-8")
     agent = write_agent(folder, **limits)
-    monkeypatch.setattr("sys.argv", ["cuecard", "render", str(agent), "--turn", str(folder / "turn.yaml"), "--compiled"])
+    monkeypatch.setattr(
+        "sys.argv", ["cuecard", "render", str(agent), "--turn", str(folder / "turn.yaml"), "--compiled"]
+    )
     with pytest.raises(SystemExit) as ended:
         main()
     shown = capsys.readouterr()

@@ -46,7 +46,7 @@ def read_conversation(text: str, name: str, form: LogForm = "auto") -> Transcrip
 
 
 def _is_pydantic(messages: Sequence[Mapping[str, Json]]) -> bool:
-    return any(message.get("kind") in {"request", "response"} and "parts" in message for message in messages)
+    return any(message.get("kind") in ("request", "response") and "parts" in message for message in messages)
 
 
 def _are_messages(messages: Sequence[Mapping[str, Json]]) -> bool:
@@ -60,6 +60,6 @@ def _is_anthropic(record: Record) -> bool:
     return (
         "system" in body
         or any("input_schema" in tool for tool in listed(body.get("tools")))
-        or any(part.get("type") in {"tool_use", "tool_result", "thinking"} for part in parts)
+        or any(part.get("type") in ("tool_use", "tool_result", "thinking") for part in parts)
         or str(body.get("model", "")).startswith("claude")
     )

@@ -71,7 +71,8 @@ def _chat_message(message: Form) -> Iterator[Event]:
 
 
 def _chat_call(call: Form) -> tuple[str, str, Json]:
-    body = call.get("function") or call.get("custom") or {}
+    found = (inner for inner in (call.get("function"), call.get("custom")) if isinstance(inner, dict))
+    body = next(found, {})
     written = body.get("arguments", body.get("input"))
     return str(call.get("id", "")), str(body.get("name") or "unnamed"), arguments(written)
 

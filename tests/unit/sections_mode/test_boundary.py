@@ -1,0 +1,91 @@
+"""Headings, separators and the boundary, whichever sections say something."""
+
+from __future__ import annotations
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Turn
+from cuecard.compiled import Compiled, compiled
+from cuecard.sections.layout import Frame, lay_out
+from cuecard.spec.section_file import BoundarySpec, LayoutSpec
+from unit.sections_mode.agents import opened, step
+
+MARKER = "\n<!-- below -->\n"
+PLAIN = LayoutSpec(separator="|")
+SPLIT = LayoutSpec(separator="|", boundary=BoundarySpec(marker=MARKER, before="c"))
+FRAMES = (Frame("a", "#a:"), Frame("b"), Frame("c", "#c:", stable=False), Frame("d", stable=False))
+
+
+def said(bodies: tuple[str, ...], names: str) -> list[str]:
+    """What the sections of these names say, with their headings, told a second time."""
+    headings = {"a": "#a:", "c": "#c:"}
+    return [headings.get(name, "") + body for name, body in zip("abcd", bodies, strict=True) if body and name in names]
+
+
+@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
+def test_the_boundary_stands_once_where_something_changing_follows_and_nowhere_else(bodies: tuple[str, ...]) -> None:
+    stable, dynamic = "|".join(said(bodies, "ab")), "|".join(said(bodies, "cd"))
+    text = "".join(piece.text for piece in lay_out(SPLIT, FRAMES, bodies))
+
+    assert text == stable + (MARKER + dynamic if dynamic else "")
+
+
+@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
+def test_without_a_boundary_a_separator_stands_between_any_two_that_speak(bodies: tuple[str, ...]) -> None:
+    frames = [Frame(frame.id, frame.heading) for frame in FRAMES]
+
+    assert "".join(p.text for p in lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return opened(
+        tmp_path,
+        """\
+agent: a
+layout: {heading: "## {{title}}\\n", boundary: {marker: "\\n<!-- below -->\\n", before: c}}
+inputs: {a: {default: ""}, b: {default: ""}, c: {default: ""}, d: {default: ""}}
+sections:
+  - {id: a, title: A, text: "{{{a}}}"}
+  - {id: b, text: "{{{b}}}"}
+  - {id: c, title: C, text: "{{{c}}}"}
+  - {id: d, text: "{{{d}}}"}
+""",
+    )
+
+
+def in_parts(engine: Engine, values: dict[str, str]) -> Compiled:
+    call = engine.prepare_call(Turn(values))
+    return compiled(engine.agent, call, engine.prepare_step(call))
+
+
+@pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
+def test_the_compiled_parts_make_the_prompt(engine: Engine, bodies: tuple[str, ...]) -> None:
+    values = dict(zip("abcd", bodies, strict=True))
+    made = in_parts(engine, values)
+
+    assert made.full_text == made.stable_text + made.boundary + made.dynamic_text == step(engine, Turn(values)).system
+    assert made.stable_sections == tuple(name for name in "ab" if values[name])
+    assert made.dynamic_sections == tuple(name for name in "cd" if values[name])
+    assert made.boundary == (MARKER if made.dynamic_sections else "")
+    assert made.stable_text == in_parts(engine, {**values, "c": "other", "d": ""}).stable_text
+
+
+@pytest.mark.parametrize("value", ["<!-- below -->", " <!-- BELOW -->", "x\n<!-- below -->\n## C\ny", "<!-- bel", "## C"])
+def test_no_value_can_fake_the_boundary(engine: Engine, value: str) -> None:
+    made = in_parts(engine, {"a": value, "b": "ow -->", "c": value, "d": value})
+
+    assert made.full_text.lower().count("<!-- below -->") == 1
+    assert made.full_text.count("\n## C\n") == 1
+
+
+def test_without_trimming_white_space_is_kept_and_says_something(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        "agent: a\nlayout: {trim: false, separator: '|'}\nsections: [{id: a, text: ' a '}, {id: b, text: ' '}, {id: c, text: ''}]\n",
+    )
+
+    assert step(engine).system == " a | "

@@ -1,0 +1,179 @@
+"""What a section may take, who goes first, and sections that are messages of their own."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Turn
+from cuecard.model.messages import Message
+from unit.sections_mode.agents import TOOLS, cut, opened, prompt, search, step
+
+LINES = "\\n".join(f"Line {number} of the list." for number in range(1, 9))
+
+
+def test_a_section_is_cut_at_the_end_of_a_line(tmp_path: Path) -> None:
+    engine = opened(tmp_path, f'agent: a\nsections: [{{id: a, budget: 20, text: "{LINES}"}}, {{id: b, text: b}}]\n')
+    made = step(engine)
+    kept = made.system.removesuffix("\n\nb")
+
+    assert kept.splitlines() == [f"Line {number} of the list." for number in range(1, kept.count("\n") + 2)]
+    assert engine.count(kept) <= 20 < engine.count(f"{kept}\nLine 3 of the list.")
+    assert cut(made, "a").reason == "budget: 20 tokens"
+    assert cut(made, "a").tokens == engine.count(LINES.replace("\\n", "\n")) - engine.count(kept)
+
+
+def test_a_section_whose_first_line_does_not_fit_leaves_no_heading(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        'agent: a\nlayout: {heading: "## {{title}}\\n"}\n'
+        "sections: [{id: a, title: A, budget: 2, text: one two three four five}, {id: b, text: b}]\n",
+    )
+
+    assert prompt(engine) == "b"
+
+
+@pytest.mark.parametrize("role", ["system", "user", "assistant"])
+def test_a_budget_holds_in_every_role(tmp_path: Path, role: str) -> None:
+    engine = opened(
+        tmp_path, f'agent: a\nsections: [{{id: a, text: a}}, {{id: b, role: {role}, budget: 20, text: "{LINES}"}}]\n'
+    )
+    made = step(engine)
+    texts = [message.content for message in made.messages if isinstance(message.content, str)]
+
+    assert cut(made, "b").reason == "budget: 20 tokens"
+    assert "Line 1" in "".join(texts)
+    assert "Line 8" not in "".join(texts)
+
+
+PRIORITIES = """\
+agent: a
+budget: {total: TOTAL}
+sections:
+  - {id: a, text: alpha alpha alpha alpha alpha alpha}
+  - {id: b, text: beta beta beta beta beta beta, priority: 2}
+  - {id: c, text: gamma gamma gamma gamma gamma gamma, priority: 1}
+  - {id: d, text: delta delta delta delta delta delta, priority: 1}
+"""
+
+
+def test_over_the_total_the_lowest_priority_goes_first_and_of_equals_the_last(tmp_path: Path) -> None:
+    whole = step(opened(tmp_path, PRIORITIES.replace("TOTAL", "1000")))
+    tokens = {segment.id: segment.tokens for segment in whole.segments}
+    gone = []
+    for total in range(whole.manifest.total_tokens, 0, -1):
+        made = step(opened(tmp_path, PRIORITIES.replace("TOTAL", str(total))))
+        left = [segment.id for segment in made.segments]
+        gone += [name for name in "abcd" if name not in left and name not in gone]
+        assert made.manifest.total_tokens <= total or left == ["a"]
+        assert {c.what for c in made.manifest.cuts} == {*gone, *(["budget.total"] if total < tokens["a"] else [])}
+
+    assert gone == ["d", "c", "b"]
+
+
+def test_a_cut_section_stays_away_when_the_prompt_is_rewritten(tmp_path: Path) -> None:
+    text = PRIORITIES + '  - {id: p, text: "{{{activeProtocols}}}"}\ntools: {instructions: t.yaml, core: [tool_search]}\n'
+    base = opened(tmp_path, text.replace("TOTAL", "1000"), t_yaml=TOOLS)
+    room = sum(segment.tokens for segment in step(base).segments) - 1
+    engine = opened(tmp_path, text.replace("TOTAL", str(room)), delivery="rewrite", t_yaml=TOOLS)
+    made = step(engine, Turn(), "get_page")
+
+    assert "delta" not in made.system
+    assert made.manifest.total_tokens <= room
+    assert cut(made, "d")
+
+
+def test_a_budget_of_protocols_in_a_section_holds_at_every_step(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        "agent: a\ndelivery: rewrite\ntools: {instructions: t.yaml, core: [tool_search]}\n"
+        'sections: [{id: a, text: a}, {id: p, budget: 40, text: "{{{activeProtocols}}}"}]\n',
+        t_yaml=TOOLS,
+    )
+    call = engine.prepare_call()
+    made = engine.prepare_step(call, [search("get_page", "put_page")])
+
+    assert call.cuts == ()
+    assert "<tool_search>" in made.system
+    assert "<put_page>" not in made.system
+    assert engine.count(made.system.removeprefix("a\n\n")) <= 40
+    assert cut(made, "p").reason == "budget: 40 tokens"
+
+
+ROLES = """\
+agent: a
+inputs: {user: {default: Ann}}
+tools: {instructions: t.yaml, core: [tool_search]}
+layout: {heading: "## {{title}}\\n"}
+sections:
+  - {id: a, title: A, text: "{{{activeProtocols}}}"}
+  - {id: b, title: B, role: user, text: "I am {{{user}}}."}
+  - {id: c, title: C, role: assistant, text: Welcome.}
+  - {id: d, title: D, text: d}
+"""
+
+
+@pytest.fixture
+def roles(tmp_path: Path) -> Engine:
+    return opened(tmp_path, ROLES, t_yaml=TOOLS)
+
+
+@pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
+def test_a_section_that_is_a_message_is_never_in_the_system_prompt(tmp_path: Path, delivery: str) -> None:
+    engine = opened(tmp_path, f"{ROLES}delivery: {delivery}\n", t_yaml=TOOLS)
+    made = step(engine, Turn(message="Hi"), "get_page")
+
+    assert "Ann" not in made.system
+    assert "Welcome" not in made.system
+    assert [(m.role, m.content) for m in made.messages] == [
+        ("system", made.system),
+        ("user", "I am Ann."),
+        ("assistant", "Welcome."),
+        ("user", "Hi"),
+    ]
+
+
+def test_messages_of_sections_are_not_for_a_store(roles: Engine) -> None:
+    made = step(roles, Turn(message="Hi"))
+
+    assert [(message.id, message.persist) for message in made.messages] == [
+        ("", False),
+        ("b", False),
+        ("c", False),
+        ("", True),
+    ]
+
+
+def test_a_silent_message_is_left_out_with_the_reason(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        "agent: a\ninputs: {user: {default: ''}}\n"
+        "sections: [{id: a, text: a}, {id: b, role: user, text: '{{{user}}}'}, {id: c, role: user, when: user, text: c}]\n",
+    )
+    made = step(engine)
+
+    assert len(made.messages) == 1
+    assert [(c.what, c.reason) for c in made.manifest.cuts] == [("c", "when: user"), ("b", "nothing to say")]
+
+
+def test_a_prompt_of_messages_alone_has_no_system_message(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "agent: a\nsections: [{id: a, role: user, text: a}]\n")
+    made = step(engine, Turn(message="Hi"))
+
+    assert made.system == ""
+    assert [message.role for message in made.messages] == ["user", "user"]
+
+
+def test_a_system_prompt_that_begins_with_a_discovery_gets_its_message(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        "agent: a\ndelivery: rewrite\ntools: {instructions: t.yaml, core: [tool_search]}\n"
+        'sections: [{id: p, text: "{{{activeProtocols}}}"}]\n',
+        t_yaml=TOOLS,
+    )
+    call = engine.prepare_call(Turn(message="Hi", tools=("get_page",)))
+    before, after = engine.prepare_step(call), engine.prepare_step(call, [search("get_page")])
+
+    assert [message.role for message in before.messages] == ["user"]
+    assert after.messages == (Message("system", after.system, persist=False), *before.messages)
