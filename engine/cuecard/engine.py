@@ -110,6 +110,7 @@ class Engine:
         now = turn.now or self.clock()
         selected = select_history(self.agent, turn, self.count)
         values = check_inputs(self.agent, turn, now, selected.summary)
+        turn = replace(turn, files=values.files) if turn.files else turn
         chosen, model = self._choose(turn, previous)
         before = previous.discovered if previous else ()
         earlier = earlier_tools(self.agent, previous, history, self.count, compacted=compacted)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
 from cuecard.errors import InputError, Problem, did_you_mean, visible
-from cuecard.model import Cut, Json, Turn
+from cuecard.model import Cut, FileText, Json, Turn
 from cuecard.sections.clock import date_text
 from cuecard.sections.memory import memory_text
 from cuecard.spec.agent_file import InputSpec
@@ -28,11 +28,12 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Plain values by placeholder, what was left out of them, and how much hostile text was neutralised."""
+    """Plain values by placeholder, what was left out of them, how much hostile text was neutralised; files, cleaned."""
 
     values: Mapping[str, Json]
     cuts: tuple[Cut, ...]
     trust: Mapping[str, int]
+    files: Mapping[str, FileText] = field(default_factory=dict)
 
 
 def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> Values:
@@ -55,8 +56,20 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     cleaned, marks = _guarded(cleaned, declared, agent.guard)
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
     escaping = agent.spec.template.escaping if agent.spec.template else agent.spec.layout.escaping
-    trust = {"invisible_removed": removed, **trust_report(data, agent.names, escaping), **marks}
-    return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust)
+    files, in_files = _clean_files(turn.files)
+    trust = {"invisible_removed": removed + in_files, **trust_report(data, agent.names, escaping), **marks}
+    return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust, files)
+
+
+def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:
+    """The files without what people cannot see and terminals obey, and how many characters that took."""
+    cleaned, total = {}, 0
+    for path, file in files.items():
+        plain = without_controls(file.text or "")
+        text, removed = clean(plain)
+        cleaned[path] = file if text == file.text or file.text is None else replace(file, text=text)
+        total += removed + len(file.text or "") - len(plain)
+    return cleaned, total
 
 
 def _guarded(

@@ -11,7 +11,7 @@ from cuecard.model import FileText
 from cuecard.sections.protocols import make_protocol
 from cuecard.spec.layers import origins
 from cuecard.spec.sources import AgentSources
-from cuecard.template import element_names
+from cuecard.template import clean, element_names, without_controls
 from cuecard.tools import Catalogue
 
 
@@ -50,7 +50,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
 
 def _files(sources: AgentSources) -> dict[str, FileText]:
     """What sections may show, by path; a file that is not there is missing here, too."""
-    found = {source.path: FileText(source.path, source.text) for source in sources.files}
+    found = {source.path: FileText(source.path, str(clean(without_controls(source.text))[0])) for source in sources.files}
     return {**found, **{path: FileText(path, None, error) for path, error in sources.unread}}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from cuecard.agent.checks.inputs import check_inputs, check_section_inputs
@@ -48,7 +48,7 @@ class Draft:
 
 def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     """Read, compile and check everything that can be."""
-    problems = [*sources.problems, *(p for source in sources.texts() for p in memo(refuse_invisible, source))]
+    problems = [*sources.problems, *_invisible(sources, memo)]
     document = _attempt(lambda: _read(sources), problems)
     spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
     written = spec.template if spec else None
@@ -71,6 +71,14 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
         ]
         problems += _check_tools(document, spec, named, cards, sources)
     return Draft(sources, document, spec, core, listed, cards, tuple(problems), models)
+
+
+def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
+    """In files that may be missing it is no error: those are shown without it."""
+    shown = {source.path for source in sources.files} - {source.path for source in sources.sections}
+    for source in sources.texts():
+        for problem in memo(refuse_invisible, source):
+            yield replace(problem, severity="warning") if source.path in shown else problem
 
 
 def _instructed(cards: Mapping[str, ToolCard]) -> bool:

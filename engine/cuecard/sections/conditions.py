@@ -11,8 +11,7 @@ from cuecard.spec.condition import ConditionSpec
 def holds(condition: ConditionSpec, values: Mapping[str, Json], tools: Collection[str]) -> bool:
     """Whether the condition is true for these values and the tools of the call."""
     if condition.input is not None:
-        value = value_at(values, condition.input)
-        return bool(value.strip() if isinstance(value, str) else value)
+        return bool(value_at(values, condition.input))
     if condition.equals is not None:
         return all(_same(value_at(values, path), wanted) for path, wanted in condition.equals.items())
     if condition.tool is not None:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
 from cuecard.spec.history_file import HistorySpec, StackSpec
@@ -109,8 +109,16 @@ Template = Annotated[
 ]
 
 
+def _named_somewhere(schema: dict[str, Any]) -> None:
+    """For editors, which see one file alone: a file that extends others may leave the name to them."""
+    schema.pop("required", None)
+    schema["anyOf"] = [{"required": ["agent"]}, {"required": ["extends"]}]
+
+
 class AgentFile(FileModel):
     """One assistant's prompt: a template or sections, inputs, tools, memory, delivery, budgets."""
+
+    model_config = ConfigDict(json_schema_extra=_named_somewhere)
 
     agent: Name = Field(description="the agent's name")
     extends: Texts = Field(

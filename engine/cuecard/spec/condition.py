@@ -22,7 +22,7 @@ class ConditionSpec(FileModel):
     """One test on the values of a call; exactly one key. A text alone is short for `input`."""
 
     input: str | None = Field(
-        None, description="true when this value is not empty, blank, 0 or false; `a.b` goes into objects"
+        None, description="true when this value is not empty, 0 or false; `a.b` goes into objects"
     )
     equals: dict[str, Json] | None = Field(
         None, description="true when each of these inputs has this value", min_length=1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from cuecard.model import Tier
 from cuecard.spec.clock_spec import ClockSpec
@@ -72,8 +72,20 @@ class SectionPatch(FileModel):
         return self
 
 
+def _with_places(schema: dict[str, Any]) -> None:
+    """The keys of a section that are gone when files are laid over each other; editors know them all the same."""
+    where = "in a file that extends others: puts the section {} the one of this name"
+    schema["properties"] |= {
+        "before": {"type": "string", "description": where.format("before")},
+        "after": {"type": "string", "description": where.format("behind")},
+        "remove": {"type": "boolean", "description": "in a file that extends others: takes the section away"},
+    }
+
+
 class SectionSpec(SectionPatch):
     """A named part of the prompt: a text, or a source that fills it, or a text around a source."""
+
+    model_config = ConfigDict(json_schema_extra=_with_places)
 
     @model_validator(mode="after")
     def _something(self) -> Self:

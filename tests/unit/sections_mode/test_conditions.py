@@ -15,7 +15,6 @@ from unit.sections_mode.agents import TOOLS, cut, opened, prompt, step
 
 VALUES: dict[str, Json] = {
     "text": "x",
-    "blank": " ",
     "empty": "",
     "zero": 0,
     "one": 1,
@@ -35,7 +34,6 @@ def condition(written: Json) -> ConditionSpec:
     ("written", "expected"),
     [
         ("text", True),
-        ("blank", True),
         ("empty", False),
         ("zero", False),
         ("no", False),

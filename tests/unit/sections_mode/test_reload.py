@@ -31,6 +31,7 @@ def folder(tmp_path: Path) -> Folder:
     made.write("agent.yaml", AGENT)
     made.write("texts/tone.md", "Be kind.")
     made.write("skills/bake/SKILL.md", SKILL)
+    made.write("../org/skills/wash/SKILL.md", SKILL.replace("bake", "wash").replace("Bakes bread", "Washes up"))
     made.write("../org/agent.yaml", "agent: org\nsections:\n  - {id: identity, text: You help.}\n")
     return made
 
@@ -115,7 +116,7 @@ def test_the_last_good_state_holds_layers_skills_and_files(folder: Folder, tmp_p
     kept.save(sources)
 
     assert kept.load() == sources
-    assert [source.slug for source in sources.skills] == ["bake"]
+    assert [source.slug for source in sources.skills] == ["bake", "wash"]
     assert [path for path, _ in sources.unread] == ["notes/today/NOTES.md"]
     assert [source.path for source in sources.layers] == ["../org/agent.yaml"]
 
@@ -143,5 +144,5 @@ def test_a_fingerprint_tells_a_file_that_is_missing_from_one_that_cannot_be_read
 
 def test_without_a_last_good_state_a_broken_layer_is_an_error(folder: Folder, tmp_path: Path) -> None:
     folder.write("../org/agent.yaml", "agent: [")
-    with pytest.raises(SpecError, match=r"org/agent\.yaml:2:1: error\[yaml-syntax\]"):
+    with pytest.raises(SpecError, match=r"org/agent\.yaml:1:9: error\[yaml-syntax\]"):
         watch(folder.root, state=tmp_path / "state", pace=QUICK)

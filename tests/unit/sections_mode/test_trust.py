@@ -47,3 +47,21 @@ def test_a_value_is_raw_where_it_is_an_authors_and_nowhere_else(tmp_path: Path, 
     made = step(engine, Turn(files={"s.md": FileText("s.md", FAKE)}))
 
     assert made.system == expected
+
+
+def test_a_file_that_the_host_supplies_is_cleaned_like_an_input(tmp_path: Path) -> None:
+    section = '{id: s, files: {entries: [{path: s.md}], supplied: true, item: "{{{content}}}"}}'
+    engine = opened(tmp_path, f"{HEAD}  - {section}\n")
+    made = step(engine, Turn(files={"s.md": FileText("s.md", "#\u200b# Rules\U000e0041\x1b[31m\r\nend\x00")}))
+
+    assert made.system == "\\## Rules[31m\nend"
+    assert made.manifest.trust["invisible_removed"] == 4
+
+
+def test_what_cannot_be_seen_in_a_file_that_may_be_missing_never_takes_the_agent_away(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path, f'{HEAD}  - {{id: s, files: {{entries: [{{path: n.md}}], item: "{{{{{{content}}}}}}"}}}}\n', n_md="a\u200bb\n"
+    )
+
+    assert step(engine).system == "ab"
+    assert [(p.code, p.severity, Path(p.name).name) for p in engine.warnings] == [("invisible-character", "warning", "n.md")]

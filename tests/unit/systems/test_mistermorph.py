@@ -57,7 +57,7 @@ def test_memory_has_fifty_items_with_the_long_term_one(
     assert len([cut for cut in call.cuts if cut.what.startswith("memory_recent ")]) == 60 - shown
 
 
-@pytest.mark.parametrize("inputs", [{}, {"memory_long_term": " \n"}, {"memory_recent": [{"date": "", "summary": " "}]}])
+@pytest.mark.parametrize("inputs", [{}, {"memory_recent": [{"date": "", "summary": " "}]}])
 def test_memory_without_any_text_is_no_block(engine: Engine, inputs: dict[str, Json]) -> None:
     assert "[ Memory ]" not in system(engine, Turn(inputs))
 

@@ -1,0 +1,92 @@
+"""What `cuecard check` finds in a list of sections that opens: what changes, what costs, what can never fit."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard.agent.draft import make_draft
+from cuecard.agent.lint import lint
+from cuecard.agent.memo import Memo
+from cuecard.errors import Problem
+from cuecard.outside.content import content_root
+from cuecard.outside.folder import read_agent
+from unit.sections_mode.agents import TOOLS, agent
+
+RNG = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
+STATIC = "{id: s, text: Ten letters in here.}"
+
+
+def found(folder: Path, sections: str, more: str = "", /, **files: str) -> list[Problem]:
+    """Every problem; a character counts as a token."""
+    text = f"agent: a\ninputs: {{x: {{default: ''}}}}\n{more}sections: [{sections}, {{id: last, text: '{{{{{{x}}}}}}'}}]\n"
+    draft = make_draft(read_agent(agent(folder, text, **files)), Memo())
+    return [*draft.problems, *lint(draft, count=len, schema=RNG)]
+
+
+def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[str]:
+    return [f"{p.code}: {p.message}" for p in found(folder, sections, more, **files)]
+
+
+@pytest.mark.parametrize(
+    ("first", "message"),
+    [
+        ("{id: a, text: '{{{x}}}'}", "section-order: `a` changes from call to call, before 20 tokens of static text"),
+        ("{id: a, clock: {zone: UTC}}", "section-order: `a` changes from call to call, before 20 tokens of static text"),
+        ("{id: a, text: a, when: x}", "conditional-section: `a` comes and goes, before 20 tokens of static text"),
+        (
+            "{id: a, text: '{{{activeProtocols}}}'}",
+            "section-order: `a` changes from step to step, before 20 tokens of static text",
+        ),
+    ],
+)
+def test_what_changes_before_static_text_is_told_with_what_that_costs(
+    tmp_path: Path, first: str, message: str
+) -> None:
+    assert told(tmp_path, f"{first}, {STATIC}") == [message]
+    assert told(tmp_path, f"{STATIC}, {first}") == []
+
+
+@pytest.mark.parametrize("role", ["user", "assistant"])
+def test_a_message_of_its_own_does_not_stand_before_static_text(tmp_path: Path, role: str) -> None:
+    assert told(tmp_path, f"{{id: a, role: {role}, text: '{{{{{{x}}}}}}'}}, {STATIC}") == []
+    assert told(tmp_path, f"{{id: a, text: '{{{{{{x}}}}}}'}}, {STATIC.replace('}', f', role: {role}}}')}") == []
+
+
+def test_text_that_looks_as_if_it_changed_is_shown_where_it_stands(tmp_path: Path) -> None:
+    problems = found(
+        tmp_path,
+        "{id: a, text: 'Today is 2026-11-21.'}, {id: b, file: b.md}, {id: c, text: '{{{x}}} 2026-11-21'}",
+        b_md="One\nCall 09:30 back.\n",
+    )
+
+    assert [(Path(p.name).name, p.code, p.severity, p.span.line, p.span.column) for p in problems if p.span] == [
+        ("agent.yaml", "volatile-text", "warning", 3, 36),
+        ("b.md", "volatile-text", "warning", 2, 6),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("section", "over"),
+    [
+        ("{id: a, text: Twelve more.}", True),
+        ("{id: a, text: Twelve more., priority: 1}", False),
+        ("{id: a, text: Twelve more., when: x}", False),
+        ("{id: a, text: Twelve more., budget: 2}", False),
+        ("{id: a, text: Twelve more., role: user}", False),
+        ("{id: a, text: 'Twelve more.{{{x}}}'}", False),
+    ],
+)
+def test_only_what_is_always_there_can_be_over_the_budget(tmp_path: Path, section: str, over: bool) -> None:
+    codes = [p.code for p in found(tmp_path, f"{STATIC}, {section}", "budget: {total: 25}\n")]
+
+    assert ("over-budget" in codes) is over
+
+
+@pytest.mark.parametrize(("delivery", "over"), [("append", False), ("frozen", True)])
+def test_instructions_that_are_always_there_count(tmp_path: Path, delivery: str, over: bool) -> None:
+    more = f"delivery: {delivery}\nbudget: {{total: 150}}\ntools: {{instructions: t.yaml, core: [tool_search]}}\n"
+    codes = [p.code for p in found(tmp_path, "{id: p, text: '{{{activeProtocols}}}'}", more, t_yaml=TOOLS)]
+
+    assert ("over-budget" in codes) is over
