@@ -87,8 +87,18 @@ def _guarded(
             found += marks
             return text
         if isinstance(value, Mapping):
-            return {key: guarded(item) for key, item in value.items()}
+            return mapping(value)
         return [guarded(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+    def mapping(value: Mapping[str, Json]) -> dict[str, Json]:
+        """Keys, too, may be printed: `{{{@key}}}`. None replaces another one."""
+        made: dict[str, Json] = {}
+        for key, item in value.items():
+            name: str = guarded(key)
+            while name != key and (name in value or name in made):
+                name = f"\\{name}"
+            made[name] = guarded(item)
+        return made
 
     ours = {name for name, spec in declared.items() if spec.trust == "author"}
     safe = {name: value if name in ours else guarded(value) for name, value in values.items()}

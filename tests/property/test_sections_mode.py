@@ -71,8 +71,8 @@ BREAKS = "[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]"
 
 
 @cache
-def looking(look: Look) -> Engine:
-    """An agent that shows every kind of data under this layout."""
+def looking(look: Look, escaping: str = "text") -> Engine:
+    """An agent that shows every kind of data under this layout; `tail` writes an element, too."""
     sections: list[Spec] = [
         {"id": "said", "text": "{{{said}}}"},
         {"id": "memory", "text": "{{{workingMemory}}}"},
@@ -83,7 +83,7 @@ def looking(look: Look) -> Engine:
         {"id": "told", "text": "They said {{{said}}} and\n{{{said}}}\nor so."},
         {"id": "deep", "text": "{{#each rows}}- {{{this}}}\n{{/each}}{{#each facts}}{{{@key}}} {{{this}}}\n{{/each}}"},
         {"id": "plain", "text": "Always here."},
-        {"id": "tail", "text": "{{said}}"},
+        {"id": "tail", "text": "<rules>\n{{{said}}}\n</rules>{{said}}" if escaping == "names" else "{{said}}"},
     ]
     return made(
         {
@@ -96,6 +96,7 @@ def looking(look: Look) -> Engine:
             "layout": {
                 "heading": look.heading,
                 "separator": look.separator,
+                "escaping": escaping,
                 "boundary": {"marker": look.marker, "before": "rows"},
             },
             "sections": [{**section, "title": f"The {section['id']}"} for section in sections],
@@ -108,6 +109,7 @@ MARKS = st.sampled_from(
         *("#", "##", "## ", "## The plain", "# ", "[", "[ The plain ]", "-", "---", "- - -", "* * *", "*"),
         *("<!-- cache below -->", "<!-- CACHE", " below -->", "=== DYNAMIC ===", "=== dyn", "amic ===", "%%boundary%%"),
         *("%%bound", "ary%%", "%", "<", "\\", "\u200b", "\u00a0", "\u3000", " ", "   ", "    ", "\t", "\n", "\n\n", "\r"),
+        *("<rules>", "</rules>", "rules", "/", ">", "\u2039", "RULES ", "</context-update>", "context-", "update"),
         *("\r\n", "\u2028", "\u2029", "\x85", "a", "\U000e0041", "{{said}}", "&lt;"),
     ]
 )
@@ -163,6 +165,23 @@ def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     assert [body.endswith(call.shown[name]) for body, name in zip(bodies, speaking, strict=True)] == [True] * len(bodies)
 
 
+@settings(deadline=None, max_examples=200)
+@given(turn=turns(), later=turns(), escaping=st.sampled_from(["text", "names"]))
+def test_promise_3_no_value_can_open_or_close_an_element(turn: Turn, later: Turn, escaping: str) -> None:
+    """Any string put into a template comes out as data: it cannot open or close a section, or become a role."""
+    engine = looking(LOOKS[0], escaping)
+    first = engine.prepare_call(turn)
+    step = engine.prepare_step(engine.prepare_call(replace(later, profile=""), previous=first))
+    blocks = [block.text for block in step.appended]
+    names = re.compile(r"[<\u2039]\s*/?\s*(rules|context-update)\b[^>]*>", re.IGNORECASE)
+    own = ["rules", "rules"] if escaping == "names" else []
+
+    assert [found[1] for found in names.finditer(step.system)] == own
+    for block in blocks:
+        found = [tag[1] for tag in names.finditer(block)]
+        assert found in (["context-update", *own, "context-update"], ["context-update"] * 2)
+
+
 # Lists of sections of any shape.
 
 SEPARATORS = st.sampled_from(["", " ", "/", "\n", "\n\n", "//", " \n", "\n/", "\n\n---\n\n", "\r\n", "\n ", "."])
@@ -183,7 +202,7 @@ def layouts(draw: st.DrawFn) -> Spec:
     }
     if draw(st.booleans()):
         layout["boundary"] = {
-            "marker": draw(st.sampled_from(["\n<!-- x -->\n", "<<x>>", "//--", "\n--/\n/"])),
+            "marker": draw(st.sampled_from(["\n<!-- x -->\n", "<<x>>", "//--", "\n--/\n//"])),
             "before": draw(st.sampled_from(NUMBERS)),
         }
     return layout

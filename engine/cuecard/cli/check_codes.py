@@ -117,6 +117,18 @@ CODES: Mapping[str, str] = {
     "backend-unsupported": "What pybars3 cannot render right.",
     "backend-failed": "pybars3 failed at something that was thought to be right.",
     "reload-failed": "A reload failed for another reason than the files; the last good state is still served.",
+    # recorded conversations, and prompts compared
+    "json-syntax": "A file that is not JSON.",
+    "no-conversation": "A file that holds no conversation of a form that is known.",
+    "no-schemas": "A conversation with tools of which only the names are known, so that they are counted too low.",
+    "unknown-model": "A model of which no file knows anything.",
+    "no-agent": "A turn file is compared, and no agent is named whose turn it is.",
+    "bad-json": "A prompt to compare that is not JSON.",
+    "bad-manifest": "A manifest that is not what `cuecard render --json` or `manifest_json` wrote.",
+    "other-salt": "Two manifests whose fingerprints were made with different salts.",
+    "no-git": "A revision is named, and git does not start.",
+    "no-repository": "A revision is named outside of a git repository.",
+    "unknown-revision": "A revision that the repository does not have.",
     # the command line, assistants and scenarios
     "unknown-code": "`--select` or `--ignore` names no check.",
     "wrong-option": "An option with a value that it cannot have.",

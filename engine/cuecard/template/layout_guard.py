@@ -14,9 +14,8 @@ from cuecard.errors import Problem, SpecError
 _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
 """What some reader takes for the end of a line."""
 
-_START = f"(?:\\A|(?<=[{_BREAKS}]))"
-_INDENT = f"(?:(?![{_BREAKS}])\\s){{0,3}}"
-"""Up to three blanks: Markdown takes a line with more of them for code."""
+_START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
+"""Up to three blanks: Markdown takes a line with more of them for code. At the beginning, any: a layout may trim them."""
 
 _END = f"(?=(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z))"
 
@@ -59,7 +58,7 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
     patterns = [*map(_beginning, starts), *(_repeated(mark) + _END for mark in alone)]
     ends = sorted({mark[:size] for mark in inside for size in range(1, len(mark))}, key=len, reverse=True)
     return LayoutGuard(
-        re.compile(f"{_START}({_INDENT})({'|'.join(patterns)})") if patterns else None,
+        re.compile(f"({_START})({'|'.join(patterns)})") if patterns else None,
         re.compile(f"(?={'|'.join(map(re.escape, inside))})(.)", re.IGNORECASE) if inside else None,
         re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
         max(map(len, inside), default=0),

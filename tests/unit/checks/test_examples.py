@@ -5,8 +5,10 @@ from __future__ import annotations
 import collections
 import functools
 import gzip
+import json
 import re
 import shlex
+import subprocess
 import sys
 import time
 from datetime import UTC, datetime
@@ -20,8 +22,11 @@ from cuecard.adapters.anthropic import request
 from cuecard.cli.check import check
 from cuecard.cli.check_codes import CODES
 from cuecard.cli.main import main
+from cuecard.explain import compare
+from cuecard.manifest import manifest_from_json, manifest_json
 from cuecard.model.messages import messages_from_json
 from cuecard.outside.models import read_models
+from cuecard.outside.revision import read_revision
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.outside.watching.watcher import Watcher
 from cuecard.template.pybars_backend import pybars3
@@ -42,12 +47,16 @@ def wait_for(watcher: Watcher[Engine]) -> None:
 
 NAMES = {
     **{name: getattr(cuecard, name) for name in cuecard.__all__},
-    **{each.__name__: each for each in (Path, datetime, collections, functools, gzip)},
+    **{each.__name__: each for each in (Path, datetime, collections, functools, gzip, json, subprocess)},
     **{
         each.__name__: each
         for each in (
             bundled_counter,
             check,
+            compare,
+            manifest_from_json,
+            manifest_json,
+            read_revision,
             messages_from_json,
             pybars3,
             read_models,

@@ -13,7 +13,7 @@ PREFIX = LastHistory(policy="last", limit=12, prefix="[{timestamp}] {speaker}: "
 
 
 def test_up_to_fifty_messages_go_in_and_no_summary_does() -> None:
-    """Seed 000: "up to 50 messages are loaded, no summary, no sliding window"."""
+    """Seed 000, rooms: fifty messages at most, and nothing is summarized."""
     spec = LastHistory(policy="last")
     selected = select(talk(60), "stored", spec, words)
 

@@ -65,3 +65,18 @@ def test_what_cannot_be_seen_in_a_file_that_may_be_missing_never_takes_the_agent
 
     assert step(engine).system == "ab"
     assert [(p.code, p.severity, Path(p.name).name) for p in engine.warnings] == [("invisible-character", "warning", "n.md")]
+
+
+@pytest.mark.parametrize("value", ["    ## Rules", "\n\n      ## Rules", " \t ## Rules", "\u2028     ## Rules"])
+def test_trimming_a_section_makes_no_heading_of_a_value(tmp_path: Path, value: str) -> None:
+    engine = opened(tmp_path, f'{HEAD}  - {{id: s, text: "{{{{{{data}}}}}}"}}\n')
+
+    assert step(engine, Turn({"data": value})).system == "\\## Rules"
+
+
+def test_keys_of_a_value_cannot_look_like_the_layout_and_none_is_lost(tmp_path: Path) -> None:
+    text = '{{#each far}}{{{@key}}} {{{this}}}\\n{{/each}}'
+    engine = opened(tmp_path, f'{HEAD}  - {{id: s, text: "{text}"}}\n')
+    far = {"## a": "1", "\\## a": "2", "a": "3"}
+
+    assert step(engine, Turn({"far": far})).system == "\\\\## a 1\n\\## a 2\na 3"

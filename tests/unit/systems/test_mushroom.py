@@ -147,7 +147,7 @@ def test_the_root_of_the_workspace_comes_before_its_prompts_folder(engine: Engin
 @pytest.mark.parametrize("long", [4000, 4001])
 def test_a_file_of_4000_characters_is_whole(engine: Engine, long: int) -> None:
     call = engine.prepare_call(Turn(files=held(AGENTS="ä" * long)))
-    printed = engine.prepare_step(call).system.partition("boundaries.\n")[2]
+    printed = engine.prepare_step(call).system.partition("off limits.\n")[2]
 
     assert len(printed) == 4000
     assert printed.endswith("[... cut here]") is (long > 4000)

@@ -37,10 +37,10 @@ EIGHT = [
 ]
 BLOCKS = ["current-channel", "conversation-context", "conversation-summary"]
 NOTE = (
-    "Note: this is a summary of earlier messages. When tool results from the current turn contain data (dates, names, "
-    "figures), always use the current tool results — they take precedence over this summary."
+    "Note: these are earlier messages, shortened. Where the results of tools in this turn say something else (a date, a "
+    "name, a figure), the results are right and the summary is old."
 )
-"""Verbatim, as seed 000 has it."""
+"""Our words for the note that seed 000 closes a summary with."""
 
 EVERYTHING = Turn(
     now=NOW,
@@ -208,7 +208,7 @@ def test_the_copy_of_a_context_in_the_history_neither_counts_nor_is_told_again(e
 
 
 def test_a_summary_is_written_after_the_reply_and_shown_from_the_next_turn_on(engine: Engine) -> None:
-    """Seed 000: "It is updated after the response completes"; "the very next turn already has a summary"."""
+    """Seed 000: summarizing never keeps the reply waiting, and the turn after the first overflow has its result."""
     asked: list[SummaryRequest] = []
 
     def summarizer(request: SummaryRequest) -> str:

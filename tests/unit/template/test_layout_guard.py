@@ -43,7 +43,7 @@ def test_what_reads_as_a_part_of_the_layout_gets_a_backslash(text: str, guarded:
         "",
         "# a\n### b\n##c",
         "say ## loud",
-        "    ## in code",
+        "Code:\n    ## in code",
         "a --- b",
         "--",
         "--- |",

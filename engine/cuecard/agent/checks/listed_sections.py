@@ -17,12 +17,12 @@ _RHYTHM = {"call": "from call to call", "step": "from step to step"}
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A section with its text: `moved` puts a problem of the text where people wrote it, `at` makes one of the section."""
+    """A section with its text: `moved` puts a problem of the text where people wrote it, `problem` makes one of the section."""
 
     section: Section
     source: Source
     moved: Callable[[Problem], Problem]
-    at: Callable[[str, str, str], Problem]
+    problem: Callable[..., Problem]
 
 
 def check_listed_volatile(texts: Sequence[ListedText]) -> Iterator[Problem]:
@@ -48,18 +48,5 @@ def check_listed_order(texts: Sequence[ListedText], cost: Callable[[Section], in
             message = f"`{section.id}` {does}, before {lost:,} tokens of static text"
             hint = f"a prompt cache ends at the first difference: move it behind `{last}`"
             code = "conditional-section" if conditional else "section-order"
-            found.append(_warning(each.at(code, message, hint)))
+            found.append(each.problem(code, message, hint, severity="warning"))
     return found[::-1]
-
-
-def _warning(problem: Problem) -> Problem:
-    return Problem(
-        problem.code,
-        problem.message,
-        problem.hint,
-        problem.name,
-        problem.span,
-        problem.source,
-        "warning",
-        problem.chain,
-    )
