@@ -83,7 +83,7 @@ def looking(look: Look, escaping: str = "text") -> Engine:
         {"id": "told", "text": "They said {{{said}}} and\n{{{said}}}\nor so."},
         {"id": "deep", "text": "{{#each rows}}- {{{this}}}\n{{/each}}{{#each facts}}{{{@key}}} {{{this}}}\n{{/each}}"},
         {"id": "plain", "text": "Always here."},
-        {"id": "tail", "text": "<rules>\n{{{said}}}\n</rules>{{said}}" if escaping == "names" else "{{said}}"},
+        {"id": "tail", "text": "<rules>\n{{{said}}}\n</rules>{{said}}"},
     ]
     return made(
         {
@@ -174,7 +174,7 @@ def test_promise_3_no_value_can_open_or_close_an_element(turn: Turn, later: Turn
     step = engine.prepare_step(engine.prepare_call(replace(later, profile=""), previous=first))
     blocks = [block.text for block in step.appended]
     names = re.compile(r"[<\u2039]\s*/?\s*(rules|context-update)\b[^>]*>", re.IGNORECASE)
-    own = ["rules", "rules"] if escaping == "names" else []
+    own = ["rules", "rules"]
 
     assert [found[1] for found in names.finditer(step.system)] == own
     for block in blocks:

@@ -7,11 +7,8 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuecard.model import Json
+from cuecard.spec.kinds import as_tuple
 from cuecard.spec.validate import FileModel
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _named(value: Any) -> Any:
@@ -29,10 +26,10 @@ class ConditionSpec(FileModel):
     )
     tool: str | None = Field(None, description="true when this tool exists for the call")
     not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
-    all: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
+    all: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="true when every condition is", min_length=1
     )
-    any: Annotated[tuple[Condition, ...] | None, BeforeValidator(_tuple)] = Field(
+    any: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="true when one of the conditions is", min_length=1
     )
 

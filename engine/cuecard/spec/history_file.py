@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from cuecard.model.messages import Role
+from cuecard.spec.kinds import as_tuple
 from cuecard.spec.validate import FileModel
 
 NOTES = (
@@ -30,10 +31,6 @@ HANDOVER = (
 
 Summarize: TypeAlias = Literal["before", "after", "never"]
 """When a summary is made: before the request that needs it, after the reply, or never."""
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _holds(*known: str, required: str = "") -> AfterValidator:
@@ -112,7 +109,7 @@ class CompressionSpec(SummarySpec):
 class HistoryBase(FileModel):
     """What all policies share."""
 
-    drop: Annotated[tuple[Drop, ...], BeforeValidator(_tuple)] = Field(
+    drop: Annotated[tuple[Drop, ...], BeforeValidator(as_tuple)] = Field(
         ("system", "blank", "duplicates"),
         description="messages that stay out whatever the policy: system messages, blank ones, an id seen before",
     )
@@ -231,7 +228,7 @@ class MetadataSpec(FileModel):
 
     key: str = Field("metadata", pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$", description="the key around the facts")
     max_bytes: int = Field(4096, ge=128, description="bytes of the whole message; beyond it, a stub is sent")
-    keep: Annotated[tuple[str, ...], BeforeValidator(_tuple)] = Field(
+    keep: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
         (), description="keys that the stub keeps where they hold a text, such as `trigger` and `correlation_id`"
     )
 
@@ -239,7 +236,7 @@ class MetadataSpec(FileModel):
 class StackSpec(FileModel):
     """The messages of a request, from the system prompt to the current message."""
 
-    order: Annotated[tuple[StackPart, ...], BeforeValidator(_tuple), AfterValidator(_each_once)] = Field(
+    order: Annotated[tuple[StackPart, ...], BeforeValidator(as_tuple), AfterValidator(_each_once)] = Field(
         _DEFAULT_ORDER, description="the order of the parts; `ephemeral` goes last unless it is named here"
     )
     metadata: MetadataSpec = Field(MetadataSpec(), description="the message with runtime facts")

@@ -11,6 +11,7 @@ from cuecard.spec.clock_spec import ClockSpec
 from cuecard.spec.condition import Condition
 from cuecard.spec.facts_spec import FactsSpec
 from cuecard.spec.files_spec import FilesSpec
+from cuecard.spec.kinds import as_tuple
 from cuecard.spec.rows_spec import RowsSpec
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.tool_list_spec import ToolListSpec
@@ -23,11 +24,7 @@ SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
 """The keys of what a section can be filled from, besides its own text."""
 
 
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
-
-
-Ids = Annotated[tuple[SectionId, ...], BeforeValidator(_tuple)]
+Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
 
 
 class SectionPatch(FileModel):
@@ -129,7 +126,7 @@ class SelectionSpec(FileModel):
 
     include: Ids | None = Field(None, description="only these sections; all when left out")
     exclude: Ids = Field((), description="these are left out")
-    sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(_tuple)] = Field(
+    sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(as_tuple)] = Field(
         (), description="what is different in a section, by its `id`"
     )
 

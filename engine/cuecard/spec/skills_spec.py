@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
-from pydantic import BeforeValidator, Field, WithJsonSchema
+from pydantic import BeforeValidator, Field
 
+from cuecard.spec.kinds import Texts
 from cuecard.spec.validate import FileModel
-
-
-def _texts(value: Any) -> Any:
-    if isinstance(value, str):
-        return (value,)
-    if not isinstance(value, (list, tuple)):
-        raise ValueError("should be a text, or a list of texts")  # noqa: TRY004 - pydantic collects ValueError
-    return tuple(value)
-
-
-SkillNames = Annotated[
-    tuple[str, ...],
-    BeforeValidator(_texts),
-    WithJsonSchema({"anyOf": [{"type": "string"}, {"type": "array", "items": {"type": "string"}}]}),
-]
-"""Slugs or display names of skills, or folders: a text, or a list of texts."""
 
 
 class SkillBudgetSpec(FileModel):
@@ -49,7 +34,7 @@ ITEM = "- {{{name}}} (`{{{slug}}}`): {{{summary}}}\n"
 class SkillsSpec(FileModel):
     """Skills: folders with a SKILL.md. The texts are Handlebars templates and stand one after another as written."""
 
-    roots: SkillNames = Field(
+    roots: Texts = Field(
         min_length=1,
         description="folders, relative to this file, in which SKILL.md files are looked for at any depth; "
         "of skills with equal folder names, that of the first root counts",
@@ -58,14 +43,14 @@ class SkillsSpec(FileModel):
         "all",
         description="`requested` lists only skills that were requested, mentioned, matched by a path or are eager",
     )
-    allow: SkillNames | None = Field(
+    allow: Texts | None = Field(
         None, description="only these skills, by slug or display name; `*` and `?` are wild; all when left out"
     )
-    block: SkillNames = Field((), description="never these skills, even if they are allowed")
-    eager: SkillNames = Field(
+    block: Texts = Field((), description="never these skills, even if they are allowed")
+    eager: Texts = Field(
         (), description="skills with their instructions in the list, besides those whose file says `auto_load: true`"
     )
-    request: SkillNames = Field((), description="skills that every call requests; `*` for all")
+    request: Texts = Field((), description="skills that every call requests; `*` for all")
     request_input: str = Field("", description="the input that holds the skills a call requests: a text or a list")
     missing: Literal["error", "record"] = Field(
         "error", description="a requested skill that does not exist is an error, or only recorded in the manifest"

@@ -11,12 +11,8 @@ from pydantic import BeforeValidator, Field
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Summary, messages_from_json
-from cuecard.spec.kinds import Names, Texts
+from cuecard.spec.kinds import Names, Texts, as_tuple
 from cuecard.spec.validate import FileModel
-
-
-def _tuple(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value
 
 
 def _time(value: Any) -> Any:
@@ -83,12 +79,12 @@ class TurnFile(FileModel):
 
     now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
-    memory: Annotated[tuple[EntityEntry, ...], BeforeValidator(_tuple)] = Field(
+    memory: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="entities, newest first"
     )
     tools: Names | None = Field(None, description="the tools that exist; all when left out")
     discovered: Names = Field((), description="tools found earlier whose results are no longer in the history")
-    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(_tuple)] = Field(
+    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="tool results of the conversation, oldest first"
     )
     delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
@@ -104,7 +100,7 @@ class TurnFile(FileModel):
     environment: Texts | None = Field(
         None, description="names of environment variables that are set, for skills; left out, none is asked for"
     )
-    messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(_tuple)] = Field(
+    messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(as_tuple)] = Field(
         (), description="the conversation before the current message: mappings with `role` and `content`"
     )
     summary: StoredSummary = Field(SummaryEntry(), description="the summary that is stored with the conversation")
