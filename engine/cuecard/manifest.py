@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict, fields
 from functools import cache
 from operator import attrgetter
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from cuecard.agent import CONTENT, CURRENT_DATE, Agent, Section
+from cuecard.agent import Agent
 from cuecard.delivery import Delivered
 from cuecard.errors import InputError, Problem
 from cuecard.model import (
@@ -38,6 +38,15 @@ _RECORD, _TOKENS, _DISCOVERY, _CUT, _DIAGNOSTIC, _ROW = (
     for kind in (SectionRecord, TokenSource, Discovery, Cut, Diagnostic, SourceRow)
 )
 
+_LISTS: Mapping[str, Callable[[Any], Any]] = {
+    "sections": _RECORD,
+    "protocols": _RECORD,
+    "discovered": _DISCOVERY,
+    "cuts": _CUT,
+    "diagnostics": _DIAGNOSTIC,
+    "sources": _ROW,
+}
+
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
 
@@ -62,33 +71,33 @@ def make_manifest(
     )
     system = sum(segment.tokens for segment in delivered.segments)
     appended = sum(block.tokens for block in delivered.appended)
-    manifest = Manifest(
-        agent=call.agent,
-        spec_sha256=seal(call.spec_sha256, salt),
-        delivery=call.delivery,
-        tokens=call.tokens,
-        sections=(*_in_system(agent, call, delivered), *_appended(delivered, shown)),
-        protocols=tuple(_protocols(agent, call, shown, count, salt)),
-        active_tools=(*call.initial, *(d.tool for d in discovered)),
-        discovered=discovered,
-        cuts=tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
-        trust=call.trust,
-        reload=call.reload,
-        system_tokens=system,
-        appended_tokens=appended,
-        total_tokens=system + appended,
-        inputs={name: seal(digest, salt) for name, digest in call.inputs.items()},
-        salt=name_of(salt),
-        delivery_reason=call.delivery_reason,
-        model=call.model,
-        authority=call.authority,
-        profile=call.profile,
-        variant=call.variant,
-        diagnostics=call.diagnostics,
-        sources=call.sources,
-        origins=agent.origins,
-    )
-    return replace(manifest, sha256=seal(_fingerprint(manifest), salt))
+    facts: dict[str, Any] = {
+        "agent": call.agent,
+        "spec_sha256": seal(call.spec_sha256, salt),
+        "delivery": call.delivery,
+        "tokens": call.tokens,
+        "sections": (*_in_system(agent, call, delivered), *_appended(delivered, shown)),
+        "protocols": tuple(_protocols(agent, call, shown, count, salt)),
+        "active_tools": (*call.initial, *(d.tool for d in discovered)),
+        "discovered": discovered,
+        "cuts": tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
+        "trust": call.trust,
+        "reload": call.reload,
+        "system_tokens": system,
+        "appended_tokens": appended,
+        "total_tokens": system + appended,
+        "inputs": {name: seal(digest, salt) for name, digest in call.inputs.items()} if salt else call.inputs,
+        "salt": name_of(salt),
+        "delivery_reason": call.delivery_reason,
+        "model": call.model,
+        "authority": call.authority,
+        "profile": call.profile,
+        "variant": call.variant,
+        "diagnostics": call.diagnostics,
+        "sources": call.sources,
+        "origins": agent.origins,
+    }
+    return Manifest(**facts, sha256=seal(_fingerprint(facts), salt))
 
 
 def manifest_json(manifest: Manifest) -> dict[str, Json]:
@@ -128,36 +137,23 @@ def _problem(place: tuple[int | str, ...], message: str, name: str) -> Problem:
     return Problem("bad-manifest", f"`{where}`: {message}", hint, name)
 
 
-def _fingerprint(manifest: Manifest) -> str:
+def _fingerprint(facts: Mapping[str, Any]) -> str:
     """Over every field in the order of its declaration; written out flat, because a step must cost little."""
     nested = {
-        "tokens": _TOKENS(manifest.tokens),
-        "sections": [_RECORD(record) for record in manifest.sections],
-        "protocols": [_RECORD(record) for record in manifest.protocols],
-        "discovered": [_DISCOVERY(discovery) for discovery in manifest.discovered],
-        "cuts": [_CUT(cut) for cut in manifest.cuts],
-        "trust": sorted(manifest.trust.items()),
-        "inputs": sorted(manifest.inputs.items()),
-        "diagnostics": [_DIAGNOSTIC(diagnostic) for diagnostic in manifest.diagnostics],
-        "sources": [_ROW(row) for row in manifest.sources],
-        "origins": sorted(manifest.origins.items()),
+        "tokens": _TOKENS(facts["tokens"]),
+        **{name: [flat(item) for item in facts[name]] for name, flat in _LISTS.items()},
+        **{name: sorted(facts[name].items()) for name in ("trust", "inputs", "origins")},
     }
-    flat = [nested.get(name, getattr(manifest, name)) for name in _FIELDS if name != "sha256"]
+    flat = [nested[name] if name in nested else facts[name] for name in _FIELDS if name != "sha256"]
     return hashlib.sha256(json.dumps(flat).encode()).hexdigest()
 
 
 def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
     sections = (*agent.sections, *agent.edition(call.profile, call.variant))  # the baseline may be of another profile
-    known = {section.id: (section.source, _reads(section)) for section in sections}
+    known = {section.id: (section.source, section.values) for section in sections}
     for s in delivered.segments:
         source, reads = known.get(s.id, ("", ()))
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
-
-
-def _reads(section: Section) -> tuple[str, ...]:
-    """Values by name: those that its text reads, what its source has made, and the date where that is a clock."""
-    names = {*section.reads, *((CONTENT + section.id,) if section.fill else ())}
-    return tuple(sorted(names | {CURRENT_DATE} if section.spec and section.spec.clock else names))
 
 
 def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:

@@ -42,7 +42,8 @@ class Section:
     """A named part of the prompt: how often it may change, what it reads, where it is written, and how it renders.
 
     `heading` stands before it in the prompt, `lead` before the first section of its group, and `stable` says on which
-    side of the layout's boundary it is. `spec` is how it is configured in a list of sections, `fill` its source.
+    side of the layout's boundary it is. `spec` is how it is configured in a list of sections, `fill` its source. `values` are all
+    values of a call that it depends on, by name: those that it reads, what its source has made, the date of a clock.
     """
 
     id: str
@@ -55,6 +56,13 @@ class Section:
     stable: bool = True
     spec: SectionSpec | None = None
     fill: Fill | None = None
+    values: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Found once: every manifest tells it.
+        made = {CONTENT + self.id} if self.fill else set[str]()
+        date = {CURRENT_DATE} if self.spec and self.spec.clock else set[str]()
+        object.__setattr__(self, "values", tuple(sorted(self.reads | made | date)))
 
 
 @dataclass(frozen=True, slots=True)
