@@ -40,7 +40,7 @@ check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	$(BIN)/cuecard check prompts/cms/agent.yaml
+	@for agent in prompts/*/agent.yaml; do $(BIN)/cuecard check $$agent || exit 1; done
 
 fix: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

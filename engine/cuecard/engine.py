@@ -155,12 +155,15 @@ class Engine:
         return remember(memory, results, self.agent.spec.memory)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
-        """What a `read_skill` tool answers: the instructions of a skill that this turn may use. It never raises.
+        """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
 
         Args:
             slug: the slug or display name, in any case.
             turn: what the host knows of the call; without one, every skill that is switched on may be read.
             limit: bytes of the answer, at most.
+
+        Raises:
+            InputError: when the turn names a profile or a variant that does not exist, and for nothing else.
         """
         return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit)
 

@@ -32,7 +32,7 @@ def render_sections(
 
 
 def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
-    """The values, those of inputs that an author supplies marked as such: a call that has travelled has lost the marks."""
+    """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
 

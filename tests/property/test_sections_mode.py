@@ -108,7 +108,23 @@ MARKS = st.sampled_from(
     [
         *("#", "##", "## ", "## The plain", "# ", "[", "[ The plain ]", "-", "---", "- - -", "* * *", "*"),
         *("<!-- cache below -->", "<!-- CACHE", " below -->", "=== DYNAMIC ===", "=== dyn", "amic ===", "%%boundary%%"),
-        *("%%bound", "ary%%", "%", "<", "\\", "\u200b", "\u00a0", "\u3000", " ", "   ", "    ", "\t", "\n", "\n\n", "\r"),
+        *(
+            "%%bound",
+            "ary%%",
+            "%",
+            "<",
+            "\\",
+            "\u200b",
+            "\u00a0",
+            "\u3000",
+            " ",
+            "   ",
+            "    ",
+            "\t",
+            "\n",
+            "\n\n",
+            "\r",
+        ),
         *("<rules>", "</rules>", "rules", "/", ">", "\u2039", "RULES ", "</context-update>", "context-", "update"),
         *("\r\n", "\u2028", "\u2029", "\x85", "a", "\U000e0041", "{{said}}", "&lt;"),
     ]
@@ -162,7 +178,9 @@ def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     assert separators == (max(0, len(speaking) - len(behind) - 1) + len(behind) - 1 if look.is_line else 0)
     assert boundaries == 1
     bodies = [segment.text for segment in step.segments]
-    assert [body.endswith(call.shown[name]) for body, name in zip(bodies, speaking, strict=True)] == [True] * len(bodies)
+    assert [body.endswith(call.shown[name]) for body, name in zip(bodies, speaking, strict=True)] == [True] * len(
+        bodies
+    )
 
 
 @settings(deadline=None, max_examples=200)
@@ -186,7 +204,9 @@ def test_promise_3_no_value_can_open_or_close_an_element(turn: Turn, later: Turn
 
 SEPARATORS = st.sampled_from(["", " ", "/", "\n", "\n\n", "//", " \n", "\n/", "\n\n---\n\n", "\r\n", "\n ", "."])
 BODIES = st.lists(
-    st.sampled_from(["", " ", "/", "\n", "\n\n", "//", "a", "the", " the", "1", "22", "...", "'s", "\u00e9", "\U0001f3ac", "\t"]),
+    st.sampled_from(
+        ["", " ", "/", "\n", "\n\n", "//", "a", "the", " the", "1", "22", "...", "'s", "\u00e9", "\U0001f3ac", "\t"]
+    ),
     max_size=6,
 ).map("".join)
 SMALL = st.sampled_from(["", "one", "two words", "a line\nand another\nand a third", " ", "/path", "x\n"])
@@ -233,12 +253,12 @@ def shapes(draw: st.DrawFn) -> Spec:
     return spec
 
 
-VALUES = st.fixed_dictionaries({name: SMALL for name in NUMBERS})
+VALUES = st.fixed_dictionaries(dict.fromkeys(NUMBERS, SMALL))
 CHOSEN = st.tuples(st.sampled_from(["", "p"]), st.sampled_from(["", "v"]))
 
 
 @settings(deadline=None, max_examples=150)
-@given(layout=layouts(), bodies=st.fixed_dictionaries({name: BODIES for name in NUMBERS}), data=st.data())
+@given(layout=layouts(), bodies=st.fixed_dictionaries(dict.fromkeys(NUMBERS, BODIES)), data=st.data())
 def test_promise_6_exact_sums(layout: Spec, bodies: dict[str, str], data: st.DataObject) -> None:
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
     encoding = data.draw(st.sampled_from(["o200k_base", "cl100k_base"]))
@@ -282,7 +302,7 @@ def test_promise_7_no_silent_cut(spec: Spec, values: dict[str, str], chosen: tup
 @given(spec=shapes(), values=VALUES, chosen=CHOSEN)
 def test_promise_4_same_inputs_same_bytes(spec: Spec, values: dict[str, str], chosen: tuple[str, str]) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
-    turn = Turn(values, now=NOW, profile=chosen[0], variant=chosen[1], message="Hi")
+    turn = Turn(values, now=NOW, profile=chosen[0], variant=chosen[1], message=Message("user", "Hi"))
     one, other = made(spec), made(json.loads(json.dumps(spec)))
     call = one.prepare_call(turn)
 
@@ -411,7 +431,9 @@ def test_only_stable_inputs_change_the_stable_text(first: str, second: str, othe
     one = engine()
     calls = [
         one.prepare_call(Turn({"one": first}, now=NOW, profile=mode)),
-        one.prepare_call(Turn({"one": second, "two": other, "who": other}, now=NOW + timedelta(hours=hours), profile=mode)),
+        one.prepare_call(
+            Turn({"one": second, "two": other, "who": other}, now=NOW + timedelta(hours=hours), profile=mode)
+        ),
     ]
     before, after = (compiled(one.agent, call, one.prepare_step(call)) for call in calls)
 

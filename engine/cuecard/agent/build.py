@@ -50,7 +50,8 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
 
 def _files(sources: AgentSources) -> dict[str, FileText]:
     """What sections may show, by path; a file that is not there is missing here, too."""
-    found = {source.path: FileText(source.path, str(clean(without_controls(source.text))[0])) for source in sources.files}
+    texts = {source.path: str(clean(without_controls(source.text))[0]) for source in sources.files}
+    found = {path: FileText(path, text) for path, text in texts.items()}
     return {**found, **{path: FileText(path, None, error) for path, error in sources.unread}}
 
 

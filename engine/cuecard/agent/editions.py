@@ -14,16 +14,23 @@ from cuecard.spec.yaml_text import Document, Path
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A section with its place in the agent file, and that of its text, which a profile or variant may have replaced."""
+    """A section with its place in the agent file, and that of its text, which a profile may have replaced."""
 
     spec: SectionSpec
     at: Path
-    text_at: Path
+    patches: tuple[tuple[SectionPatch, Path], ...] = ()
+
+    def place(self, key: str) -> Path:
+        """Where a key of it is written."""
+        for patch, at in reversed(self.patches):
+            if key in patch.model_fields_set:
+                return (*at, key)
+        return (*self.at, key)
 
 
 def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
     """The sections of every profile with every variant, and of none of them."""
-    everything = tuple(Written(s, ("sections", i), ("sections", i, "text")) for i, s in enumerate(spec.sections))
+    everything = tuple(Written(s, ("sections", i)) for i, s in enumerate(spec.sections))
     profiles = {"": everything} | {
         name: _selected(everything, chosen, ("profiles", name)) for name, chosen in spec.profiles.items()
     }
@@ -94,6 +101,4 @@ def _selected(written: Sequence[Written], selection: SelectionSpec, at: Path) ->
 
 
 def _patched(written: Written, patch: SectionPatch, at: Path) -> Written:
-    return Written(
-        patched(written.spec, patch), written.at, (*at, "text") if patch.text is not None else written.text_at
-    )
+    return Written(patched(written.spec, patch), written.at, (*written.patches, (patch, at)))

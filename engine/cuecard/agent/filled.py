@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,7 +11,7 @@ from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.sections.clock import ClockSource
-from cuecard.sections.conditions import asks_for_tools, inputs_read
+from cuecard.sections.conditions import asks_for_tools
 from cuecard.sections.content import Content, Fill, Given
 from cuecard.sections.files import compile_files
 from cuecard.sections.rows import compile_rows
@@ -23,7 +23,7 @@ from cuecard.spec.skill_file import make_skills
 from cuecard.spec.skills_spec import SkillsSpec
 from cuecard.spec.sources import AgentSources
 from cuecard.spec.tool_list_spec import VisibilitySpec
-from cuecard.template import Template, trusted, trusted_value
+from cuecard.template import Template, clean, trusted, trusted_value, without_controls
 from cuecard.template.guard import escape_text
 from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
@@ -48,7 +48,8 @@ class Filled:
         Raises:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
-        own = trusted_value(values.get(CONTENT + self.id, {}))  # escaped where it was made, also if it has travelled as JSON
+        # Escaped where it was made; marked again, because a call may have travelled as JSON.
+        own = trusted_value(values.get(CONTENT + self.id, {}))
         everything = {**values, **own}
         return self.template.render(trusted_value(everything) if self.trusted else everything)
 
@@ -69,10 +70,9 @@ def local_names(spec: SectionSpec) -> tuple[str, ...]:
     return ("content", *_LOCAL.get(source, ())) if source else ()
 
 
-def names_read(spec: SectionSpec, fill: Fill | None) -> Iterator[str]:
-    """The inputs that a section reads outside of its text."""
-    yield from inputs_read(spec.when) if spec.when else ()
-    yield from getattr(fill, "inputs", ())
+def inputs_of(fill: Fill | None) -> Sequence[str]:
+    """The inputs that a source reads."""
+    return sorted(getattr(fill, "inputs", ()))
 
 
 def is_constant(spec: SectionSpec) -> bool:
@@ -116,7 +116,8 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
         return compile_files(spec.files, f"{name}.files", escaping=escaping, printed=own), ()
     if spec.tools:
         seen = world.visibility
-        return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=trusted), ()
+        # A tool server may have written the descriptions.
+        return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=printed), ()
     if spec.skills:
         return _skills(spec.skills, f"{name}.skills", world)
     if spec.facts:
@@ -136,6 +137,7 @@ class SkillsFill:
     fill: Fill
 
     def __call__(self, given: Given) -> Content:
+        """The list of skills for one call."""
         return self.fill(given)
 
 
@@ -149,4 +151,5 @@ def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[P
 
 def _guarded(world: World, text: str) -> str:
     """Data that can be neither a part of the layout nor an element of another section."""
-    return escape_text(guard_layout(text, world.guard)[0], world.names, mode=world.layout.escaping)
+    seen = str(clean(without_controls(text))[0])
+    return escape_text(guard_layout(seen, world.guard)[0], world.names, mode=world.layout.escaping)

@@ -9,20 +9,32 @@ from functools import partial
 from cuecard.agent.checks.listed_sections import ListedText
 from cuecard.agent.editions import Written, check_selections, written_editions
 from cuecard.agent.elements import elements_written
-from cuecard.agent.filled import Filled, SkillsFill, World, default_text, fill_of, is_constant, local_names, names_read
+from cuecard.agent.filled import (
+    Filled,
+    SkillsFill,
+    World,
+    default_text,
+    fill_of,
+    inputs_of,
+    is_constant,
+    local_names,
+    source_of,
+)
+from cuecard.agent.headings import Headings
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import BUILT_IN, PROTOCOLS, Section
 from cuecard.errors import Problem, SpecError, TemplateError
 from cuecard.model import Tier
+from cuecard.sections.conditions import inputs_read
 from cuecard.sections.content import Fill
 from cuecard.sections.layout import guard_of
 from cuecard.sections.skill_select import check_skill_names
 from cuecard.spec.agent_file import AgentFile
 from cuecard.spec.inline import inline_problem
-from cuecard.spec.section_file import LayoutSpec, SectionSpec
+from cuecard.spec.section_file import SOURCES
 from cuecard.spec.sources import AgentSources, SourceText
 from cuecard.spec.yaml_text import Document, problem_at
-from cuecard.template import Escaping, InputUse, Template, compile_template, trusted
+from cuecard.template import Escaping, InputUse, Template, compile_template
 from cuecard.template.layout_guard import LayoutGuard, layout_guard
 from cuecard.template.source import Source
 
@@ -45,7 +57,8 @@ class Listed:
     ) -> None:
         """Compile every section of every edition, each once; `tools` have their names as elements in prompts."""
         self.document, self.spec, self.sources, self.memo = document, spec, sources, memo
-        self.problems: list[Problem] = [*check_selections(document, spec)]
+        self._headings = Headings(document, spec.layout)
+        self.problems: list[Problem] = [*check_selections(document, spec), *self._headings.problems]
         self.guard = self._guard()
         self._names = elements_written(spec, sources) | tools
         self._world = World(sources, spec.layout, spec.tools.visibility, self.guard, self._names)
@@ -96,11 +109,13 @@ class Listed:
         if template is None:
             return None
         fill, problems = fill_of(spec, self._world)
-        self.problems += [*problems, *self._step_reads(written, fill)]
+        self.problems += [self._placed(problem, written) for problem in problems]
         if isinstance(fill, SkillsFill):
-            at = (*written.at, "skills")
+            at = written.place("skills")
             self.problems += check_skill_names(self.document, at, fill.spec, fill.skills)
-        uses = [*self._text_uses(written, template), *self._other_uses(written, fill)]
+        in_text, others = [*self._text_uses(written, template)], [*self._other_uses(written, fill)]
+        self.problems += self._step_reads(written, in_text, others)
+        uses = [*in_text, *others]
         self.uses += uses
         reads = frozenset(use.name for use in uses)
         return Section(
@@ -109,8 +124,8 @@ class Listed:
             reads=reads,
             source=self._source(written),
             render=Filled(template, spec.id, spec.trust == "author"),
-            heading=_heading(self.spec.layout, spec),
-            lead=_lead(self.spec.layout, spec),
+            heading=self._headings.heading(spec),
+            lead=self._headings.lead(spec),
             stable=self._is_stable(written),
             spec=spec,
             fill=fill,
@@ -143,23 +158,45 @@ class Listed:
         if file:
             return problem_at(file.name, file.text, use.span, code, message, hint)
         problem = Problem(code, message, hint, written.spec.id, use.span)
-        return inline_problem(self.document, written.text_at, problem) if written.spec.text else problem
+        return inline_problem(self.document, written.place("text"), problem) if written.spec.text else problem
 
     def _other_uses(self, written: Written, fill: Fill | None) -> Iterator[SectionUse]:
-        for name in names_read(written.spec, fill):
-            yield SectionUse(name, partial(self.document.problem, written.at))
+        condition = written.spec.when
+        for name in dict.fromkeys(inputs_read(condition) if condition else ()):
+            yield SectionUse(name, partial(self.document.problem, written.place("when")))
+        for name in inputs_of(fill):
+            yield SectionUse(name, partial(self.document.problem, written.place(source_of(written.spec))))
 
-    def _step_reads(self, written: Written, fill: Fill | None) -> Iterator[Problem]:
-        """Conditions and sources are looked at before any tool is discovered."""
-        if PROTOCOLS in names_read(written.spec, fill):
+    def _step_reads(
+        self, written: Written, in_text: Sequence[SectionUse], others: Sequence[SectionUse]
+    ) -> Iterator[Problem]:
+        """What is discovered step by step is read by texts of the system prompt alone.
+
+        Conditions and sources are looked at before that, and a message that was sent stays what it is.
+        """
+        role = written.spec.role
+        if any(use.name == PROTOCOLS for use in others):
             message = f"only a section's text can read `{PROTOCOLS}`, no condition and no source"
             hint = "without tool instructions, a section whose text holds nothing else leaves no trace"
             yield self.document.problem(written.at, "undeclared-input", message, hint)
+        if role != "system" and any(use.name == PROTOCOLS for use in in_text):
+            message, hint = f"`{PROTOCOLS}` has no place in a message of role {role}", "leave out `role`"
+            yield self.document.problem(written.place("role"), "wrong-value", message, hint)
+
+    def _placed(self, problem: Problem, written: Written) -> Problem:
+        """The problem of a source at the key that it is about."""
+        key, _, rest = problem.name.removeprefix(f"sections.{written.spec.id}.").partition(".")
+        if key not in SOURCES:
+            return problem
+        at = (*written.place(key), *(rest.split(".") if rest else ()))
+        if at in self.document.values:
+            return inline_problem(self.document, at, problem)
+        return self.document.problem(at, problem.code, problem.message, problem.hint, severity=problem.severity)
 
     def _moved(self, problem: Problem, written: Written, name: str) -> Problem:
         """The problem at the place in the file where people wrote the text."""
         if problem.name == name and written.spec.text is not None:
-            return inline_problem(self.document, written.text_at, problem)
+            return inline_problem(self.document, written.place("text"), problem)
         files = {file.stem: file.name for file in self.sources.partials}
         return replace(problem, name=files.get(problem.name, problem.name))
 
@@ -169,7 +206,7 @@ class Listed:
         inferred: Tier = "step" if "step" in tiers else "call" if tiers or not is_constant(spec) else "static"
         if spec.tier and _RHYTHM.index(spec.tier) < _RHYTHM.index(inferred):
             why = ", ".join(sorted(reads)) or "a source that differs from call to call"
-            place, hint = (*written.at, "tier"), f"write `tier: {inferred}`, or leave it out"
+            place, hint = written.place("tier"), f"write `tier: {inferred}`, or leave it out"
             message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
             self.problems.append(self.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred
@@ -185,21 +222,6 @@ class Listed:
         paths = {source.name: source.path for source in self.sources.texts()}
         name = self.document.origin(written.at).name
         return f"{paths.get(name, name)}:{self.document.span(written.at).line}"
-
-
-def _heading(layout: LayoutSpec, spec: SectionSpec) -> str:
-    own = layout.groups[spec.group].heading if spec.group in layout.groups else None
-    return _titled(layout.heading if own is None else own, spec.title)
-
-
-def _lead(layout: LayoutSpec, spec: SectionSpec) -> str:
-    return _titled(layout.heading, layout.groups[spec.group].title) if spec.group in layout.groups else ""
-
-
-def _titled(heading: str, title: str) -> str:
-    if not title or not heading:
-        return ""
-    return compile_template(heading, name="layout.heading").render({"title": trusted(title)})
 
 
 def _compile(

@@ -42,8 +42,9 @@ class Section:
     """A named part of the prompt: how often it may change, what it reads, where it is written, and how it renders.
 
     `heading` stands before it in the prompt, `lead` before the first section of its group, and `stable` says on which
-    side of the layout's boundary it is. `spec` is how it is configured in a list of sections, `fill` its source. `values` are all
-    values of a call that it depends on, by name: those that it reads, what its source has made, the date of a clock.
+    side of the layout's boundary it is. `spec` is how it is configured in a list of sections, `fill` its source.
+    `values` are all values of a call that it depends on, by name: those that it reads, what its source has made, the
+    date of a clock.
     """
 
     id: str

@@ -16,7 +16,7 @@ from cuecard.model import DeliveryWish, Json, Step
 from cuecard.model.messages import Message
 
 Form: TypeAlias = Literal["text", "json", "manifest", "messages", "compiled"]
-"""For people, everything for machines, only the record, which holds no text, all messages, or stable and dynamic text."""
+"""For people; for machines, everything, the record without texts, all messages, or stable and dynamic text apart."""
 
 
 def render(

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.outside.content import find_content
-from cuecard.outside.reading import read_text
 from cuecard.outside.mcp import ServerCommand
+from cuecard.outside.reading import read_text
 from cuecard.spec.assistant_file import AssistantFile, fill, unknown_placeholders
 from cuecard.spec.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.spec.validate import validate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
@@ -65,12 +65,12 @@ class _Reader:
         """What is wrong with the files that this one extends; those that can be read are put into `found`."""
         for at, place in _extended(document):
             target = self.folder / source.path.rpartition("/")[0] / place
-            file = target / "agent.yaml" if target.is_dir() else target
+            file = target / "agent.yaml" if _found(Path.is_dir, target) else target
             name = Path(os.path.relpath(file, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
                 yield document.problem(at, "extends-cycle", f"`{place}` leads back here", hint)
-            elif not file.is_file():
+            elif not _found(Path.is_file, file):
                 hint = f"no such file: {shown(file)}"
                 yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)
             elif name not in found:
@@ -124,7 +124,7 @@ class _Reader:
     def optional(self, place: str) -> Iterator[SourceText]:
         """A file that may be missing; where it is there but cannot be read, the reason is kept."""
         target = self.folder / place
-        if target.exists():
+        if _found(Path.exists, target):
             try:
                 yield replace(read_text(target, self.folder), path=place)
             except SpecError as error:
@@ -132,7 +132,7 @@ class _Reader:
 
     def text(self, document: Document, key: Place, place: str) -> Iterator[SourceText]:
         """The one file at `place`, by the path that a section wrote."""
-        if (self.folder / place).is_dir():
+        if _found(Path.is_dir, self.folder / place):
             hint = f"name a file in {shown(self.folder / place)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
             return
@@ -144,7 +144,7 @@ class _Reader:
         if not isinstance(place, str) or not place:
             return
         target = self.folder / place
-        if not target.exists():
+        if not _found(Path.exists, target):
             hint = f"no such file or folder: {shown(target)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
             return
@@ -165,6 +165,14 @@ def _extended(document: Document) -> Iterator[tuple[Place, str]]:
     for index, text in enumerate(written if isinstance(written, list) else [written]):
         if isinstance(text, str) and text:
             yield ("extends", index) if isinstance(written, list) else ("extends",), text
+
+
+def _found(check: Callable[[Path], bool], path: Path) -> bool:
+    """What the check says; false for a name that the file system cannot even look up, such as one that is too long."""
+    try:
+        return check(path)
+    except (OSError, ValueError):
+        return False
 
 
 def _is(value: Json) -> TypeGuard[dict[str, Json]]:

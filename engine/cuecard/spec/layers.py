@@ -51,7 +51,7 @@ def lay_over(documents: Sequence[tuple[Document, str]]) -> Document:
 
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
     """Each value with its dotted path (sections by their ids), the document that wrote it, and the line."""
-    for path, value in _leaves(document.value, ()):
+    for path, _ in _leaves(document.value, ()):
         yield _dotted(document.value, path), document.origin(path), document.span(path).line
 
 

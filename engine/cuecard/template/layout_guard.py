@@ -15,7 +15,7 @@ _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
 """What some reader takes for the end of a line."""
 
 _START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
-"""Up to three blanks: Markdown takes a line with more of them for code. At the beginning, any: a layout may trim them."""
+"""Up to three blanks: Markdown takes a line with more for code. At the beginning, any: a layout may trim them."""
 
 _END = f"(?=(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z))"
 

@@ -40,7 +40,11 @@ def rules() -> MemorySpec:
         ("web_search", {"data": [{"id": "w", "title": "News"}]}, [("resource", "w", "News")]),
         ("cms_getPage", {"id": "p", "title": "\x1b[2JHo\0me\ud800"}, [("page", "p", "[2JHome")]),
         ("cms_getPage", {"id": "p\0", "title": "Home"}, []),
-        ("cms_listPages", {"data": [{"id": "p", "type": "pa\x1bge", "title": "\x1b"}]}, [("page", "p", "Unnamed page")]),
+        (
+            "cms_listPages",
+            {"data": [{"id": "p", "type": "pa\x1bge", "title": "\x1b"}]},
+            [("page", "p", "Unnamed page")],
+        ),
         ("cms_getPage", {"id": "no-name"}, []),
         ("cms_getPage", {"id": True, "title": "x"}, []),
         ("cms_getPage", "not json", []),

@@ -74,7 +74,9 @@ def test_the_compiled_parts_make_the_prompt(engine: Engine, bodies: tuple[str, .
     assert made.stable_text == in_parts(engine, {**values, "c": "other", "d": ""}).stable_text
 
 
-@pytest.mark.parametrize("value", ["<!-- below -->", " <!-- BELOW -->", "x\n<!-- below -->\n## C\ny", "<!-- bel", "## C"])
+@pytest.mark.parametrize(
+    "value", ["<!-- below -->", " <!-- BELOW -->", "x\n<!-- below -->\n## C\ny", "<!-- bel", "## C"]
+)
 def test_no_value_can_fake_the_boundary(engine: Engine, value: str) -> None:
     made = in_parts(engine, {"a": value, "b": "ow -->", "c": value, "d": value})
 
@@ -85,7 +87,8 @@ def test_no_value_can_fake_the_boundary(engine: Engine, value: str) -> None:
 def test_without_trimming_white_space_is_kept_and_says_something(tmp_path: Path) -> None:
     engine = opened(
         tmp_path,
-        "agent: a\nlayout: {trim: false, separator: '|'}\nsections: [{id: a, text: ' a '}, {id: b, text: ' '}, {id: c, text: ''}]\n",
+        "agent: a\nlayout: {trim: false, separator: '|'}\n"
+        "sections: [{id: a, text: ' a '}, {id: b, text: ' '}, {id: c, text: ''}]\n",
     )
 
     assert step(engine).system == " a | "

@@ -10,6 +10,7 @@ from cuecard import Engine, Turn
 from cuecard.model.messages import Message
 from unit.sections_mode.agents import TOOLS, cut, opened, prompt, search, step
 
+HI = Message("user", "Hi")
 LINES = "\\n".join(f"Line {number} of the list." for number in range(1, 9))
 
 
@@ -73,7 +74,9 @@ def test_over_the_total_the_lowest_priority_goes_first_and_of_equals_the_last(tm
 
 
 def test_a_cut_section_stays_away_when_the_prompt_is_rewritten(tmp_path: Path) -> None:
-    text = PRIORITIES + '  - {id: p, text: "{{{activeProtocols}}}"}\ntools: {instructions: t.yaml, core: [tool_search]}\n'
+    text = (
+        PRIORITIES + '  - {id: p, text: "{{{activeProtocols}}}"}\ntools: {instructions: t.yaml, core: [tool_search]}\n'
+    )
     base = opened(tmp_path, text.replace("TOTAL", "1000"), t_yaml=TOOLS)
     room = sum(segment.tokens for segment in step(base).segments) - 1
     engine = opened(tmp_path, text.replace("TOTAL", str(room)), delivery="rewrite", t_yaml=TOOLS)
@@ -81,7 +84,7 @@ def test_a_cut_section_stays_away_when_the_prompt_is_rewritten(tmp_path: Path) -
 
     assert "delta" not in made.system
     assert made.manifest.total_tokens <= room
-    assert cut(made, "d")
+    assert cut(made, "d").reason.startswith("budget.total: ")
 
 
 def test_a_budget_of_protocols_in_a_section_holds_at_every_step(tmp_path: Path) -> None:
@@ -122,7 +125,7 @@ def roles(tmp_path: Path) -> Engine:
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
 def test_a_section_that_is_a_message_is_never_in_the_system_prompt(tmp_path: Path, delivery: str) -> None:
     engine = opened(tmp_path, f"{ROLES}delivery: {delivery}\n", t_yaml=TOOLS)
-    made = step(engine, Turn(message="Hi"), "get_page")
+    made = step(engine, Turn(message=HI), "get_page")
 
     assert "Ann" not in made.system
     assert "Welcome" not in made.system
@@ -135,7 +138,7 @@ def test_a_section_that_is_a_message_is_never_in_the_system_prompt(tmp_path: Pat
 
 
 def test_messages_of_sections_are_not_for_a_store(roles: Engine) -> None:
-    made = step(roles, Turn(message="Hi"))
+    made = step(roles, Turn(message=HI))
 
     assert [(message.id, message.persist) for message in made.messages] == [
         ("", False),
@@ -149,7 +152,8 @@ def test_a_silent_message_is_left_out_with_the_reason(tmp_path: Path) -> None:
     engine = opened(
         tmp_path,
         "agent: a\ninputs: {user: {default: ''}}\n"
-        "sections: [{id: a, text: a}, {id: b, role: user, text: '{{{user}}}'}, {id: c, role: user, when: user, text: c}]\n",
+        "sections: [{id: a, text: a}, {id: b, role: user, text: '{{{user}}}'}"
+        ", {id: c, role: user, when: user, text: c}]\n",
     )
     made = step(engine)
 
@@ -159,7 +163,7 @@ def test_a_silent_message_is_left_out_with_the_reason(tmp_path: Path) -> None:
 
 def test_a_prompt_of_messages_alone_has_no_system_message(tmp_path: Path) -> None:
     engine = opened(tmp_path, "agent: a\nsections: [{id: a, role: user, text: a}]\n")
-    made = step(engine, Turn(message="Hi"))
+    made = step(engine, Turn(message=HI))
 
     assert made.system == ""
     assert [message.role for message in made.messages] == ["user", "user"]
@@ -172,7 +176,7 @@ def test_a_system_prompt_that_begins_with_a_discovery_gets_its_message(tmp_path:
         'sections: [{id: p, text: "{{{activeProtocols}}}"}]\n',
         t_yaml=TOOLS,
     )
-    call = engine.prepare_call(Turn(message="Hi", tools=("get_page",)))
+    call = engine.prepare_call(Turn(message=HI, tools=("get_page",)))
     before, after = engine.prepare_step(call), engine.prepare_step(call, [search("get_page")])
 
     assert [message.role for message in before.messages] == ["user"]

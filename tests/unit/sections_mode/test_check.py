@@ -20,7 +20,9 @@ STATIC = "{id: s, text: Ten letters in here.}"
 
 def found(folder: Path, sections: str, more: str = "", /, **files: str) -> list[Problem]:
     """Every problem; a character counts as a token."""
-    text = f"agent: a\ninputs: {{x: {{default: ''}}}}\n{more}sections: [{sections}, {{id: last, text: '{{{{{{x}}}}}}'}}]\n"
+    text = (
+        f"agent: a\ninputs: {{x: {{default: ''}}}}\n{more}sections: [{sections}, {{id: last, text: '{{{{{{x}}}}}}'}}]\n"
+    )
     draft = make_draft(read_agent(agent(folder, text, **files)), Memo())
     return [*draft.problems, *lint(draft, count=len, schema=RNG)]
 
@@ -33,7 +35,10 @@ def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[s
     ("first", "message"),
     [
         ("{id: a, text: '{{{x}}}'}", "section-order: `a` changes from call to call, before 20 tokens of static text"),
-        ("{id: a, clock: {zone: UTC}}", "section-order: `a` changes from call to call, before 20 tokens of static text"),
+        (
+            "{id: a, clock: {zone: UTC}}",
+            "section-order: `a` changes from call to call, before 20 tokens of static text",
+        ),
         ("{id: a, text: a, when: x}", "conditional-section: `a` comes and goes, before 20 tokens of static text"),
         (
             "{id: a, text: '{{{activeProtocols}}}'}",
@@ -41,9 +46,7 @@ def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[s
         ),
     ],
 )
-def test_what_changes_before_static_text_is_told_with_what_that_costs(
-    tmp_path: Path, first: str, message: str
-) -> None:
+def test_what_changes_before_static_text_is_told_with_what_that_costs(tmp_path: Path, first: str, message: str) -> None:
     assert told(tmp_path, f"{first}, {STATIC}") == [message]
     assert told(tmp_path, f"{STATIC}, {first}") == []
 
@@ -78,14 +81,14 @@ def test_text_that_looks_as_if_it_changed_is_shown_where_it_stands(tmp_path: Pat
         ("{id: a, text: 'Twelve more.{{{x}}}'}", False),
     ],
 )
-def test_only_what_is_always_there_can_be_over_the_budget(tmp_path: Path, section: str, over: bool) -> None:
+def test_only_what_is_always_there_can_be_over_the_budget(tmp_path: Path, section: str, *, over: bool) -> None:
     codes = [p.code for p in found(tmp_path, f"{STATIC}, {section}", "budget: {total: 25}\n")]
 
     assert ("over-budget" in codes) is over
 
 
 @pytest.mark.parametrize(("delivery", "over"), [("append", False), ("frozen", True)])
-def test_instructions_that_are_always_there_count(tmp_path: Path, delivery: str, over: bool) -> None:
+def test_instructions_that_are_always_there_count(tmp_path: Path, delivery: str, *, over: bool) -> None:
     more = f"delivery: {delivery}\nbudget: {{total: 150}}\ntools: {{instructions: t.yaml, core: [tool_search]}}\n"
     codes = [p.code for p in found(tmp_path, "{id: p, text: '{{{activeProtocols}}}'}", more, t_yaml=TOOLS)]
 

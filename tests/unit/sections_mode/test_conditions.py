@@ -60,7 +60,7 @@ def condition(written: Json) -> ConditionSpec:
         ({"all": ["text", {"any": ["zero", "no"]}]}, False),
     ],
 )
-def test_a_condition_holds_as_it_reads(written: Json, expected: bool) -> None:
+def test_a_condition_holds_as_it_reads(written: Json, *, expected: bool) -> None:
     assert holds(condition(written), VALUES, {"get_page"}) is expected
     assert holds(ConditionSpec.model_validate({"not": written}), VALUES, {"get_page"}) is not expected
 
@@ -145,7 +145,9 @@ def test_an_undeclared_name_in_a_condition_is_an_error(tmp_path: Path) -> None:
         )
 
 
-@pytest.mark.parametrize("key", ["when: activeProtocols", "when: {not: activeProtocols}", "rows: {input: activeProtocols}"])
+@pytest.mark.parametrize(
+    "key", ["when: activeProtocols", "when: {not: activeProtocols}", "rows: {input: activeProtocols}"]
+)
 def test_no_condition_and_no_source_can_wait_for_what_is_discovered_later(tmp_path: Path, key: str) -> None:
     with pytest.raises(SpecError, match="only a section's text can read `activeProtocols`"):
         opened(

@@ -21,8 +21,8 @@ def place(folder: Path, text: str) -> tuple[int, int, str]:
 
 EXACT = [
     "  - {id: a, text: '{{{nobody}}}'}\n",
-    "  - {id: a, text: \"So {{{nobody}}}\"}\n",
-    "  - {id: a, text: \"So {{{nobody}}}\\nmore\"}\n",
+    '  - {id: a, text: "So {{{nobody}}}"}\n',
+    '  - {id: a, text: "So {{{nobody}}}\\nmore"}\n',
     "  - id: a\n    text: plain {{{nobody}}}\n",
     "  - id: a\n    text: |\n      one\n\n      two {{{nobody}}}\n",
     "  - id: a\n    text: |-\n\n\n      two {{{nobody}}}\n",
@@ -36,11 +36,11 @@ EXACT = [
 AT_THE_TEXT = [
     ("  - id: a\n    text: >\n      folded\n      {{{nobody}}}\n", (4, 11)),
     ("  - id: a\n    text: >2-\n        folded\n      {{{nobody}}}\n", (4, 11)),
-    ("  - {id: a, text: \"one\\ntwo {{{nobody}}}\"}\n", (3, 19)),
-    ("  - {id: a, text: \"\\u0041 {{{nobody}}}\"}\n", (3, 19)),
+    ('  - {id: a, text: "one\\ntwo {{{nobody}}}"}\n', (3, 19)),
+    ('  - {id: a, text: "\\u0041 {{{nobody}}}"}\n', (3, 19)),
     ("  - {id: a, text: 'it''s {{{nobody}}}'}\n", (3, 19)),
     ("  - id: a\n    text: plain\n      goes on {{{nobody}}}\n", (4, 11)),
-    ("  - id: a\n    text: \"quoted\n\n      goes on {{{nobody}}}\"\n", (4, 11)),
+    ('  - id: a\n    text: "quoted\n\n      goes on {{{nobody}}}"\n', (4, 11)),
 ]
 
 

@@ -36,7 +36,9 @@ def ids(engine: Engine) -> list[str]:
 
 
 def test_mappings_are_merged_key_by_key_at_any_depth(tmp_path: Path) -> None:
-    spec = over(tmp_path, 'budget: {protocols: 100}\nlayout: {boundary: {marker: "<!-- here -->", before: tone}}').agent.spec
+    spec = over(
+        tmp_path, 'budget: {protocols: 100}\nlayout: {boundary: {marker: "<!-- here -->", before: tone}}'
+    ).agent.spec
 
     assert (spec.budget.total, spec.budget.protocols) == (900, 100)
     assert spec.layout.separator == "\n---\n"
@@ -142,7 +144,9 @@ sections:
 def test_three_layers_tell_of_every_value_which_line_of_which_file_wrote_it(tmp_path: Path) -> None:
     write(tmp_path / "org" / "base.yaml", BASE)
     write(tmp_path / "team" / "agent.yaml", "extends: ../org/base.yaml\n\nsections:\n  - {id: tone, text: Be warm.}\n")
-    engine = opened(tmp_path, "extends: team\nagent: mine\nsections:\n  - {id: tone, title: Tone}\n  - {id: extra, text: x}\n")
+    engine = opened(
+        tmp_path, "extends: team\nagent: mine\nsections:\n  - {id: tone, title: Tone}\n  - {id: extra, text: x}\n"
+    )
     origins = step(engine).manifest.origins
 
     assert origins["agent"] == "agent.yaml:2"
@@ -178,7 +182,12 @@ tools: {instructions: tools, core: [tool_search]}
 variants: {v: {sections: [{id: a, file: texts/v.md}]}}
 """,
     )
-    for name, text in (("texts/a.md", "{{> p}}"), ("texts/b.md", "b"), ("texts/v.md", "v"), ("partials/p.hbs", "partial")):
+    for name, text in (
+        ("texts/a.md", "{{> p}}"),
+        ("texts/b.md", "b"),
+        ("texts/v.md", "v"),
+        ("partials/p.hbs", "partial"),
+    ):
         write(tmp_path / "org" / name, text)
     write(tmp_path / "org/skills/bake/SKILL.md", "---\nname: bake\ndescription: Bakes bread\n---\nKnead.\n")
     write(tmp_path / "org/tools/t.yaml", "tools: {tool_search: {before: a, after: b, next: c, gotcha: d}}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -71,7 +71,7 @@ def test_a_file_that_may_be_missing_comes_and_goes(folder: Folder, reports: Repo
 
     assert status.refused is None
     assert "A note." not in engine.prepare_step(engine.prepare_call()).system
-    assert [row.status for row in engine.prepare_call().sources][0] == "missing"
+    assert engine.prepare_call().sources[0].status == "missing"
 
 
 def test_a_file_that_cannot_be_read_any_more_is_told_and_the_prompt_goes_on(folder: Folder, reports: Reports) -> None:
@@ -80,7 +80,7 @@ def test_a_file_that_cannot_be_read_any_more_is_told_and_the_prompt_goes_on(fold
     call = reports.watcher.current.prepare_call()
 
     assert reports.watcher.status.refused is None
-    assert [row.status for row in call.sources][0] == "read_error"
+    assert call.sources[0].status == "read_error"
     assert "NOTES.md" in call.diagnostics[0].message
 
 

@@ -17,8 +17,14 @@ CASES = Path(__file__).parents[2] / "cases" / "agents"
 GOOD = sorted(
     [
         *content_root().glob("prompts/*/agent.yaml"),
-        *(CASES / name / "agent.yaml" for name in ("extends_three_layers", "sections_from_sources", "profile_and_variant")),
-        *(CASES / name / "agent.yaml" for name in ("roles_and_messages", "sections_with_a_boundary", "sections_laid_out")),
+        *(
+            CASES / name / "agent.yaml"
+            for name in ("extends_three_layers", "sections_from_sources", "profile_and_variant")
+        ),
+        *(
+            CASES / name / "agent.yaml"
+            for name in ("roles_and_messages", "sections_with_a_boundary", "sections_laid_out")
+        ),
         *(CASES / "extends_three_layers").rglob("*.yaml"),
     ]
 )
@@ -35,7 +41,7 @@ def mistakes(text: str) -> list[str]:
     return [error.json_path for error in validator().iter_errors(read_yaml(text, "agent.yaml").value)]
 
 
-@pytest.mark.parametrize("path", [p for p in GOOD if p.name not in {"turn.yaml"}], ids=lambda p: "/".join(p.parts[-2:]))
+@pytest.mark.parametrize("path", [p for p in GOOD if p.name != "turn.yaml"], ids=lambda p: "/".join(p.parts[-2:]))
 def test_an_agent_file_that_opens_is_valid_for_editors(path: Path) -> None:
     assert mistakes(path.read_text(encoding="utf-8")) == []
 
@@ -49,7 +55,10 @@ def test_an_agent_file_that_opens_is_valid_for_editors(path: Path) -> None:
         ("agent: a\nsections: [{id: a, text: a, budget: 0}]", "$.sections[0].budget"),
         ("agent: a\nsections: [{id: a, text: a, when: {equls: {a: 1}}}]", "$.sections[0].when"),
         ("agent: a\nsections: [{id: a, text: a, when: {all: []}}]", "$.sections[0].when"),
-        ("agent: a\nsections: [{id: a, text: a}]\nprofiles: {p: {sections: [{id: a, before: b}]}}", "$.profiles.p.sections[0]"),
+        (
+            "agent: a\nsections: [{id: a, text: a}]\nprofiles: {p: {sections: [{id: a, before: b}]}}",
+            "$.profiles.p.sections[0]",
+        ),
         ("agent: a\nlayout: {boundary: {marker: x}}", "$.layout.boundary"),
         ("sections: [{id: a, text: a}]", "$"),
     ],

@@ -37,8 +37,8 @@ EIGHT = [
 ]
 BLOCKS = ["current-channel", "conversation-context", "conversation-summary"]
 NOTE = (
-    "Note: these are earlier messages, shortened. Where the results of tools in this turn say something else (a date, a "
-    "name, a figure), the results are right and the summary is old."
+    "Note: these are earlier messages, shortened. Where the results of tools in this turn say something else (a date, "
+    "a name, a figure), the results are right and the summary is old."
 )
 """Our words for the note that seed 000 closes a summary with."""
 

@@ -17,7 +17,7 @@ _RHYTHM = {"call": "from call to call", "step": "from step to step"}
 
 @dataclass(frozen=True, slots=True)
 class ListedText:
-    """A section with its text: `moved` puts a problem of the text where people wrote it, `problem` makes one of the section."""
+    """A section with its text: `moved` puts a problem of the text where people wrote it, `problem` makes one."""
 
     section: Section
     source: Source
