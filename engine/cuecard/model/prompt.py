@@ -14,8 +14,8 @@ from cuecard.model.values import Authority, Delivery, ReloadPolicy, Tier
 class Segment:
     """A piece of the system prompt; `tokens` in the manifest's encoding, `sha256` of the UTF-8 text, in hex.
 
-    In a step of an engine with a salt, `sha256` is salted as in the manifest. `stable` is false behind the boundary of a
-    layout that has one.
+    In a step of an engine with a salt, `sha256` is salted as in the manifest. `stable` is false behind the boundary of
+    a layout that has one.
     """
 
     id: str
