@@ -28,6 +28,7 @@ def watch(
     *,
     delivery: DeliveryWish | None = None,
     clock: Clock = utc_now,
+    salt: str = "",
     ready: Callable[[Engine], Engine] | None = None,
     state: str | Path | None = None,
     pace: Pace | None = None,
@@ -38,6 +39,7 @@ def watch(
         path: the agent file, or a folder with `agent.yaml`.
         delivery: overrides the agent file's `delivery`.
         clock: asked for the time when a turn does not say.
+        salt: as for `Engine.open`; what `Status` tells is never salted.
         ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`.
         state: the folder that keeps the last good state for a restart; without it, the user's state folder.
         pace: how patient to be with files that are being written.
@@ -47,21 +49,23 @@ def watch(
     """
     files = AgentFiles(path)
     last_good = LastGood(user_folder() if state is None else Path(state), files.agent)
-    return Watcher(files, _Maker(delivery, clock, ready), last_good, pace)
+    return Watcher(files, _Maker(delivery, clock, salt, ready), last_good, pace)
 
 
 class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
-    def __init__(self, delivery: DeliveryWish | None, clock: Clock, ready: Callable[[Engine], Engine] | None) -> None:
-        self._delivery, self._clock, self._ready = delivery, clock, ready
+    def __init__(
+        self, delivery: DeliveryWish | None, clock: Clock, salt: str, ready: Callable[[Engine], Engine] | None
+    ) -> None:
+        self._delivery, self._clock, self._salt, self._ready = delivery, clock, salt, ready
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
     def __call__(self, sources: AgentSources) -> Engine:
         agent = build_agent(sources, self._memo)
         delivery = self._delivery or agent.spec.delivery
-        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock)
+        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock, self._salt)
         engine = self._ready(engine) if self._ready else engine
         self._memo.forget_unused()
         return engine

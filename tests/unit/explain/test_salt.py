@@ -14,6 +14,7 @@ from cuecard import Call, Engine, Step, Turn
 from cuecard.cli.main import main
 from cuecard.manifest import manifest_from_json, manifest_json
 from cuecard.seal import NOTHING, fingerprints, name_of, seal
+from cuecard.watching import watch
 from unit.explain.tiny import HOME, NOON, found, step, write
 
 DIGEST = re.compile(r"[0-9a-f]{12,}")
@@ -114,6 +115,11 @@ def test_the_environment_salts_what_the_command_line_prints(
     assert ended.value.code == 0
     assert manifest_from_json(json.loads(shown)) == step(replace(engine, salt="pepper")).manifest
     assert "pepper" not in shown
+
+
+def test_a_watched_engine_is_salted_too(engine: Engine, tmp_path: Path) -> None:
+    with watch(tmp_path / "agent", delivery="append", salt="pepper", state=tmp_path / "state") as watcher:
+        assert step(watcher.current).manifest == step(replace(engine, salt="pepper")).manifest
 
 
 def test_a_manifest_survives_json(engine: Engine) -> None:
