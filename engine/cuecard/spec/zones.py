@@ -39,7 +39,7 @@ def locale_named(tag: str) -> Locale:
     try:
         from babel import Locale, UnknownLocaleError  # noqa: PLC0415 - more than 10 MB of data, for those who name a locale
     except ImportError:
-        hint = "install `cuecard[locale]`, or leave the locale out"
+        hint = "install the package `babel`, or leave the locale out"
         raise InputError(Problem("no-locales", f"the locale `{tag}` needs Babel", hint)) from None
     try:
         locale = Locale.parse(tag.replace("_", "-"), sep="-")

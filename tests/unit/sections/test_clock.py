@@ -144,5 +144,5 @@ def test_a_machine_without_time_zones_or_babel_says_what_to_install() -> None:
 
     assert said == [
         "unknown-zone install the package `tzdata`, or the time zone database of the operating system",
-        "no-locales install `cuecard[locale]`, or leave the locale out",
+        "no-locales install the package `babel`, or leave the locale out",
     ]
