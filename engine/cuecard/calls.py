@@ -80,11 +80,16 @@ def with_system(call: Call, system: str) -> tuple[Message, ...]:
     return _with_system(call.messages, _system(call), system)
 
 
+def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...]:
+    """The messages of a call that are sections of these ids."""
+    return tuple(message for message in call.messages if _is_section(message, sections))
+
+
 def as_before(agent: Agent, call: Call, previous: Call) -> tuple[Message, ...]:
     """The messages of a call with the system prompt, and the sections that are messages, of the call before it."""
     sections = {section.id for section in agent.sections}
     others = tuple(message for message in call.messages if not _is_section(message, sections))
-    spoken = tuple(message for message in previous.messages if _is_section(message, sections))
+    spoken = spoken_sections(previous, sections)
     return _after_system(_with_system(others, _system(call), _system(previous)), spoken)
 
 

@@ -11,6 +11,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from cuecard.agent import Agent
+from cuecard.calls import spoken_sections
 from cuecard.delivery import Delivered
 from cuecard.errors import InputError, Problem
 from cuecard.model import (
@@ -25,12 +26,13 @@ from cuecard.model import (
     SourceRow,
     TokenSource,
 )
+from cuecard.render import sha256
 from cuecard.seal import name_of, seal
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
 
-Placement: TypeAlias = Literal["system", "appended"]
+Placement: TypeAlias = Literal["system", "message", "appended"]
 
 _FIELDS = tuple(field.name for field in fields(Manifest))
 _RECORD, _TOKENS, _DISCOVERY, _CUT, _DIAGNOSTIC, _ROW = (
@@ -71,12 +73,14 @@ def make_manifest(
     )
     system = sum(segment.tokens for segment in delivered.segments)
     appended = sum(block.tokens for block in delivered.appended)
+    spoken = tuple(_spoken(agent, call, count, salt))
+    messages = sum(record.tokens for record in spoken)
     facts: dict[str, Any] = {
         "agent": call.agent,
         "spec_sha256": seal(call.spec_sha256, salt),
         "delivery": call.delivery,
         "tokens": call.tokens,
-        "sections": (*_in_system(agent, call, delivered), *_appended(delivered, shown)),
+        "sections": (*_in_system(agent, call, delivered), *spoken, *_appended(delivered, shown)),
         "protocols": tuple(_protocols(agent, call, shown, count, salt)),
         "active_tools": (*call.initial, *(d.tool for d in discovered)),
         "discovered": discovered,
@@ -85,7 +89,7 @@ def make_manifest(
         "reload": call.reload,
         "system_tokens": system,
         "appended_tokens": appended,
-        "total_tokens": system + appended,
+        "total_tokens": system + messages + appended,
         "inputs": {name: seal(digest, salt) for name, digest in call.inputs.items()} if salt else call.inputs,
         "salt": name_of(salt),
         "delivery_reason": call.delivery_reason,
@@ -96,6 +100,7 @@ def make_manifest(
         "diagnostics": call.diagnostics,
         "sources": call.sources,
         "origins": agent.origins,
+        "message_tokens": messages,
     }
     return Manifest(**facts, sha256=seal(_fingerprint(facts), salt))
 
@@ -154,6 +159,19 @@ def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[Secti
     for s in delivered.segments:
         source, reads = known.get(s.id, ("", ()))
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
+
+
+def _spoken(agent: Agent, call: Call, count: CountTokens, salt: str) -> Iterator[SectionRecord]:
+    """Sections that are messages of their own; the host's messages have no place in a manifest."""
+    if not agent.spec.sections:
+        return
+    sections = {section.id: section for section in (*agent.sections, *agent.edition(call.profile, call.variant))}
+    for message in spoken_sections(call, sections):
+        section, text = sections[message.id], str(message.content)
+        digest, tokens = seal(sha256(text), salt), count(text)
+        yield SectionRecord(
+            section.id, section.tier, "message", section.source, _REASONS[section.tier], tokens, digest, section.values
+        )
 
 
 def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:

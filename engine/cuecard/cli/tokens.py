@@ -28,7 +28,7 @@ def tokens(
     manifest = step.manifest
     if as_json:
         rows = [asdict(record) for record in manifest.sections]
-        totals = {name: getattr(manifest, f"{name}_tokens") for name in ("system", "appended", "total")}
+        totals = {name: getattr(manifest, f"{name}_tokens") for name in ("system", "message", "appended", "total")}
         print(json.dumps({"tokens": asdict(manifest.tokens), "sections": rows, "totals": totals}, indent=2))
     else:
         Console().print(_table(manifest))

@@ -52,11 +52,11 @@ def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None
     """
     there = [record for record in (old, new) if record is not None]
     tools = any(_holds_protocols(record) for record in there)
-    compaction = (Cause("compaction"),) if pair.compacted and (old or there[0].placement == "system") else ()
+    compaction = (Cause("compaction"),) if pair.compacted and (old or there[0].placement != "appended") else ()
     found = (*compaction, *(_tools(pair, old, new) if tools else ()), *_values(pair, old, new))
     if found:
         return found
-    edit = Cause("file edit", source=there[-1].source if there[-1].placement == "system" else "")
+    edit = Cause("file edit", source=there[-1].source if there[-1].placement != "appended" else "")
     delivery = Cause("delivery", (pair.before.delivery, pair.after.delivery))
     likely = [*((delivery,) if pair.redelivered else ()), *((edit,) if pair.edited else ())]
     if likely:
@@ -135,7 +135,7 @@ def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, Se
     if record is None:
         return {}
     there = {p.id: p for p in manifest.protocols if p.placement == record.placement}
-    if record.placement == "system":
+    if record.placement != "appended":
         return there
     after = {d.tool: d.after_call_id for d in manifest.discovered}
     sources = {tool: f"search result {call}" if call else "search result" for tool, call in after.items()}

@@ -33,7 +33,7 @@ def compare(before: Manifest, after: Manifest) -> Comparison:
         hint = "make both manifests with the same salt, or both without"
         raise InputError(Problem("other-salt", "the two manifests were made with different salts", hint, "manifest"))
     pair = Pair(before, after)
-    changes = (*_changes(pair, "system"), *_changes(pair, "appended"))
+    changes = (*_changes(pair, "system"), *_changes(pair, "message"), *_changes(pair, "appended"))
     return Comparison(changes, _first_break(pair, changes), before.total_tokens, after.total_tokens)
 
 
@@ -50,12 +50,12 @@ def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:
 
 
 def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
-    """By id in the system prompt. The id of a block is made of its text, so blocks go by what brought them."""
+    """By id, but for blocks. The id of a block is made of its text, so blocks go by what brought them."""
     seen: Counter[str] = Counter()
     placed: dict[_Key, _At] = {}
     for at, record in enumerate(manifest.sections):
         if record.placement == placement:
-            name = record.id if placement == "system" else record.source
+            name = record.source if placement == "appended" else record.id
             placed[name, seen[name]] = (at, record)
             seen[name] += 1
     return placed
@@ -75,8 +75,8 @@ def _change(pair: Pair, old: _At | None, new: _At | None, *, moved: bool = True)
 
 
 def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
-    """The system prompt must be the same; of the appended blocks, the earlier ones must come first."""
-    old, new = _texts(pair.before, "system"), _texts(pair.after, "system")
+    """System prompt and sections that are messages must be the same; of the blocks, the earlier ones come first."""
+    old, new = ([*_texts(m, "system"), *_texts(m, "message")] for m in (pair.before, pair.after))
     blocks, blocks_after = _texts(pair.before, "appended"), _texts(pair.after, "appended")
     shared = _shared(old, new)
     if shared < max(len(old), len(new)):

@@ -15,7 +15,7 @@ CauseKind: TypeAlias = Literal["input", "memory", "clock", "file edit", "discove
 gone, another order, another delivery, or a history that was shortened: another summary, or a system prompt that has
 taken in what was appended before."""
 
-Placement: TypeAlias = Literal["system", "appended"]
+Placement: TypeAlias = Literal["system", "message", "appended"]
 
 
 @dataclass(frozen=True, slots=True)

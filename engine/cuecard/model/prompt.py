@@ -84,7 +84,7 @@ class SectionRecord:
 
     id: str
     tier: Tier
-    placement: Literal["system", "appended"]
+    placement: Literal["system", "message", "appended"]
     source: str
     reason: str
     tokens: int
@@ -105,7 +105,8 @@ class TokenSource:
 class Manifest:
     """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
 
-    The tokens of `sections` add up to `total_tokens`; `protocols` says what stands inside them, tool by tool.
+    The tokens of `sections` add up to `total_tokens`; `protocols` says what stands inside them, tool by tool. A section
+    of another role than `system` is a message of its own, right behind the system prompt: `message_tokens` are theirs.
     `inputs` has a fingerprint for each value that sections may read, by name. Where the engine has a salt, every
     fingerprint is salted, and `salt` names the salt (it is empty otherwise): only under equal names can two manifests
     be compared. `delivery_reason` says why `delivery` is this one; `authority`, with whose words instructions reach
@@ -138,6 +139,7 @@ class Manifest:
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: tuple[SourceRow, ...] = ()
     origins: Mapping[str, str] = field(default_factory=dict)
+    message_tokens: int = 0
     sha256: str = ""
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
+from cuecard.explain import compare
 from cuecard.model.messages import Message
 from unit.sections_mode.agents import TOOLS, cut, opened, prompt, search, step
 
@@ -181,3 +182,25 @@ def test_a_system_prompt_that_begins_with_a_discovery_gets_its_message(tmp_path:
 
     assert [message.role for message in before.messages] == ["user"]
     assert after.messages == (Message("system", after.system, persist=False), *before.messages)
+
+
+def test_a_section_with_a_role_is_in_the_manifest_with_what_it_costs(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "agent: a\nsections: [{id: a, text: Hello}, {id: b, role: user, text: Two rolls}]\n")
+    manifest = step(engine).manifest
+
+    assert [(record.id, record.placement) for record in manifest.sections] == [("a", "system"), ("b", "message")]
+    assert manifest.message_tokens == engine.count("Two rolls")
+    assert manifest.total_tokens == manifest.system_tokens + manifest.message_tokens
+
+
+def test_another_text_of_a_section_with_a_role_ends_what_two_prompts_share(tmp_path: Path) -> None:
+    engine = opened(
+        tmp_path,
+        "agent: a\ninputs: {x: {default: one}}\n"
+        "sections: [{id: a, text: Hello}, {id: b, role: user, text: '{{{x}}}'}, {id: c, role: user, text: c}]\n",
+    )
+    ended = compare(step(engine).manifest, step(engine, Turn({"x": "two"})).manifest).first_break
+
+    assert ended is not None
+    assert (ended.id, ended.placement, str(ended.cause)) == ("b", "message", "input x")
+    assert ended.tokens == engine.count("two") + engine.count("c")
