@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 
 from cuecard.cost import Block
-from cuecard.model import Appended, CountTokens, Json, Segment, ToolCard
+from cuecard.model import Appended, CountTokens, Json, SectionRecord, Segment, ToolCard
 from cuecard.spec.transcript_file import RecordedCall, RecordedRequest
 
 GROUPS = ("tools", "system", "appended", "messages")
@@ -26,6 +26,11 @@ def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) ->
 def segment_block(segment: Segment) -> Block:
     """A segment of the system prompt; its tokens were counted by the engine."""
     return Block(f"system:{segment.id}:{segment.sha256}", segment.tokens, f"system/{segment.id}")
+
+
+def spoken_block(record: SectionRecord) -> Block:
+    """A section that is a message of its own; its tokens were counted by the engine."""
+    return Block(f"messages:{record.id}:{record.sha256}", record.tokens, f"messages/{record.id}")
 
 
 def appended_block(block: Appended) -> Block:

@@ -12,7 +12,15 @@ from cuecard.cost import Block, Request
 from cuecard.engine import Engine
 from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.render import stable_part
-from cuecard.replay.pieces import answer_block, appended_block, result_block, segment_block, tool_block, user_block
+from cuecard.replay.pieces import (
+    answer_block,
+    appended_block,
+    result_block,
+    segment_block,
+    spoken_block,
+    tool_block,
+    user_block,
+)
 from cuecard.spec.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.spec.turn_file import EntityEntry
 
@@ -109,7 +117,7 @@ class _Stage:
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         system = [segment_block(segment) for segment in step.segments]
         placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
-        said: list[Block] = []
+        said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
         for place, message in enumerate(self.messages):
             said.append(message["block"])
             said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]

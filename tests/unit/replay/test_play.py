@@ -253,3 +253,10 @@ def said(body: Mapping[str, Any]) -> list[str]:
             else:
                 found.append("instructions" if message["role"] == "system" else "user")
     return found
+
+
+def test_sections_that_are_messages_stand_between_system_prompt_and_conversation() -> None:
+    helper = Engine.open(ROOT / "tests" / "cases" / "agents" / "roles_and_messages")
+    first = play(helper, conversation({"user": "Hi", "requests": [{"text": "Hello"}]}), "append")[0]
+
+    assert labels(first) == ["system/identity", "messages/example", "messages/answer", "messages/user"]
