@@ -13,8 +13,8 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Delivery
 from cuecard.outside.content import find_content
-from cuecard.outside.log_file import read_log
 from cuecard.outside.models import profiles_with, read_models
+from cuecard.outside.reading import MAX_LOG_BYTES, read_text
 from cuecard.replay.as_json import report_json
 from cuecard.replay.importers import LogForm, read_conversation
 from cuecard.replay.play import Definitions, with_inputs
@@ -51,7 +51,7 @@ def replay(agent: Path, transcript: Path, options: Options) -> None:
         InputError: with every missing, unknown or wrong input of a turn.
     """
     engine = open_engine(agent)
-    source = read_log(find_content(transcript))
+    source = read_text(find_content(transcript), limit=MAX_LOG_BYTES)
     recorded = read_conversation(source.text, source.name, options.form)
     conversation = with_inputs(recorded, assignments(engine, options.values))
     report = replay_transcript(

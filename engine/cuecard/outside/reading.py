@@ -11,19 +11,22 @@ from cuecard.spec.sources import SourceText
 MAX_BYTES = 1024 * 1024
 """No file of an agent is larger: prompts are texts that people read."""
 
+MAX_LOG_BYTES = 64 * 1024 * 1024
+"""No recorded conversation is larger; a log repeats the whole of it in each of its requests."""
 
-def read_text(path: Path, folder: Path | None = None) -> SourceText:
-    """One UTF-8 text file; line breaks become newlines, a byte order mark is dropped.
+
+def read_text(path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES) -> SourceText:
+    """One UTF-8 text file of at most `limit` bytes; line breaks become newlines, a byte order mark is dropped.
 
     Raises:
         SpecError: when it is missing, unreadable, too large or not UTF-8.
     """
     name = shown(path)
-    text = _decoded(path, name).replace("\r\n", "\n").replace("\r", "\n")
+    text = _decoded(path, name, limit).replace("\r\n", "\n").replace("\r", "\n")
     return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
-def _decoded(file: Path, name: str) -> str:
+def _decoded(file: Path, name: str, limit: int) -> str:
     if not file.is_file():
         raise SpecError(_not_a_file(file, name))
     try:
@@ -31,8 +34,8 @@ def _decoded(file: Path, name: str) -> str:
     except OSError as error:
         hint = "check the file's permissions"
         raise SpecError(Problem("unreadable-file", f"{error.strerror}", hint, name)) from None
-    if len(data) > MAX_BYTES:
-        message = f"{len(data):,} bytes; at most {MAX_BYTES:,}"
+    if len(data) > limit:
+        message = f"{len(data):,} bytes; at most {limit:,}"
         raise SpecError(Problem("large-file", message, "split the file", name))
     try:
         return data.decode("utf-8-sig")
@@ -44,7 +47,7 @@ def _decoded(file: Path, name: str) -> str:
 
 def _not_a_file(file: Path, name: str) -> Problem:
     if file.exists():
-        return Problem("missing-file", "this is not a regular file", "name a YAML, XML or Markdown file", name)
+        return Problem("missing-file", "this is not a regular file", "name a text file", name)
     return Problem("missing-file", "no such file", "check the path: it is relative to where you stand", name)
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.errors import SpecError
-from cuecard.outside.log_file import read_log
+from cuecard.outside.reading import MAX_LOG_BYTES, read_text
 from cuecard.spec.json_places import json_places
 from cuecard.spec.transcript_file import TranscriptFile, read_transcript
 from unit.replay.small import PAGES, pages
@@ -75,20 +75,4 @@ def test_a_log_may_be_larger_than_a_prompt_file(tmp_path: Path) -> None:
     path = tmp_path / "log.json"
     path.write_text(" " * 2_000_000 + PAGES.read_text(encoding="utf-8"), encoding="utf-8")
 
-    assert read_transcript(read_log(path).text, "log.json") == pages()
-
-
-def test_a_log_that_is_not_utf8_is_refused_with_its_line(tmp_path: Path) -> None:
-    path = tmp_path / "log.json"
-    path.write_bytes(b'{\n "turns": "\xff"}')
-    with pytest.raises(SpecError) as raised:
-        read_log(path)
-
-    assert raised.value.problems[0].message == "byte 0xFF in line 2 is not UTF-8"
-
-
-def test_a_log_that_is_not_there_is_told(tmp_path: Path) -> None:
-    with pytest.raises(SpecError) as raised:
-        read_log(tmp_path / "none.json")
-
-    assert raised.value.problems[0].code == "missing-file"
+    assert read_transcript(read_text(path, limit=MAX_LOG_BYTES).text, "log.json") == pages()
