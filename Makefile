@@ -68,5 +68,8 @@ lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
 
+browser: ## install Chromium from Debian's packages, for the tests of pages (needs root)
+	@command -v chromium > /dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; }
+
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
