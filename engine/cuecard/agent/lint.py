@@ -6,7 +6,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.agent.checks.budget import check_budget
-from cuecard.agent.checks.listed_sections import ListedText, check_listed_order, check_listed_volatile
+from cuecard.agent.checks.listed_sections import (
+    ListedText,
+    check_listed_mappings,
+    check_listed_order,
+    check_listed_volatile,
+)
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.sections import Placed, check_tiers
 from cuecard.agent.checks.trees import MAIN
@@ -50,6 +55,7 @@ def _listed(
 ) -> Iterator[Problem]:
     cost = {each.section.id: count(each.section.heading + each.source.text) for each in texts}
     yield from check_listed_volatile(texts)
+    yield from check_listed_mappings(texts, spec)
     system = [each for each in texts if each.section.spec is None or each.section.spec.role == "system"]
     yield from check_listed_order(system, lambda section: cost[section.id])
     if spec.budget.total or spec.budget.protocols:

@@ -102,7 +102,7 @@ def _write_page(path: Path, report: Report, advice: Recommendation | None) -> No
 
 
 def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
-    """The chosen models; those of a file of your own go before the agent's, and both before the shipped ones."""
+    """The chosen models. A file of your own takes the place of the agent's; both lie over the shipped one."""
     known = read_models(options.own_models) if options.own_models else profiles_with(engine.agent.models)
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
     for profile in profiles:

@@ -54,7 +54,8 @@ class FactsSource:
             if text := fact_text(_at(values, path)):
                 yield trusted(label), text
         others = _at(values, self.spec.others) if self.spec.others else None
-        for name, value in others.items() if isinstance(others, Mapping) else ():
+        # Sorted, because equal mappings must give equal prompts, however the host has built them.
+        for name, value in sorted(others.items()) if isinstance(others, Mapping) else ():
             if text := fact_text(value):
                 yield one_line(name), text
 
@@ -97,7 +98,7 @@ def fact_text(value: Json) -> str:
 
 
 def _json(value: Json) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    return json.dumps(value, ensure_ascii=False, sort_keys=True)
 
 
 def _at(values: Mapping[str, Json], path: str) -> Json:

@@ -14,7 +14,7 @@ class FactsSpec(FileModel):
     labels: dict[str, str] = Field(
         default_factory=dict, description="value of the call to the label of its line; `a.b` goes into objects"
     )
-    others: str = Field("", description="an input with further facts by name, which come last")
+    others: str = Field("", description="an input with further facts by name, which come last, sorted")
     clock: ClockSpec | None = Field(
         None, description="adds `datetime`, `date`, `time` and `timezone` to the values that `labels` may name"
     )

@@ -54,8 +54,8 @@ def test_facts_stand_in_the_order_of_their_labels_and_others_follow() -> None:
         "- Time zone: Europe/Vienna",
         "- Heartbeat run: false",
         "- mood: calm",
-        "- tags: a, b",
         '- nested: {"k": [1]}',
+        "- tags: a, b",
     ]
 
 
@@ -83,3 +83,11 @@ def test_a_value_cannot_make_a_line_of_its_own(values: dict[str, Json]) -> None:
 
     assert len(lines) <= len(values)
     assert all(line.startswith("- ") for line in lines)
+
+
+def test_equal_mappings_print_the_same_lines_however_they_were_built() -> None:
+    one, other = {"b": {"y": 1, "x": 2}, "a": 3}, {"a": 3, "b": {"x": 2, "y": 1}}
+    source = compile_facts(FactsSpec(others="more"), "facts")
+
+    assert one == other
+    assert len({source(Given({"more": value}, NOW)).text for value in (one, other)}) == 1

@@ -93,3 +93,17 @@ def test_instructions_that_are_always_there_count(tmp_path: Path, delivery: str,
     codes = [p.code for p in found(tmp_path, "{id: p, text: '{{{activeProtocols}}}'}", more, t_yaml=TOOLS)]
 
     assert ("over-budget" in codes) is over
+
+
+def test_a_mapping_that_is_walked_is_shown_where_it_is_written(tmp_path: Path) -> None:
+    texts = (
+        "agent: a\ninputs: {facts: {type: object, default: {}}, names: {type: list, default: []}}\nsections:\n"
+        "  - id: walks\n    text: |\n      Known:\n      {{#each facts}}{{{this}}} {{/each}}\n"
+        "  - {id: lists, text: '{{#each names}}{{{this}}} {{/each}}'}\n"
+    )
+    draft = make_draft(read_agent(agent(tmp_path, texts)), Memo())
+    problems = lint(draft, count=len, schema="")
+
+    assert [(p.code, p.severity, p.span and (p.span.line, p.span.column)) for p in problems] == [
+        ("unsorted-mapping", "warning", (7, 15))
+    ]

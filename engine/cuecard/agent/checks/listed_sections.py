@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
+from cuecard.agent.checks.mappings import check_mappings
+from cuecard.agent.checks.trees import MAIN
 from cuecard.agent.checks.volatile import volatile_texts
 from cuecard.agent.nouns import Section
 from cuecard.errors import Problem
+from cuecard.spec.agent_file import AgentFile
+from cuecard.template.analysis import inputs_of
 from cuecard.template.markup import blanked, mustache_spans
 from cuecard.template.parser import parse
 from cuecard.template.source import Source
@@ -31,6 +35,14 @@ def check_listed_volatile(texts: Sequence[ListedText]) -> Iterator[Problem]:
         if each.section.tier == "static":
             plain = blanked(each.source.text, mustache_spans(parse(each.source).body), " ")
             yield from map(each.moved, volatile_texts(each.source, plain, 0))
+
+
+def check_listed_mappings(texts: Sequence[ListedText], spec: AgentFile) -> Iterator[Problem]:
+    """A warning for each text that walks a mapping in whatever order the host has built it."""
+    for each in texts:
+        program = parse(each.source)
+        uses = inputs_of(program.body, each.source, (), {})
+        yield from map(each.moved, check_mappings({MAIN: (each.source, program)}, spec, uses))
 
 
 def check_listed_order(texts: Sequence[ListedText], cost: Callable[[Section], int]) -> list[Problem]:
