@@ -24,12 +24,12 @@ if TYPE_CHECKING:
         ToolResult,
         Turn,
     )
+    from cuecard.reload.engines import watch
     from cuecard.template import Template, compile_template, trusted
-    from cuecard.watching import watch
 
 _HOME = {
     "Engine": "cuecard.engine",
-    "watch": "cuecard.watching",
+    "watch": "cuecard.reload.engines",
     **dict.fromkeys(("CuecardError", "InputError", "SpecError", "TemplateError"), "cuecard.errors"),
     **dict.fromkeys(("Template", "compile_template", "trusted"), "cuecard.template"),
     **dict.fromkeys(

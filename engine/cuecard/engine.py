@@ -8,17 +8,9 @@ from functools import cached_property, partial
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
-from cuecard.budget import fit
-from cuecard.calls import make_call, select_history, with_system
-from cuecard.choosing import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
-from cuecard.compose import compose
-from cuecard.conversation import continue_conversation, earlier_tools
-from cuecard.delivery import deliver, sealed
+from cuecard.catalogue import SearchIndex
+from cuecard.config.models_file import ModelProfile
 from cuecard.errors import Problem
-from cuecard.history.select import apply_summary, summary_due
-from cuecard.history.summary import Summarizer
-from cuecard.inputs import check_inputs
-from cuecard.manifest import make_manifest
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
@@ -27,18 +19,26 @@ from cuecard.outside.models import profiles_with
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
-from cuecard.plan import discover_more, plan_tools
-from cuecard.sections.entities import remember
-from cuecard.spec.models_file import ModelProfile
-from cuecard.tools import SearchIndex
+from cuecard.pipeline.budget import fit
+from cuecard.pipeline.call import make_call, select_history, with_system
+from cuecard.pipeline.continuation import continue_conversation, earlier_tools
+from cuecard.pipeline.delivery import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
+from cuecard.pipeline.history.selection import apply_summary, summary_due
+from cuecard.pipeline.history.summary import Summarizer
+from cuecard.pipeline.inputs import check_inputs
+from cuecard.pipeline.manifest import make_manifest
+from cuecard.pipeline.placement import deliver, sealed
+from cuecard.pipeline.sections import compose
+from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.sources.entities import remember
 
 
 @dataclass(frozen=True)
 class Engine:
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
-    With a `salt`, every fingerprint in a step is salted (`cuecard.seal`); a call carries plain ones, beside the texts
-    that they are made of.
+    With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call carries plain
+    ones, beside the texts that they are made of.
     """
 
     agent: Agent

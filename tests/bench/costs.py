@@ -6,13 +6,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bench.sessions import Plan, between_turns, cms, session
-from cuecard.cost import Bill, Prices, bill
+from cuecard.analysis.cost import Bill, Prices, bill
+from cuecard.analysis.replay.play import Definitions, Sent, play, without_searches
+from cuecard.analysis.replay.report import FROZEN_DIRECT
+from cuecard.analysis.replay.resize import resized
+from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.outside.models import read_models
-from cuecard.replay.play import Definitions, Sent, play, without_searches
-from cuecard.replay.report import FROZEN_DIRECT
-from cuecard.replay.resize import resized
-from cuecard.spec.transcript_file import TranscriptFile
 
 MODEL = "claude-sonnet-4-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""

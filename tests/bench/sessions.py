@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
-from cuecard.spec.transcript_file import RecordedTool, TranscriptFile, read_transcript
+from cuecard.config.transcript_file import RecordedTool, TranscriptFile, read_transcript
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("page", "site", "menu", "link", "text", "image", "post", "title", "list", "time", "name", "day")

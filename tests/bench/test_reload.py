@@ -13,10 +13,10 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
+from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.outside.folder import read_agent
-from cuecard.outside.watching.watcher import Watcher
-from cuecard.spec.yaml_text import Document, read_yaml
-from cuecard.watching import watch
+from cuecard.reload.engines import watch
+from cuecard.reload.watcher import Watcher
 from unit.watch.demo import Folder, instructions
 
 pytestmark = pytest.mark.bench

@@ -14,8 +14,8 @@ from time import perf_counter
 
 import pytest
 
+from cuecard.catalogue import SearchIndex
 from cuecard.model import ToolCard
-from cuecard.tools import SearchIndex
 
 pytestmark = pytest.mark.bench
 

@@ -13,8 +13,8 @@ import pytest
 
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.outside.tokens import bundled_counter, uncached_count
-from cuecard.sections.memory import memory_text
-from cuecard.sections.protocols import protocols_text
+from cuecard.sources.memory import memory_text
+from cuecard.sources.protocols import protocols_text
 from cuecard.template import compile_template, trusted
 
 pytestmark = pytest.mark.bench

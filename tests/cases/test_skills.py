@@ -12,13 +12,13 @@ from pathlib import Path
 import pytest
 
 from cuecard import CuecardError
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.config.skills.skill_file import make_skills
 from cuecard.model import Json
 from cuecard.outside.skills import read_skill_texts
-from cuecard.sections.skills import SkillsSource
-from cuecard.spec.skill_file import make_skills
-from cuecard.spec.skills_spec import SkillsSpec
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.sources.skills.skills import SkillsSource
 
 FOLDER = Path(__file__).parent / "skills"
 

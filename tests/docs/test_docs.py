@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from cuecard.cli.main import app, tools_app
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.layers import lay_over
-from cuecard.spec.tool_file import ToolFile
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Document, read_yaml
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.layers import lay_over
+from cuecard.config.tool_file import ToolFile
 
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {"sections.md"}

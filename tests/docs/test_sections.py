@@ -14,8 +14,8 @@ from typing import get_args
 import pytest
 
 from cuecard.cli.main import app, main, tools_app
-from cuecard.spec.history_file import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
-from cuecard.spec.section_file import SOURCES, LayoutSpec, SectionSpec
+from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
+from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "sections.md").read_text(encoding="utf-8")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Path, read_yaml
 from cuecard.errors import SpecError
 from cuecard.model import Json
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Path, read_yaml
 from fuzz.drawn import check_drawn
 
 PIECES = (

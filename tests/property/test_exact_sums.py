@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard.outside.tokens import bundled_counter
-from cuecard.render import count_pieces
+from cuecard.pipeline.segments import count_pieces
 
 HARD = st.sampled_from(
     [" ", "\n", "\t", "\r", "/", "<", ">", "</x>", "'s", "a", "Z", "9", "ß", "漢", "🙂", "\u2028", "\x85", "-"]

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
-from cuecard.explain import compare
+from cuecard.analysis.explain import compare
 from cuecard.model import Delivery
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"

@@ -10,12 +10,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.history.record import Selected
-from cuecard.history.select import apply_summary, select, summary_due
-from cuecard.history.stack import metadata_message, stack
-from cuecard.history.text import cost
-from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
-from cuecard.spec.history_file import (
+from cuecard.config.history_spec import (
     BlockHistory,
     HistorySpec,
     LastHistory,
@@ -24,6 +19,11 @@ from cuecard.spec.history_file import (
     TokenHistory,
     WindowHistory,
 )
+from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
+from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.pipeline.history.stack import metadata_message, stack
+from cuecard.pipeline.history.text import cost
 
 IDS = st.sampled_from(["c1", "c2", "c3"])
 TEXTS = st.text(max_size=12)

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.agent import build_agent
+from cuecard.config.agent_file import BudgetSpec
 from cuecard.model import Delivery
 from cuecard.outside.folder import read_agent
-from cuecard.spec.agent_file import BudgetSpec
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 CORE = ("tool_search", "final_answer", "acknowledge")

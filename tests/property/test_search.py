@@ -7,9 +7,9 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuecard.catalogue import Bm25Ranker, Catalogue, SearchIndex, tool_graph, unknown_names
+from cuecard.catalogue.words import STOP_WORDS, new_stem, words
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.tools import Bm25Ranker, Catalogue, SearchIndex, tool_graph, unknown_names
-from cuecard.tools.words import STOP_WORDS, new_stem, words
 
 TEXTS = st.text(max_size=40) | st.lists(
     st.sampled_from(["get", "page", "pages", "sendMail", "GitHub", "图片搜索", "the", "_", "a b"]), max_size=6

@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.agent import build_agent
-from cuecard.compiled import compiled
+from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import FileText
 from cuecard.model.messages import Message, Summary
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
 from cuecard.outside.tokens import bundled_counter
-from cuecard.spec.sources import AgentSources, SourceText
+from cuecard.pipeline.prompt_split import compiled
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
-from cuecard.compiled import compiled
 from cuecard.model import Call, DeliveryWish, Step
+from cuecard.pipeline.prompt_split import compiled
 
 AGENT = Path(__file__).parents[2] / "prompts/cms/agent.yaml"
 TOOLS = tuple(Engine.open(AGENT).tools)

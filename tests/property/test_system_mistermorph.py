@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
-from cuecard.compiled import compiled
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
+from cuecard.pipeline.prompt_split import compiled
 
 AGENT = Path(__file__).parents[2] / "prompts/mistermorph/agent.yaml"
 PERSONA = "state/IDENTITY.md", "state/SOUL.md"

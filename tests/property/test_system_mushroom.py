@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
-from cuecard.compiled import compiled
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
+from cuecard.pipeline.prompt_split import compiled
 
 AGENT = Path(__file__).parents[2] / "prompts/mushroom/agent.yaml"
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

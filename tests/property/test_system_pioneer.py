@@ -14,15 +14,15 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
 from cuecard.agent import build_agent
-from cuecard.compiled import Compiled, compiled
-from cuecard.history.decide import summary_message
-from cuecard.history.select import apply_summary
-from cuecard.history.text import cost
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.history_spec import TokenHistory
 from cuecard.model import FileText, Json
 from cuecard.model.messages import Message
 from cuecard.outside.folder import read_agent
-from cuecard.spec.history_file import TokenHistory
-from cuecard.spec.sources import SourceText
+from cuecard.pipeline.history.decision import summary_message
+from cuecard.pipeline.history.selection import apply_summary
+from cuecard.pipeline.history.text import cost
+from cuecard.pipeline.prompt_split import Compiled, compiled
 
 PIONEER = Path(__file__).parents[2] / "prompts" / "pioneer" / "agent.yaml"
 NAMES = ("SOUL.md", "IDENTITY.md", "USER.md")

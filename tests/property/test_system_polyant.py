@@ -12,9 +12,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Step, Turn
-from cuecard.compiled import compiled
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message
+from cuecard.pipeline.prompt_split import compiled
 
 ROOT = Path(__file__).parents[2]
 POLYANT = ROOT / "prompts" / "polyant"

@@ -17,12 +17,12 @@ from pydantic_ai.profiles import ModelProfile
 from cms.seed import open_site
 from cuecard import Engine
 from cuecard.adapters.scripted import Script
-from cuecard.cli.running.turn import Running, Talk, take_turn
+from cuecard.analysis.replay.importers import read_conversation
+from cuecard.cli.run.turn import Running, Talk, take_turn
+from cuecard.config.scenario_file import Scenario
+from cuecard.config.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.mcp import ToolServer
-from cuecard.replay.importers import read_conversation
-from cuecard.spec.scenario_file import Scenario
-from cuecard.spec.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

@@ -9,11 +9,11 @@ import pytest
 from pydantic_ai.messages import ModelMessagesTypeAdapter
 
 from cuecard import Engine
+from cuecard.analysis.replay.importers import read_conversation
+from cuecard.analysis.replay.play import play
+from cuecard.analysis.replay.report import Report, replay
+from cuecard.config.transcript_file import TranscriptFile
 from cuecard.outside.models import read_models
-from cuecard.replay.importers import read_conversation
-from cuecard.replay.play import play
-from cuecard.replay.report import Report, replay
-from cuecard.spec.transcript_file import TranscriptFile
 from scenarios.recording import ASSISTANT, SCENARIOS, as_text, messages_of, record
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "cms" / "recordings"

@@ -19,11 +19,11 @@ from rich.console import Console
 from cms.seed import open_site
 from cms.snapshot import snapshot
 from cuecard import Engine, InputError
-from cuecard.cli.run import run
-from cuecard.cli.running.changes import changes
-from cuecard.cli.running.chat import chat
-from cuecard.cli.running.events import Answered, Change, Changed, Event
-from cuecard.cli.running.view import View
+from cuecard.cli.run.changes import changes
+from cuecard.cli.run.chat import chat
+from cuecard.cli.run.command import run
+from cuecard.cli.run.events import Answered, Change, Changed, Event
+from cuecard.cli.run.view import View
 from cuecard.errors import ToolServerError
 from cuecard.outside.assistant import read_assistant
 

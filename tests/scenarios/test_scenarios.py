@@ -25,12 +25,12 @@ from cms.snapshot import Snapshot, changes, snapshot
 from cuecard import Engine
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import Script
-from cuecard.cli.running.events import StepTaken
-from cuecard.cli.running.turn import Running, Talk, take_turn
+from cuecard.cli.run.events import StepTaken
+from cuecard.cli.run.turn import Running, Talk, take_turn
+from cuecard.config.scenario_file import Scenario
 from cuecard.model import Delivery
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.mcp import ToolServer
-from cuecard.spec.scenario_file import Scenario
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")

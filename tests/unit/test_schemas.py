@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
+from cuecard.config.json_schema import schemas
+from cuecard.config.settings_page import settings_page
 from cuecard.outside.content import content_root
 from cuecard.outside.settings import environment
-from cuecard.spec.reference import settings_page
-from cuecard.spec.schema import schemas
 
 ROOT = content_root()
 FILES = sorted(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cuecard.adapters.placing import Body, Message, homes, initial_tools, order_tools, reminder, system_pieces
+from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
-from cuecard.spec.models_file import ModelProfile
 
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}
 _NEVER_MARKED = {"thinking", "redacted_thinking"}

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder, system_pieces
+from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
-from cuecard.spec.models_file import ModelProfile
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 

@@ -7,10 +7,10 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
+from cuecard.config.models_file import ModelProfile
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Segment, Step
-from cuecard.render import stable_part
-from cuecard.spec.models_file import ModelProfile
+from cuecard.pipeline.segments import stable_part
 
 Message: TypeAlias = Mapping[str, Any]
 """A message, item or tool in a provider's own form, as plain JSON."""

@@ -17,11 +17,11 @@ from pydantic_ai.profiles import ModelProfile
 
 from cuecard.adapters.assistant import FINAL_ANSWER
 from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.config.documents.yaml_text import Path
+from cuecard.config.scenario_file import CallEntry, Scenario
+from cuecard.config.values.references import UnresolvedError, resolve, value_at
 from cuecard.errors import SpecError, did_you_mean
 from cuecard.model import Json, ToolResult
-from cuecard.spec.references import UnresolvedError, resolve, value_at
-from cuecard.spec.scenario_file import CallEntry, Scenario
-from cuecard.spec.yaml_text import Path
 
 
 def scripted_model(scenario: Scenario, turn: int) -> FunctionModel:

@@ -6,13 +6,13 @@ from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.elements import elements_written
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import Agent
+from cuecard.catalogue import Catalogue
+from cuecard.config.documents.texts import AgentSources
+from cuecard.config.layers import origins
 from cuecard.errors import SpecError
 from cuecard.model import FileText
-from cuecard.sections.protocols import make_protocol
-from cuecard.spec.layers import origins
-from cuecard.spec.sources import AgentSources
+from cuecard.sources.protocols import make_protocol
 from cuecard.template import clean, element_names, without_controls
-from cuecard.tools import Catalogue
 
 
 def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:

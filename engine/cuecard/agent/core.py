@@ -10,9 +10,9 @@ from cuecard.agent.checks.placeholders import check_placeholders
 from cuecard.agent.checks.sections import Placed, check_names, place_sections
 from cuecard.agent.checks.trees import Trees, read_trees
 from cuecard.agent.nouns import BUILT_IN, NOTICES, Section
+from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem, TemplateError
 from cuecard.model import Tier
-from cuecard.spec.sources import SourceText
 from cuecard.template import BACKENDS, Escaping, InputUse, Part, compile_template
 
 

@@ -14,14 +14,14 @@ from cuecard.agent.instructions import read_instructions
 from cuecard.agent.listed import Listed
 from cuecard.agent.memo import Memo
 from cuecard.agent.own_models import read_own_models
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.layers import lay_over
+from cuecard.config.models_file import ModelsFile
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.layers import lay_over
-from cuecard.spec.models_file import ModelsFile
-from cuecard.spec.sources import AgentSources
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Document, read_yaml
 from cuecard.template import Escaping
 
 Result = TypeVar("Result")

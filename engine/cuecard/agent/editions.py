@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent.nouns import Edition
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
 from cuecard.errors import Problem, did_you_mean
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.section_file import SectionPatch, SectionSpec, SelectionSpec, patched
-from cuecard.spec.yaml_text import Document, Path
 
 
 @dataclass(frozen=True, slots=True, eq=False)

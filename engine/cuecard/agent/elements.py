@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Any
 
 from cuecard.agent.nouns import NOTICES
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.sources import AgentSources
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.texts import AgentSources
 from cuecard.template import element_names
 
 

@@ -6,23 +6,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
+from cuecard.agent.conditions import asks_for_tools
 from cuecard.agent.nouns import CONTENT
+from cuecard.config.documents.texts import AgentSources
+from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.config.sections.tool_list_spec import VisibilitySpec
+from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
 from cuecard.model.skills import Skill
-from cuecard.sections.clock import ClockSource
-from cuecard.sections.conditions import asks_for_tools
-from cuecard.sections.content import Content, Fill, Given
-from cuecard.sections.files import compile_files
-from cuecard.sections.rows import compile_rows
-from cuecard.sections.runtime_facts import compile_facts
-from cuecard.sections.skills import SkillsSource
-from cuecard.sections.tool_list import compile_tool_list
-from cuecard.spec.section_file import SOURCES, LayoutSpec, SectionSpec
-from cuecard.spec.skill_file import make_skills
-from cuecard.spec.skills_spec import SkillsSpec
-from cuecard.spec.sources import AgentSources
-from cuecard.spec.tool_list_spec import VisibilitySpec
+from cuecard.sources.clock import ClockSource
+from cuecard.sources.content import Content, Fill, Given
+from cuecard.sources.facts import compile_facts
+from cuecard.sources.files.files import compile_files
+from cuecard.sources.rows import compile_rows
+from cuecard.sources.skills.skills import SkillsSource
+from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Template, clean, trusted, trusted_value, without_controls
 from cuecard.template.guard import escape_text
 from cuecard.template.layout_guard import LayoutGuard, guard_layout

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from functools import partial
 
+from cuecard.config.documents.inline import inline_problem
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.section_spec import LayoutSpec, SectionSpec
 from cuecard.errors import Problem, TemplateError, did_you_mean
-from cuecard.spec.inline import inline_problem
-from cuecard.spec.section_file import LayoutSpec, SectionSpec
-from cuecard.spec.yaml_text import Document, Path
 from cuecard.template import Template, compile_template, trusted
 
 

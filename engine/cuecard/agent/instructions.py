@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
+from cuecard.catalogue import unknown_names
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Document, Path, read_yaml
+from cuecard.config.tool_file import ToolFile, tool_cards
 from cuecard.errors import Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
-from cuecard.spec.sources import SourceText
-from cuecard.spec.tool_file import ToolFile, tool_cards
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Document, Path, read_yaml
-from cuecard.tools import unknown_names
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -19,12 +19,12 @@ from cuecard.agent.checks.volatile import check_volatile
 from cuecard.agent.core import Core, tier_of
 from cuecard.agent.draft import Draft
 from cuecard.agent.nouns import PROTOCOLS, Section
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.yaml_text import Document
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
-from cuecard.sections.protocols import Protocol, make_protocol, protocols_text
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.section_file import SectionSpec
-from cuecard.spec.yaml_text import Document
+from cuecard.sources.protocols import Protocol, make_protocol, protocols_text
 from cuecard.template import trusted
 from cuecard.template.relaxng import schema_problems
 

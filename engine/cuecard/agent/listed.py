@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 
 from cuecard.agent.checks.listed_sections import ListedText
+from cuecard.agent.conditions import inputs_read
 from cuecard.agent.editions import Written, check_selections, written_editions
 from cuecard.agent.elements import elements_written
 from cuecard.agent.filled import (
@@ -21,19 +22,18 @@ from cuecard.agent.filled import (
     source_of,
 )
 from cuecard.agent.headings import Headings
+from cuecard.agent.layout_marks import guard_of
 from cuecard.agent.memo import Memo
 from cuecard.agent.nouns import BUILT_IN, PROTOCOLS, Section
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.inline import inline_problem
+from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.yaml_text import Document, problem_at
+from cuecard.config.sections.section_spec import SOURCES
 from cuecard.errors import Problem, SpecError, TemplateError
 from cuecard.model import Tier
-from cuecard.sections.conditions import inputs_read
-from cuecard.sections.content import Fill
-from cuecard.sections.layout import guard_of
-from cuecard.sections.skill_select import check_skill_names
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.inline import inline_problem
-from cuecard.spec.section_file import SOURCES
-from cuecard.spec.sources import AgentSources, SourceText
-from cuecard.spec.yaml_text import Document, problem_at
+from cuecard.sources.content import Fill
+from cuecard.sources.skills.selection import check_skill_names
 from cuecard.template import Escaping, InputUse, Template, compile_template
 from cuecard.template.layout_guard import LayoutGuard, layout_guard
 from cuecard.template.source import Source

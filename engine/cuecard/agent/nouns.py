@@ -6,15 +6,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from cuecard.catalogue import Catalogue
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.models_file import ModelsFile
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import FileText, Json, Tier
-from cuecard.sections.content import Fill
-from cuecard.sections.protocols import Protocol
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.models_file import ModelsFile
-from cuecard.spec.section_file import SectionSpec
+from cuecard.sources.content import Fill
+from cuecard.sources.protocols import Protocol
 from cuecard.template.layout_guard import LayoutGuard
-from cuecard.tools import Catalogue
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
 SUMMARY = "conversationSummary"

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from cuecard.agent.memo import Memo
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
 from cuecard.errors import Problem, SpecError
-from cuecard.spec.models_file import SHIPPED_PROVIDERS, ModelsFile, unknown_providers
-from cuecard.spec.sources import SourceText
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
 
 
 def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:

@@ -6,7 +6,7 @@ from cuecard.agent.filled import SkillsFill
 from cuecard.agent.nouns import Agent
 from cuecard.model import Turn
 from cuecard.model.skills import Skill
-from cuecard.sections.skill_select import usable_skills
+from cuecard.sources.skills.selection import usable_skills
 
 
 def usable_skills_of(agent: Agent, turn: Turn) -> tuple[Skill, ...]:

@@ -59,7 +59,7 @@ def run(
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
 ) -> None:
     """Run an assistant: play its scenarios, or chat with a model."""
-    from cuecard.cli.run import run as command
+    from cuecard.cli.run.command import run as command
 
     raise typer.Exit(
         command(
@@ -109,7 +109,7 @@ def diff(
     json: Json = False,
 ) -> None:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
-    from cuecard.cli.diff import diff as command
+    from cuecard.cli.diff.command import diff as command
 
     raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code))
 
@@ -123,7 +123,7 @@ def check(
     json: Json = False,
 ) -> None:
     """Check every file of an agent and report all problems at once."""
-    from cuecard.cli.check import check as command
+    from cuecard.cli.check.command import check as command
 
     raise typer.Exit(command(agent, format="json" if json else format, select=select, ignore=ignore))
 
@@ -169,8 +169,8 @@ def replay(
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
-    from cuecard.cli.replay import Options
-    from cuecard.cli.replay import replay as command
+    from cuecard.cli.replay.command import Options
+    from cuecard.cli.replay.command import replay as command
 
     options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
     command(agent, transcript, options)
@@ -187,8 +187,8 @@ def watch(
     state: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the last good state here.")] = None,
 ) -> None:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
-    from cuecard.cli.watch import watch as command
-    from cuecard.cli.watch_view import Example
+    from cuecard.cli.watch.command import watch as command
+    from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
     raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, state=state))

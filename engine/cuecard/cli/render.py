@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.cli.step import call_from, open_engine
-from cuecard.compiled import compiled
-from cuecard.manifest import manifest_json
 from cuecard.model import DeliveryWish, Json, Step
 from cuecard.model.messages import Message
+from cuecard.pipeline.manifest import manifest_json
+from cuecard.pipeline.prompt_split import compiled
 
 Form: TypeAlias = Literal["text", "json", "manifest", "messages", "compiled"]
 """For people; for machines, everything, the record without texts, all messages, or stable and dynamic text apart."""

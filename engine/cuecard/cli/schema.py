@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cuecard.config.json_schema import schemas
+from cuecard.config.settings_page import settings_page
 from cuecard.outside.settings import environment
-from cuecard.spec.reference import settings_page
-from cuecard.spec.schema import schemas
 
 
 def schema(folder: Path | None, *, markdown: bool) -> None:

@@ -6,15 +6,15 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult
 from cuecard.outside.content import find_content
 from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
-from cuecard.spec.turn_file import TurnFile, to_turn
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
 
 
 def open_engine(agent: Path, delivery: DeliveryWish | None = None) -> Engine:

@@ -12,11 +12,11 @@ from typing import Literal
 from rich.console import Console
 from rich.table import Table
 
+from cuecard.catalogue import tool_graph
 from cuecard.cli.step import open_engine, unknown_tool
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import Json, ToolCard
-from cuecard.tools import tool_graph
 
 
 def list_tools(agent: Path, *, as_json: bool) -> None:

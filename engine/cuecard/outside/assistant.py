@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
+from cuecard.config.assistant_file import AssistantFile, fill, unknown_placeholders
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.outside.content import find_content
 from cuecard.outside.mcp import ServerCommand
 from cuecard.outside.reading import read_text
-from cuecard.spec.assistant_file import AssistantFile, fill, unknown_placeholders
-from cuecard.spec.scenario_file import Scenario, ScenarioFile, unsaved_names
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import Document, read_yaml
 
 
 @dataclass(frozen=True, slots=True)

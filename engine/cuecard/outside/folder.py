@@ -8,15 +8,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias, TypeGuard
 
+from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.documents.yaml_text import Path as Place
+from cuecard.config.layers import lay_over
+from cuecard.config.named_files import Wanted
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 from cuecard.outside.reading import read_text, shown
 from cuecard.outside.skills import read_skill_texts
-from cuecard.spec.layers import lay_over
-from cuecard.spec.sources import AgentSources, SourceText
-from cuecard.spec.wanted import Wanted
-from cuecard.spec.yaml_text import Document, read_yaml
-from cuecard.spec.yaml_text import Path as Place
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 from functools import cache
 from pathlib import Path
 
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.models_file import ModelProfiles, ModelsFile, unknown_providers
 from cuecard.errors import SpecError
 from cuecard.outside.content import content_root
 from cuecard.outside.reading import read_text
-from cuecard.spec.models_file import ModelProfiles, ModelsFile, unknown_providers
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
 
 
 def read_models(own: Path | None = None) -> ModelProfiles:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem, SpecError
-from cuecard.spec.sources import SourceText
 
 MAX_BYTES = 1024 * 1024
 """No file of an agent is larger: prompts are texts that people read."""

@@ -6,14 +6,14 @@ import os
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
+from cuecard.config.documents.texts import SkillSource
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model.skills import Skill, SkillText
-from cuecard.outside.beneath import Entry, RefusedError, TooLargeError, entries, parts_below, read_below
+from cuecard.outside.confined_files import Entry, RefusedError, TooLargeError, entries, parts_below, read_below
 from cuecard.outside.reading import MAX_BYTES
 from cuecard.outside.reading import shown as _shown
-from cuecard.sections.skill_budget import Unit, prefix_of, size_of
-from cuecard.sections.skill_select import find_skill
-from cuecard.spec.sources import SkillSource
+from cuecard.sources.skills.budget import Unit, prefix_of, size_of
+from cuecard.sources.skills.selection import find_skill
 
 FILE = "SKILL.md"
 MAX_DEPTH = 16

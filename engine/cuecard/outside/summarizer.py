@@ -7,8 +7,8 @@ from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass
 
-from cuecard.history.summary import Summarizer, SummaryRequest
 from cuecard.model import Diagnostic
+from cuecard.pipeline.history.summary import Summarizer, SummaryRequest
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.check import check
-from cuecard.cli.check_codes import CODES
+from cuecard.cli.check.codes import CODES
+from cuecard.cli.check.command import check
 from cuecard.errors import visible
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes

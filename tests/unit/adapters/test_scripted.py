@@ -14,9 +14,9 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, ThinkingPart, Tool
 from cuecard import Engine, SpecError, ToolCard, ToolResult, Turn
 from cuecard.adapters.assistant import make_assistant
 from cuecard.adapters.scripted import scripted_model
-from cuecard.spec.scenario_file import Scenario, ScenarioFile
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.scenario_file import Scenario, ScenarioFile
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 ENGINE = Engine.open(CMS).with_tools([ToolCard("cms_createPage", input_schema={"type": "object", "properties": {}})])

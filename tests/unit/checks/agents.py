@@ -8,9 +8,9 @@ from pathlib import Path
 from cuecard.agent.draft import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.memo import Memo
+from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.errors import Problem
 from cuecard.outside.content import content_root
-from cuecard.spec.sources import AgentSources, SourceText
 
 SCHEMA = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 INPUTS = "inputs: {name: {type: string}, tasks: {type: list}, facts: {type: object}}"

@@ -3,8 +3,8 @@ from __future__ import annotations
 from cuecard.agent.draft import make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.memo import Memo
+from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem
-from cuecard.spec.sources import AgentSources
 from unit.checks.agents import INPUTS, SCHEMA, place, text
 
 TEMPLATE = "<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n<tools>{{{activeProtocols}}}</tools>\n</a>"

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError
-from cuecard.cli.check import check
-from cuecard.cli.check_codes import CODES
-from cuecard.cli.check_formats import annotation
-from cuecard.cli.check_select import matcher
+from cuecard.cli.check.codes import CODES
+from cuecard.cli.check.command import check
+from cuecard.cli.check.formats import annotation
+from cuecard.cli.check.selection import matcher
 from cuecard.cli.main import main
 from cuecard.errors import Problem, Span
 from unit.checks.examples import examples

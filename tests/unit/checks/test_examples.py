@@ -19,18 +19,18 @@ import pytest
 import cuecard
 from cuecard import CuecardError, Engine, SpecError
 from cuecard.adapters.anthropic import request
-from cuecard.cli.check import check
-from cuecard.cli.check_codes import CODES
+from cuecard.analysis.explain import compare
+from cuecard.cli.check.codes import CODES
+from cuecard.cli.check.command import check
 from cuecard.cli.main import main
-from cuecard.explain import compare
-from cuecard.manifest import manifest_from_json, manifest_json
 from cuecard.model.messages import messages_from_json
 from cuecard.outside.models import read_models
 from cuecard.outside.revision import read_revision
 from cuecard.outside.tokens import bundled_counter, read_table
-from cuecard.outside.watching.watcher import Watcher
+from cuecard.pipeline.manifest import manifest_from_json, manifest_json
+from cuecard.reload.engines import watch
+from cuecard.reload.watcher import Watcher
 from cuecard.template.pybars_backend import pybars3
-from cuecard.watching import watch
 from unit.checks.examples import Example, examples
 
 PATIENCE = 10

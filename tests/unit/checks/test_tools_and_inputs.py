@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from cuecard.agent.draft import make_draft
 from cuecard.agent.memo import Memo
-from cuecard.spec.sources import AgentSources
+from cuecard.config.documents.texts import AgentSources
 from unit.checks.agents import INPUTS, checked, codes, place, text
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, Manifest, SpecError, Turn
-from cuecard.choosing import FEW, Choice, authority_of, choose_delivery
+from cuecard.config.models_file import ModelProfile
 from cuecard.model import Delivery, DeliveryWish, Host
-from cuecard.spec.models_file import ModelProfile
+from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
 from unit.delivery.agents import agent_of, write_agent
 
 CACHING, PLAIN = replace(ModelProfile("caching"), cache_read=0.1), ModelProfile("plain")

@@ -10,8 +10,8 @@ from pathlib import Path
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
+from cuecard.config.agent_file import BudgetSpec
 from cuecard.outside.models import read_models
-from cuecard.spec.agent_file import BudgetSpec
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)

@@ -13,7 +13,7 @@ import pytest
 from cuecard import Engine
 from cuecard.cli.main import main
 from cuecard.cli.render import step_json
-from cuecard.manifest import manifest_json
+from cuecard.pipeline.manifest import manifest_json
 from unit.explain.tiny import AGENT, CORE, NOON, step, write
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]

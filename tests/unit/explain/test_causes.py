@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, Turn
-from cuecard.explain import Comparison, compare
+from cuecard.analysis.explain import Comparison, compare
 from cuecard.model import FileText, Manifest, SectionRecord
-from cuecard.seal import NOTHING
+from cuecard.pipeline.fingerprints import NOTHING
 from unit.explain.tiny import AGENT, CORE, HOME, NEXT_DAY, NOON, found, manifest, step, write
 
 

@@ -12,9 +12,9 @@ import pytest
 
 from cuecard import Call, Engine, Step, Turn
 from cuecard.cli.main import main
-from cuecard.manifest import manifest_from_json, manifest_json
-from cuecard.seal import NOTHING, fingerprints, name_of, seal
-from cuecard.watching import watch
+from cuecard.pipeline.fingerprints import NOTHING, fingerprints, name_of, seal
+from cuecard.pipeline.manifest import manifest_from_json, manifest_json
+from cuecard.reload.engines import watch
 from unit.explain.tiny import HOME, NOON, found, step, write
 
 DIGEST = re.compile(r"[0-9a-f]{12,}")

@@ -5,10 +5,10 @@ from typing import Any
 import pytest
 from pydantic import Field, TypeAdapter
 
+from cuecard.config.documents.validation import FileModel, validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.errors import SpecError
-from cuecard.spec.history_file import HistorySpec, StackSpec
-from cuecard.spec.validate import FileModel, validate
-from cuecard.spec.yaml_text import read_yaml
 
 
 class Agent(FileModel):

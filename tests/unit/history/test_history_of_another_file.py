@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.history_file import LastHistory, WindowHistory
-from cuecard.spec.layers import lay_over
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.history_spec import LastHistory, WindowHistory
+from cuecard.config.layers import lay_over
 
 BASE = """\
 agent: base

@@ -4,9 +4,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.config.history_spec import LastHistory
 from cuecard.model.messages import Message
-from cuecard.spec.history_file import LastHistory
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 
 PREFIX = LastHistory(policy="last", limit=12, prefix="[{timestamp}] {speaker}: ")

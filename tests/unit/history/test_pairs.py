@@ -2,9 +2,9 @@
 
 import pytest
 
-from cuecard.history.select import select
+from cuecard.config.history_spec import LastHistory
 from cuecard.model.messages import Message
-from cuecard.spec.history_file import LastHistory
+from cuecard.pipeline.history.selection import select
 from unit.history.chat import assistant, calls, reasons, result, user, words
 
 LAST = LastHistory(policy="last")

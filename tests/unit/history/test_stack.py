@@ -5,11 +5,11 @@ import json
 import pytest
 from pydantic import ValidationError
 
+from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.errors import InputError
-from cuecard.history.record import Selected
-from cuecard.history.stack import metadata_message, stack
 from cuecard.model.messages import Message
-from cuecard.spec.history_file import MetadataSpec, StackPart, StackSpec
+from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.history.stack import metadata_message, stack
 from unit.history.chat import assistant, reasons, user
 
 HISTORY = Selected((user("a"), assistant("b")))

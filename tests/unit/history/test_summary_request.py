@@ -2,9 +2,9 @@
 
 import pytest
 
-from cuecard.history.summary import SummaryRequest, ask
+from cuecard.config.history_spec import CompressionSpec, SummarySpec
 from cuecard.model.messages import Message
-from cuecard.spec.history_file import CompressionSpec, SummarySpec
+from cuecard.pipeline.history.summary import SummaryRequest, ask
 from unit.history.chat import assistant, calls, result, user
 
 SPEC = SummarySpec()

@@ -2,9 +2,9 @@
 
 import pytest
 
-from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.config.history_spec import TokenHistory
 from cuecard.model.messages import Message, Summary
-from cuecard.spec.history_file import TokenHistory
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from unit.history.chat import assistant, calls, reasons, result, talk, texts, user, words
 
 # 100 tokens; a message of `talk` costs 4 + 2.

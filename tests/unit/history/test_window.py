@@ -2,9 +2,9 @@
 
 import pytest
 
-from cuecard.history.select import apply_summary, select, summary_due
+from cuecard.config.history_spec import SummarySpec, WindowHistory
 from cuecard.model.messages import Summary
-from cuecard.spec.history_file import SummarySpec, WindowHistory
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from unit.history.chat import calls, reasons, result, talk, texts, user, words
 
 WINDOW = WindowHistory(policy="window")

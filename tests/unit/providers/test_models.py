@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
+from cuecard.config.models_file import ModelProfile, ModelProfiles
 from cuecard.outside.models import read_models
-from cuecard.spec.models_file import ModelProfile, ModelProfiles
 from unit.providers.talk import PROFILES
 
 CITED = 'source: "measured by us", as_of: 2026-11-20'

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
+from cuecard.config.models_file import ModelProfile
+from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.outside.models import read_models
-from cuecard.spec.models_file import ModelProfile
-from cuecard.spec.transcript_file import TranscriptFile, read_transcript
 
 CASES = Path(__file__).parents[2] / "cases"
 PAGES = CASES / "transcripts" / "pages.json"

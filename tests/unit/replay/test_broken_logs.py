@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cuecard.analysis.replay.importers import FORMS, read_conversation
+from cuecard.analysis.replay.play import play
 from cuecard.errors import CuecardError
-from cuecard.replay.importers import FORMS, read_conversation
-from cuecard.replay.play import play
 from unit.replay.small import engine
 
 CASES = Path(__file__).parents[2] / "cases" / "transcripts"

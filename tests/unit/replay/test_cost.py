@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard.cost import Block, Prices, Request, bill, first_break
+from cuecard.analysis.cost import Block, Prices, Request, bill, first_break
 from cuecard.outside.models import read_models
 
 FIVE_MINUTES = Prices(0.1, 1.25)

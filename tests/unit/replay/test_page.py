@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.replaying.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
-from cuecard.cli.replaying.page import page
-from cuecard.cli.replaying.tables import bar
-from cuecard.replay.recommend import recommend
-from cuecard.replay.report import Report, replay
+from cuecard.analysis.replay.recommend import recommend
+from cuecard.analysis.replay.report import Report, replay
+from cuecard.cli.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
+from cuecard.cli.replay.page import page
+from cuecard.cli.replay.tables import bar
 from unit.replay.small import conversation, engine, pages, profile
 
 BROWSER = next(

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.adapters import anthropic
-from cuecard.cost import first_break
+from cuecard.analysis.cost import first_break
+from cuecard.analysis.replay.play import Sent, play, with_inputs, without_searches
+from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.model import Step, ToolResult, Turn
 from cuecard.outside.models import read_models
-from cuecard.replay.play import Sent, play, with_inputs, without_searches
-from cuecard.spec.transcript_file import TranscriptFile, read_transcript
 from unit.replay.small import conversation, engine, pages, search
 
 ROOT = Path(__file__).parents[3]

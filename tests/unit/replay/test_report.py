@@ -6,14 +6,14 @@ import json
 
 import pytest
 
-from cuecard.cost import Prices, bill
+from cuecard.analysis.cost import Prices, bill
+from cuecard.analysis.replay.play import play, without_searches
+from cuecard.analysis.replay.recommend import MOST_TOOLS, Recommendation, recommend
+from cuecard.analysis.replay.report import FROZEN_DIRECT, NO_CACHE, Report, replay
+from cuecard.analysis.replay.report_json import report_json
+from cuecard.analysis.replay.resize import needed, resized
+from cuecard.config.models_file import ModelProfile
 from cuecard.outside.models import read_models
-from cuecard.replay.as_json import report_json
-from cuecard.replay.play import play, without_searches
-from cuecard.replay.recommend import MOST_TOOLS, Recommendation, recommend
-from cuecard.replay.report import FROZEN_DIRECT, NO_CACHE, Report, replay
-from cuecard.replay.resize import needed, resized
-from cuecard.spec.models_file import ModelProfile
 from unit.replay.small import conversation, engine, pages, profile, search
 
 

@@ -12,7 +12,7 @@ import pytest
 from cuecard import Engine, Memory, TemplateError, ToolResult, Turn, compile_template, watch
 from cuecard.errors import TemplateLimitError, TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
-from cuecard.outside.watching.settle import Pace
+from cuecard.reload.settle import Pace
 from unit.robustness.agents import NOW, TEMPLATE, prompt, refusal, where, write_agent
 
 CANARY = "{{{a.[b') or __import__('pathlib').Path('canary').touch() or ('c]}}}"

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.errors import InputError, SpecError
 from cuecard.model import Json
-from cuecard.sections.clock import ClockSource, clock_values, date_text
-from cuecard.sections.content import Given
-from cuecard.spec.clock_spec import ClockSpec
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.sources.clock import ClockSource, clock_values, date_text
+from cuecard.sources.content import Given
 
 NOW = datetime(2026, 11, 20, 23, 5, 9, 123456, tzinfo=UTC)
 
@@ -122,7 +122,7 @@ def _python(code: str, **environment: str) -> str:
 def test_babel_is_loaded_only_for_those_who_name_a_locale() -> None:
     code = (
         "import sys, datetime, cuecard.engine\n"
-        "from cuecard.sections.clock import ClockSpec, clock_values\n"
+        "from cuecard.sources.clock import ClockSpec, clock_values\n"
         "now = datetime.datetime.now(datetime.UTC)\n"
         "clock_values(now, ClockSpec(zone='UTC')); print('babel' in sys.modules)\n"
         "clock_values(now, ClockSpec(locale='de')); print('babel' in sys.modules)"
@@ -135,7 +135,7 @@ def test_a_machine_without_time_zones_or_babel_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['tzdata'] = sys.modules['babel'] = None\n"
         "from cuecard.errors import InputError\n"
-        "from cuecard.spec.zones import locale_named, zone_named\n"
+        "from cuecard.config.values.zones import locale_named, zone_named\n"
         "for look, name in ((zone_named, 'Europe/Vienna'), (locale_named, 'de')):\n"
         "    try: look(name)\n"
         "    except InputError as error: print(error.problems[0].code, error.problems[0].hint)"

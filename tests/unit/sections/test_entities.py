@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from cuecard.config.agent_file import AgentFile, MemorySpec
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.model import Entity, Json, Memory, ToolResult
-from cuecard.sections.entities import remember
-from cuecard.spec.agent_file import AgentFile, MemorySpec
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.sources.entities import remember
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
-from cuecard.sections.layout import Frame, guard_of, lay_out
-from cuecard.spec.section_file import BoundarySpec, GroupSpec, LayoutSpec
+from cuecard.agent.layout_marks import guard_of
+from cuecard.config.sections.section_spec import BoundarySpec, GroupSpec, LayoutSpec
+from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.template.layout_guard import guard_layout
 
 LAYOUT = LayoutSpec(heading="## {{title}}\n")

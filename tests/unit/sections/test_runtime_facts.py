@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.model import Json
-from cuecard.sections.content import Given
-from cuecard.sections.runtime_facts import compile_facts
-from cuecard.spec.facts_spec import FactsSpec
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.sources.content import Given
+from cuecard.sources.facts import compile_facts
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
 SPEC = validate(

@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, Json, ToolCard
 from cuecard.model.gates import Gates
-from cuecard.sections.content import Content, Given
-from cuecard.sections.tool_list import compile_tool_list
-from cuecard.sections.visibility import visible
-from cuecard.spec.tool_list_spec import ToolListSpec, VisibilitySpec
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
+from cuecard.sources.content import Content, Given
+from cuecard.sources.tools.tool_list import compile_tool_list
+from cuecard.sources.tools.visibility import visible
 from cuecard.template import trusted
 
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.compiled import Compiled, compiled
-from cuecard.sections.layout import Frame, lay_out
-from cuecard.spec.section_file import BoundarySpec, LayoutSpec
+from cuecard.config.sections.section_spec import BoundarySpec, LayoutSpec
+from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.pipeline.prompt_split import Compiled, compiled
 from unit.sections_mode.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"

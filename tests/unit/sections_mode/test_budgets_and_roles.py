@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.explain import compare
+from cuecard.analysis.explain import compare
 from cuecard.model.messages import Message
 from unit.sections_mode.agents import TOOLS, cut, opened, prompt, search, step
 

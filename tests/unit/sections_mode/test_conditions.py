@@ -8,9 +8,9 @@ import pytest
 from pydantic import ValidationError
 
 from cuecard import SpecError, ToolCard, Turn
+from cuecard.agent.conditions import asks_for_tools, holds, inputs_read, told
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
-from cuecard.sections.conditions import asks_for_tools, holds, inputs_read, told
-from cuecard.spec.condition import ConditionSpec
 from unit.sections_mode.agents import TOOLS, cut, opened, prompt, step
 
 VALUES: dict[str, Json] = {

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, Turn
-from cuecard.compiled import compiled
 from cuecard.model import Json
 from cuecard.model.messages import Message, ToolCall
+from cuecard.pipeline.prompt_split import compiled
 from unit.sections_mode.agents import TOOLS, opened, search, travelled
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cuecard.config.documents.texts import SkillSource
 from cuecard.model.skills import Skill
-from cuecard.outside.beneath import RefusedError, entries, read_below
+from cuecard.outside.confined_files import RefusedError, entries, read_below
 from cuecard.outside.skills import MAX_DEPTH, read_skill, read_skill_texts
-from cuecard.spec.sources import SkillSource
 
 FRONT = "---\nname: {0}\ndescription: {0}.\n---\n"
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.layers import lay_over
 from cuecard.model import Json
-from cuecard.spec.layers import lay_over
-from cuecard.spec.yaml_text import read_yaml
 
 SOUL = "sections: [{id: soul, files: {SUPPLIED entries: [{path: SOUL.md}, {path: [USER.md, old/USER.md]}]}}]"
 

@@ -12,18 +12,18 @@ import pytest
 
 from cuecard import Engine, Turn
 from cuecard.adapters.anthropic import request
-from cuecard.compiled import Compiled, compiled
-from cuecard.history.select import apply_summary, select, summary_due
-from cuecard.history.summary import SummaryRequest
-from cuecard.manifest import manifest_json
+from cuecard.config.history_spec import TokenHistory
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.config.skills.skill_file import make_skills
 from cuecard.model import FileText, Json, Step
 from cuecard.model.messages import Message, Summary
 from cuecard.outside.folder import read_agent
 from cuecard.outside.models import read_models
 from cuecard.outside.skills import read_skill
-from cuecard.spec.history_file import TokenHistory
-from cuecard.spec.skill_file import make_skills
-from cuecard.spec.skills_spec import SkillsSpec
+from cuecard.pipeline.history.selection import apply_summary, select, summary_due
+from cuecard.pipeline.history.summary import SummaryRequest
+from cuecard.pipeline.manifest import manifest_json
+from cuecard.pipeline.prompt_split import Compiled, compiled
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, ToolResult, Turn
+from cuecard.analysis.explain import compare
 from cuecard.cli.step import call_from
-from cuecard.explain import compare
-from cuecard.history.select import apply_summary, summary_due
-from cuecard.history.summary import SummaryRequest
+from cuecard.config.history_spec import HistorySpec
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
 from cuecard.outside.summarizer import summarize
-from cuecard.spec.history_file import HistorySpec
+from cuecard.pipeline.history.selection import apply_summary, summary_due
+from cuecard.pipeline.history.summary import SummaryRequest
 from unit.history.chat import assistant, talk, texts, user, words
 
 ROOT = Path(__file__).parents[3]

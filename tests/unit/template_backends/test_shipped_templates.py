@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import CuecardError, SpecError
 from cuecard.outside.folder import read_agent
-from cuecard.spec.sources import AgentSources
 from cuecard.template import Part, Template, compile_template, trusted
 from cuecard.template.backend import Backend
 from cuecard.template.pybars_backend import pybars3

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
+from cuecard.catalogue import Catalogue
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.tool_file import ToolFile, tool_cards
 from cuecard.outside.content import content_root
-from cuecard.spec.tool_file import ToolFile, tool_cards
-from cuecard.spec.validate import validate
-from cuecard.spec.yaml_text import read_yaml
-from cuecard.tools import Catalogue
 
 
 @pytest.fixture(scope="session")

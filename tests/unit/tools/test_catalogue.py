@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
+from cuecard.catalogue import Catalogue
 from cuecard.errors import InputError
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.tools import Catalogue
 
 INSTRUCTIONS = ToolInstructions("before", "after", "next", "gotcha")
 SCHEMA = {"type": "object", "properties": {"slug": {"type": "string"}}}

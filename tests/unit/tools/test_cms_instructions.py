@@ -6,11 +6,11 @@ from statistics import mean
 
 import pytest
 
+from cuecard.catalogue import Catalogue, tool_graph, unknown_names
 from cuecard.model import ToolCard
 from cuecard.outside.content import content_root
 from cuecard.outside.tokens import bundled_counter
-from cuecard.sections.protocols import make_protocol
-from cuecard.tools import Catalogue, tool_graph, unknown_names
+from cuecard.sources.protocols import make_protocol
 
 TOOLS = {
     "core": "tool_search final_answer acknowledge",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.tools import Catalogue, SearchIndex
+from cuecard.catalogue import Catalogue, SearchIndex
 
 QUERIES = {
     "write a blog post": "cms_createPost",

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
+from cuecard.catalogue import tool_graph
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.tools import tool_graph
 
 
 def card(name: str, category: str, before: str = "", next_: str = "") -> ToolCard:

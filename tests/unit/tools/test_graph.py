@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
+from cuecard.catalogue import Edge, tool_graph, unknown_names
 from cuecard.model import ToolCard, ToolInstructions
-from cuecard.tools import Edge, tool_graph, unknown_names
 
 
 def card(name: str, before: str = "", next_: str = "", *, after: str = "", gotcha: str = "") -> ToolCard:

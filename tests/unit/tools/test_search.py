@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 import pytest
 
+from cuecard.catalogue import SearchIndex
 from cuecard.errors import InputError
 from cuecard.model import ToolCard
-from cuecard.tools import SearchIndex
 
 CARDS = (
     ToolCard("send_mail", phrases=("send a mail", "write to somebody"), category="mail"),

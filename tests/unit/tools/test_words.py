@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.tools.words import new_stem, words
+from cuecard.catalogue.words import new_stem, words
 
 
 def split(text: str) -> list[tuple[str, ...]]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
-from cuecard.outside.watching.settle import Pace
-from cuecard.outside.watching.status import Status
-from cuecard.outside.watching.watcher import Watcher
+from cuecard.reload.settle import Pace
+from cuecard.reload.status import Status
+from cuecard.reload.watcher import Watcher
 
 PATIENCE = 20.0
 """Seconds that a test waits for what should happen at once: only a test that fails waits so long."""

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.cli.watch import watch
-from cuecard.cli.watch_view import Example, differences
+from cuecard.cli.watch.command import watch
+from cuecard.cli.watch.view import Example, differences
 from unit.watch.demo import AGENT, PATIENCE, QUICK, Folder, instructions
 
 

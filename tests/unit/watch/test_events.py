@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.outside.watching.events import Hint, hints
+from cuecard.reload.events import Hint, hints
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]

@@ -8,8 +8,8 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.outside.folder import read_agent
-from cuecard.outside.watching.lastgood import LastGood
-from cuecard.watching import watch
+from cuecard.reload.engines import watch
+from cuecard.reload.last_good import LastGood
 from unit.watch.demo import QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]

@@ -5,8 +5,8 @@ import pytest
 from cuecard import SpecError
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
+from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.outside.folder import read_agent
-from cuecard.spec.yaml_text import Document, read_yaml
 from unit.watch.demo import Folder, instructions
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from cuecard import Call, Engine, Turn
-from cuecard.watching import Pins, Policy, choose
+from cuecard.reload.engines import Pins, Policy, choose
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]

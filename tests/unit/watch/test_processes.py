@@ -23,8 +23,8 @@ def run(code: str, *words: str) -> subprocess.CompletedProcess[str]:
 FORK = """
 import os, sys, time
 from pathlib import Path
-from cuecard.watching import watch
-from cuecard.outside.watching.settle import Pace
+from cuecard.reload.engines import watch
+from cuecard.reload.settle import Pace
 
 template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
 watcher = watch(template.parent, state=state, pace=Pace(quiet=0.05, sweep=0.3))
@@ -53,7 +53,7 @@ def test_both_sides_of_a_fork_follow_the_files(folder: Folder, state: Path) -> N
 
 LEAVE = """
 import sys, time
-from cuecard.watching import watch
+from cuecard.reload.engines import watch
 watcher = watch(sys.argv[1], state=sys.argv[2])
 time.sleep(0.2)
 print(watcher.status.watching)
@@ -69,8 +69,8 @@ def test_a_process_may_end_without_stopping_its_watcher(folder: Folder, state: P
 COMMAND = """
 import sys
 from pathlib import Path
-from cuecard.cli.watch import watch
-from cuecard.cli.watch_view import Example
+from cuecard.cli.watch.command import watch
+from cuecard.cli.watch.view import Example
 sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, state=Path(sys.argv[2])))
 """
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.outside.watching.files import AgentFiles, Look
-from cuecard.outside.watching.settle import Pace, changed, settle, shrunk
+from cuecard.reload.files import AgentFiles, Look
+from cuecard.reload.settle import Pace, changed, settle, shrunk
 from unit.watch.demo import Folder
 
 PACE = Pace(quiet=0.1, max_wait=2.0, hold=1.0)

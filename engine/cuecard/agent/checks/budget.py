@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
-from cuecard.sections.protocols import Protocol
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.yaml_text import Document
+from cuecard.sources.protocols import Protocol
 
 
 def check_budget(

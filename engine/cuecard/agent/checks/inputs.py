@@ -6,10 +6,10 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
 from cuecard.agent.nouns import BUILT_IN, PROTOCOLS
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.config.documents.yaml_text import Document, problem_at
 from cuecard.errors import Problem, did_you_mean
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.sources import AgentSources, SourceText
-from cuecard.spec.yaml_text import Document, problem_at
 from cuecard.template import InputUse
 
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.yaml_text import Document, Path, problem_at
 from cuecard.errors import Problem, Span
 from cuecard.model import Json
-from cuecard.spec.sources import SourceText
-from cuecard.spec.yaml_text import Document, Path, problem_at
 from cuecard.template import find_invisible
 
 

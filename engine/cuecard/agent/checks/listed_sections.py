@@ -9,8 +9,8 @@ from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.trees import MAIN
 from cuecard.agent.checks.volatile import volatile_texts
 from cuecard.agent.nouns import Section
+from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem
-from cuecard.spec.agent_file import AgentFile
 from cuecard.template.analysis import inputs_of
 from cuecard.template.markup import blanked, mustache_spans
 from cuecard.template.parser import parse

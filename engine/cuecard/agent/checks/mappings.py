@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cuecard.agent.checks.trees import Trees
+from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
-from cuecard.spec.agent_file import AgentFile
 from cuecard.template import InputUse
 from cuecard.template.nodes import Block, Path, walk
 

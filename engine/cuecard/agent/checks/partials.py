@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent.checks.trees import MAIN, Trees, called, inline_names, reachable
+from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem
-from cuecard.spec.sources import SourceText
 from cuecard.template.nodes import Block, Partial, Statement, branches, walk
 from cuecard.template.well_formed import fragment_problems
 

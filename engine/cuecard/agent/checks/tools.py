@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
 
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
-from cuecard.spec.agent_file import AgentFile
-from cuecard.spec.sources import SourceText
-from cuecard.spec.yaml_text import Document
 
 
 def check_tools(document: Document, spec: AgentFile, known: Collection[str], *, discovers: bool) -> Iterator[Problem]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
-from cuecard.spec.sources import SourceText
+from cuecard.config.documents.texts import SourceText
 from cuecard.template.nodes import Block, Literal, Partial, Path, Program, Statement, walk
 from cuecard.template.parser import parse
 from cuecard.template.source import Source

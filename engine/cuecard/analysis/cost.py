@@ -1,0 +1,218 @@
+"""The price of a prompt: what a sequence of requests costs where the provider keeps prefixes in a cache.
+
+A request is a list of blocks in the order in which the provider hashes them: tools, system prompt, messages. What it
+has in common with the requests before, block by block from the start, can be read from the cache. The model is simple
+on purpose: whole blocks, lifetimes kept exactly, every request finds the cache. What the model answers is not billed.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import accumulate
+
+from cuecard.config.models_file import ModelProfile
+
+_STEPS = {"openai": 128, "vllm": 16}
+"""Cached prefixes grow in steps of so many tokens (developers.openai.com, prompt caching guide; docs.vllm.ai)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A piece of a request that is cached whole or not at all: equal keys mean equal content.
+
+    `label` says to people what it is, such as the id of a section; it takes no part in comparisons of requests.
+    """
+
+    key: str
+    tokens: int
+    label: str = field(default="", compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One request to a model.
+
+    `breakpoints` are the numbers of blocks before each cache breakpoint. `at` is the time in seconds, from any zero
+    that all requests share; None when it is not known.
+    """
+
+    blocks: tuple[Block, ...]
+    breakpoints: tuple[int, ...] = ()
+    at: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Tokens of the whole request."""
+        return sum(block.tokens for block in self.blocks)
+
+
+@dataclass(frozen=True, slots=True)
+class Prices:
+    """What a provider asks for, a plain input token being 1.
+
+    Attributes:
+        read: price of a token read from the cache.
+        write: price of a token written to it.
+        minimum: shorter prefixes are not kept, in tokens as counted here.
+        step: what is read is rounded down to a multiple of this, where `explicit` is false.
+        explicit: entries exist at breakpoints only; otherwise every prefix of every request is kept.
+        lifetime: seconds that an unused entry lives; None for ever.
+    """
+
+    read: float
+    write: float
+    minimum: int = 1024
+    step: int = 1
+    explicit: bool = True
+    lifetime: float | None = None
+
+    @classmethod
+    def of(cls, profile: ModelProfile) -> Prices:
+        """The prices of a model, with its minimum in tokens as cuecard counts them."""
+        explicit = profile.breakpoints > 0
+        return cls(
+            profile.cache_read,
+            profile.cache_write,
+            math.ceil(profile.min_cache_tokens / profile.token_factor),
+            1 if explicit else _STEPS.get(profile.provider, 1),
+            explicit,
+            profile.cache_lifetime,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What one request costs.
+
+    Attributes:
+        input_tokens: all tokens of the request; `cached`, `written` and `fresh` add up to them.
+        cached: read from the cache.
+        written: written to the cache.
+        fresh: neither, at the plain price.
+        cost: in plain input tokens.
+        first_break: the first block that differs from the request before, counted from 0; None when the request only
+            adds to it. It may be the number of blocks: then the request before had more of them.
+        below_minimum: tokens that would have been read if the model had no minimum.
+    """
+
+    input_tokens: int
+    cached: int
+    written: int
+    fresh: int
+    cost: float
+    first_break: int | None
+    below_minimum: int
+
+    @property
+    def rewrites(self) -> bool:
+        """Whether the request changes or drops what the one before sent."""
+        return self.first_break is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """What a conversation costs, request by request and in all."""
+
+    rows: tuple[Row, ...]
+
+    @property
+    def input_tokens(self) -> int:
+        """Tokens of all requests."""
+        return sum(row.input_tokens for row in self.rows)
+
+    @property
+    def cached(self) -> int:
+        """Tokens read from the cache."""
+        return sum(row.cached for row in self.rows)
+
+    @property
+    def cached_share(self) -> float:
+        """The part of all tokens that was read from the cache, 0 to 1."""
+        return self.cached / self.input_tokens if self.input_tokens else 0.0
+
+    @property
+    def cost(self) -> float:
+        """In plain input tokens."""
+        return math.fsum(row.cost for row in self.rows)
+
+    @property
+    def rewrites(self) -> int:
+        """How many requests change or drop what the one before sent."""
+        return sum(row.rewrites for row in self.rows)
+
+    @property
+    def below_minimum(self) -> int:
+        """Tokens that would have been read if the model had no minimum."""
+        return sum(row.below_minimum for row in self.rows)
+
+
+def bill(requests: Iterable[Request], prices: Prices) -> Bill:
+    """What these requests cost, one after the other, beginning with an empty cache."""
+    return Bill(tuple(_rows(requests, prices)))
+
+
+def first_break(before: Request, after: Request) -> int | None:
+    """The first block of a request that is not that of the request before; None when the request only adds to it."""
+    pairs = zip(before.blocks, after.blocks, strict=False)
+    same = next((n for n, (old, new) in enumerate(pairs) if old.key != new.key), None)
+    if same is None and len(after.blocks) < len(before.blocks):
+        return len(after.blocks)
+    return same
+
+
+def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
+    cache = _Cache()
+    before: Request | None = None
+    for request in requests:
+        path = cache.path(request)
+        sums = [0, *accumulate(block.tokens for block in request.blocks)]
+        cache.forget(request.at, prices.lifetime)
+        reached = max(sums[n] for n, node in enumerate(path) if not n or node in cache.marked)
+        hit = max(sums[n] for n, node in enumerate(path) if not n or node in cache.kept)
+        if not prices.explicit:
+            reached, hit = reached - reached % prices.step, hit - hit % prices.step
+        hit = hit if hit >= prices.minimum else 0
+        ends = request.breakpoints if prices.explicit else range(1, len(path))
+        kept = [n for n in ends if sums[n] >= prices.minimum or not prices.explicit]
+        stored = max((sums[n] for n in kept), default=0) if prices.explicit else sums[-1]
+        written = max(0, stored - hit)
+        fresh = sums[-1] - hit - written
+        cost = hit * prices.read + written * prices.write + fresh
+        broken = first_break(before, request) if before else None
+        yield Row(sums[-1], hit, written, fresh, cost, broken, reached - hit)
+        cache.keep(path, kept, ends, request.at)
+        before = request
+
+
+class _Cache:
+    """Which prefixes are kept. A prefix is a node of the tree of all requests; node 0 is the empty one."""
+
+    def __init__(self) -> None:
+        self.nodes: dict[tuple[int, str], int] = {}
+        self.kept: dict[int, float | None] = {}
+        self.marked: dict[int, float | None] = {}
+
+    def path(self, request: Request) -> list[int]:
+        """The node of each prefix of a request, shortest first."""
+        path = [0]
+        for block in request.blocks:
+            path.append(self.nodes.setdefault((path[-1], block.key), len(self.nodes) + 1))
+        return path
+
+    def keep(self, path: list[int], kept: Iterable[int], marked: Iterable[int], at: float | None) -> None:
+        """Entries at these prefixes; those that the request went through count as used."""
+        self.kept.update({node: at for n, node in enumerate(path) if n and (node in self.kept)})
+        self.kept.update({path[n]: at for n in kept})
+        self.marked.update({node: at for n, node in enumerate(path) if n and (node in self.marked)})
+        self.marked.update({path[n]: at for n in marked})
+
+    def forget(self, now: float | None, lifetime: float | None) -> None:
+        """Drop what has not been used for longer than the lifetime; where a time is not known, it lives."""
+        if now is not None and lifetime is not None:
+            self.kept, self.marked = (_young(entries, now - lifetime) for entries in (self.kept, self.marked))
+
+
+def _young(entries: dict[int, float | None], oldest: float) -> dict[int, float | None]:
+    return {node: used for node, used in entries.items() if used is None or used >= oldest}

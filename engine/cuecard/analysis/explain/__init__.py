@@ -1,0 +1,6 @@
+"""Why a prompt is not the one before: what changed, section by section, and where the start that both share ends."""
+
+from cuecard.analysis.explain.compare import compare
+from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, Comparison, Kind
+
+__all__ = ["Break", "Cause", "CauseKind", "Change", "Comparison", "Kind", "compare"]

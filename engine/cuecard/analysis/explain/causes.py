@@ -1,0 +1,142 @@
+"""Why a section changed, from two manifests alone: fingerprints of values, protocols, configuration and delivery."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cuecard.agent import CONTENT, CURRENT_DATE, PROTOCOLS, SUMMARY, WORKING_MEMORY
+from cuecard.analysis.explain.comparison import Cause
+from cuecard.model import Manifest, SectionRecord
+
+_BUILT_IN = (WORKING_MEMORY, CURRENT_DATE, SUMMARY)
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """Two manifests, earlier and later."""
+
+    before: Manifest
+    after: Manifest
+
+    @property
+    def edited(self) -> bool:
+        """Whether the configuration is another one."""
+        return self.before.spec_sha256 != self.after.spec_sha256
+
+    @property
+    def redelivered(self) -> bool:
+        """Whether the delivery is another one."""
+        return self.before.delivery != self.after.delivery
+
+    @property
+    def compacted(self) -> bool:
+        """Whether the later prompt is a new baseline because the history was shortened; a cut says so."""
+        new = (cut for cut in self.after.cuts if cut not in self.before.cuts)
+        return any(cut.what == "baseline" and cut.reason.startswith("compacted") for cut in new)
+
+    @property
+    def folded(self) -> bool:
+        """Whether something that was appended before is not appended any more."""
+        still = {record.source for record in self.after.sections if record.placement == "appended"}
+        return any(r.placement == "appended" and r.source not in still for r in self.before.sections)
+
+
+def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> tuple[Cause, ...]:
+    """Why the section is not what it was; at least one of `old` and `new` is there.
+
+    A value, a protocol or a tool that differs explains a change of what reads it. What none of them explains comes
+    from another delivery or from an edited file; else from a new baseline, if what was appended before is gone; else
+    from something of the host that has no fingerprint, which is an `input` without a name. Where a file was edited
+    *and* a value differs, the value is named: the manifest cannot tell which of the two the text shows.
+    """
+    there = [record for record in (old, new) if record is not None]
+    tools = any(_holds_protocols(record) for record in there)
+    compaction = (Cause("compaction"),) if pair.compacted and (old or there[0].placement != "appended") else ()
+    found = (*compaction, *(_tools(pair, old, new) if tools else ()), *_values(pair, old, new))
+    if found:
+        return found
+    edit = Cause("file edit", source=there[-1].source if there[-1].placement != "appended" else "")
+    delivery = Cause("delivery", (pair.before.delivery, pair.after.delivery))
+    likely = [*((delivery,) if pair.redelivered else ()), *((edit,) if pair.edited else ())]
+    if likely:
+        return (likely[0],) if tools else (likely[-1],)
+    chosen = tuple(kind for kind in ("profile", "variant") if getattr(pair.before, kind) != getattr(pair.after, kind))
+    # An update that is said although no value differs now tells of one that changed, and changed back.
+    return (Cause("compaction"),) if pair.folded and not (new and _is_update(new)) else (Cause("input", chosen),)
+
+
+def _holds_protocols(record: SectionRecord) -> bool:
+    return PROTOCOLS in record.reads or (record.placement == "appended" and not _is_update(record))
+
+
+def _is_update(record: SectionRecord) -> bool:
+    return record.placement == "appended" and record.source.startswith("call ")
+
+
+def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
+    before, after = pair.before.inputs, pair.after.inputs
+    differing = [name for name in {**after, **before} if before.get(name) != after.get(name)]
+    reads = {name for record in (old, new) if record for name in record.reads}
+    if new and _is_update(new):
+        reads = {*differing}
+    names = [name for name in differing if name in reads]
+    made = [name for name in names if name.startswith(CONTENT)]
+    inputs = sorted(name for name in names if name not in _BUILT_IN and name not in made)
+    clock = CURRENT_DATE in reads and (made or CURRENT_DATE in names)
+    # What a source has made of files, tools or skills: named where nothing that it reads differs, and no file.
+    inputs += made if not (inputs or clock or pair.edited) else []
+    if inputs:
+        yield Cause("input", tuple(inputs))
+    if WORKING_MEMORY in names:
+        yield Cause("memory")
+    if clock:
+        yield Cause("clock")
+    if SUMMARY in names:
+        yield Cause("compaction")
+    gone = tuple(tool for tool in pair.before.active_tools if tool not in pair.after.active_tools)
+    if gone and new and _is_update(new):
+        yield Cause("discovery", gone)
+
+
+def _tools(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
+    """Tools that came or went, protocols that were edited, another order."""
+    were, are = _protocols(pair.before, old), _protocols(pair.after, new)
+    known = {p.id for p in pair.before.protocols}, {p.id for p in pair.after.protocols}
+    came = [p for name, p in are.items() if name not in were and name not in known[0]]
+    went = [p for name, p in were.items() if name not in are and name not in known[1]]
+    # A core tool, or a tool of a frozen prompt, is not discovered: it comes with an edit, or with another delivery.
+    configured = [p for p in (*came, *went) if not p.reason.startswith("discovered")]
+    moved = tuple(p.id for p in (*came, *went) if p not in configured or not (pair.edited or pair.redelivered))
+    if moved:
+        yield Cause("discovery", moved)
+    rewritten = [p for name, p in are.items() if name in were and were[name].sha256 != p.sha256]
+    if pair.edited and not pair.redelivered:
+        rewritten += configured
+    yield from (Cause("file edit", (p.id,), p.source) for p in rewritten)
+    shared = [name for name in were if name in are]
+    if shared != [name for name in are if name in were]:
+        yield Cause("order", tuple(shared))
+    if old is None or new is None:
+        yield from _elsewhere(pair, {**were, **are}, gone=new is None)
+
+
+def _elsewhere(pair: Pair, tools: Iterable[str], *, gone: bool) -> Iterator[Cause]:
+    """Tools of a block that is no longer there, or is new, which the other prompt has in another block."""
+    others = (pair.after if gone else pair.before).protocols
+    appended = {protocol.id for protocol in others if protocol.placement == "appended"}
+    moved = tuple(tool for tool in tools if tool in appended)
+    if moved:
+        yield Cause("order", moved)
+
+
+def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, SectionRecord]:
+    """The protocols that stand in this section, by tool."""
+    if record is None:
+        return {}
+    there = {p.id: p for p in manifest.protocols if p.placement == record.placement}
+    if record.placement != "appended":
+        return there
+    after = {d.tool: d.after_call_id for d in manifest.discovered}
+    sources = {tool: f"search result {call}" if call else "search result" for tool, call in after.items()}
+    return {name: protocol for name, protocol in there.items() if sources.get(name) == record.source}

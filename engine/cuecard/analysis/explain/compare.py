@@ -1,0 +1,111 @@
+"""Two manifests, section by section."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from difflib import SequenceMatcher
+from typing import TypeAlias
+
+from cuecard.analysis.explain.causes import Pair, find_causes
+from cuecard.analysis.explain.comparison import Break, Cause, Change, Comparison, Kind, Placement
+from cuecard.errors import InputError, Problem
+from cuecard.model import Manifest, SectionRecord
+from cuecard.pipeline.fingerprints import NOTHING
+
+_Key: TypeAlias = tuple[str, int]
+"""What a section is recognised by, and which of those that are alike it is."""
+
+_At: TypeAlias = tuple[int, SectionRecord]
+"""A section and its position in the manifest."""
+
+
+def compare(before: Manifest, after: Manifest) -> Comparison:
+    """What differs between two prompts, and why: of the same agent at two steps, for two turns, or of two revisions.
+
+    Only what cuecard wrote is compared. A host's messages and tool definitions, which stand in the same request, are
+    not in a manifest.
+
+    Raises:
+        InputError: when the fingerprints were made with different salts.
+    """
+    if before.salt != after.salt:
+        hint = "make both manifests with the same salt, or both without"
+        raise InputError(Problem("other-salt", "the two manifests were made with different salts", hint, "manifest"))
+    pair = Pair(before, after)
+    changes = (*_changes(pair, "system"), *_changes(pair, "message"), *_changes(pair, "appended"))
+    return Comparison(changes, _first_break(pair, changes), before.total_tokens, after.total_tokens)
+
+
+def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:
+    old, new = (_placed(manifest, placement) for manifest in (pair.before, pair.after))
+    matcher = SequenceMatcher(None, tuple(old), tuple(new), autojunk=False)
+    for tag, start, end, start_after, end_after in matcher.get_opcodes():
+        if tag == "equal":
+            yield from (_change(pair, old[key], new[key], moved=False) for key in tuple(new)[start_after:end_after])
+            continue
+        yield from (_change(pair, old[key], None) for key in tuple(old)[start:end] if key not in new)
+        for key in tuple(new)[start_after:end_after]:
+            yield _change(pair, old.get(key), new[key])
+
+
+def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
+    """By id, but for blocks. The id of a block is made of its text, so blocks go by what brought them."""
+    seen: Counter[str] = Counter()
+    placed: dict[_Key, _At] = {}
+    for at, record in enumerate(manifest.sections):
+        if record.placement == placement:
+            name = record.source if placement == "appended" else record.id
+            placed[name, seen[name]] = (at, record)
+            seen[name] += 1
+    return placed
+
+
+def _change(pair: Pair, old: _At | None, new: _At | None, *, moved: bool = True) -> Change:
+    (at_before, before), (at_after, after) = old or (None, None), new or (None, None)
+    record = [record for record in (before, after) if record is not None][-1]
+    kind: Kind = "removed" if after is None else "added" if before is None else "changed"
+    if before and after and before.sha256 == after.sha256:
+        kind = "moved" if moved else "same"
+    causes = find_causes(pair, before, after) if kind in {"added", "removed", "changed"} else ()
+    if before and after and moved:
+        causes = (*causes, Cause("order"))
+    tokens = before.tokens if before else 0, after.tokens if after else 0
+    return Change(record.id, kind, causes, *tokens, record.placement, record.tier, record.source, at_before, at_after)
+
+
+def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
+    """System prompt and sections that are messages must be the same; of the blocks, the earlier ones come first."""
+    old, new = ([*_texts(m, "system"), *_texts(m, "message")] for m in (pair.before, pair.after))
+    blocks, blocks_after = _texts(pair.before, "appended"), _texts(pair.after, "appended")
+    shared = _shared(old, new)
+    if shared < max(len(old), len(new)):
+        return _break(changes, old[shared:], new[shared:], (*new[shared:], *blocks_after))
+    shared = _shared(blocks, blocks_after)
+    if shared < len(blocks):
+        return _break(changes, blocks[shared:], blocks_after[shared:], blocks_after[shared:])
+    return None
+
+
+def _texts(manifest: Manifest, placement: Placement) -> list[_At]:
+    """The sections of one place that say anything, each with its position in the manifest."""
+    return [(at, r) for at, r in enumerate(manifest.sections) if r.placement == placement and r.sha256 != NOTHING]
+
+
+def _shared(old: Sequence[_At], new: Sequence[_At]) -> int:
+    """How many texts both begin with. A block is the same only where it stands after the same result or message."""
+    pairs = zip(old, new, strict=False)
+    return next((n for n, (a, b) in enumerate(pairs) if _text(a[1]) != _text(b[1])), min(len(old), len(new)))
+
+
+def _text(record: SectionRecord) -> tuple[str, str]:
+    return record.sha256, record.source if record.placement == "appended" else ""
+
+
+def _break(changes: Sequence[Change], old: Sequence[_At], new: Sequence[_At], again: Iterable[_At]) -> Break:
+    """The break at the first of these: at the later section, unless only the earlier one is not the same."""
+    later = [change for change in changes if new and change.at_after == new[0][0]]
+    earlier = [change for change in changes if old and change.at_before == old[0][0]]
+    change = min((*later, *earlier), key=lambda change: change.kind == "same")
+    causes = change.causes or (Cause("order"),)
+    return Break(change.id, change.placement, causes, sum(record.tokens for _, record in again))

@@ -1,0 +1,72 @@
+"""The pieces of requests as blocks: tool definitions, segments of the system prompt, messages, appended blocks.
+
+A label says what a block is: the group (`tools`, `system`, `messages` or `appended`), a slash, and a name.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+
+from cuecard.analysis.cost import Block
+from cuecard.config.transcript_file import RecordedCall, RecordedRequest
+from cuecard.model import Appended, CountTokens, Json, SectionRecord, Segment, ToolCard
+
+GROUPS = ("tools", "system", "appended", "messages")
+"""What a request is made of."""
+
+
+def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) -> Block:
+    """The definition of a tool: name, description and schema, as JSON; in front, or `appended` where it was found."""
+    definition = {"name": card.name, "description": card.description, "input_schema": dict(card.input_schema)}
+    return _block("appended" if appended else "tools", card.name, compact(definition), count)
+
+
+def segment_block(segment: Segment) -> Block:
+    """A segment of the system prompt; its tokens were counted by the engine."""
+    return Block(f"system:{segment.id}:{segment.sha256}", segment.tokens, f"system/{segment.id}")
+
+
+def spoken_block(record: SectionRecord) -> Block:
+    """A section that is a message of its own; its tokens were counted by the engine."""
+    return Block(f"messages:{record.id}:{record.sha256}", record.tokens, f"messages/{record.id}")
+
+
+def appended_block(block: Appended) -> Block:
+    """A block of instructions in the conversation; its tokens were counted by the engine."""
+    return Block(f"appended:{block.sha256}", block.tokens, f"appended/{block.id.rpartition('-')[0]}")
+
+
+def user_block(text: str, count: CountTokens) -> Block:
+    """What the user wrote."""
+    return _block("messages", "user", text, count)
+
+
+def answer_block(request: RecordedRequest, count: CountTokens) -> Block:
+    """What the model wrote, and the tools it called."""
+    calls = [compact({"name": call.tool, "arguments": call.args}) for call in request.calls]
+    return _block("messages", "assistant", "\n".join(part for part in (request.text, *calls) if part), count)
+
+
+def result_block(call: RecordedCall, count: CountTokens) -> Block:
+    """What a tool returned."""
+    return _block("messages", call.tool, call.result if isinstance(call.result, str) else compact(call.result), count)
+
+
+def compact(value: Json) -> str:
+    """JSON as providers' clients write it into requests: without spaces, letters as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def tokens_by_group(blocks: Sequence[Block]) -> Mapping[str, int]:
+    """Tokens of each of `GROUPS`."""
+    sums = dict.fromkeys(GROUPS, 0)
+    for block in blocks:
+        sums[block.label.partition("/")[0]] += block.tokens
+    return sums
+
+
+def _block(group: str, name: str, text: str, count: CountTokens) -> Block:
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    return Block(f"{group}:{name}:{digest}", count(text), f"{group}/{name}")

@@ -1,0 +1,65 @@
+"""Which form a log has, by its structure, and its conversation."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Literal, TypeAlias, get_args
+
+from cuecard.analysis.replay.importers.anthropic import ANTHROPIC
+from cuecard.analysis.replay.importers.logs import read_log
+from cuecard.analysis.replay.importers.openai import OPENAI_CHAT, OPENAI_RESPONSES, whole_inputs
+from cuecard.analysis.replay.importers.pydantic_ai import read_messages
+from cuecard.analysis.replay.importers.records import Record, listed, read_values, records
+from cuecard.config.transcript_file import TranscriptFile, read_transcript
+from cuecard.errors import Problem, SpecError
+from cuecard.model import Json
+
+LogForm: TypeAlias = Literal["auto", "cuecard", "pydantic-ai", "openai", "anthropic"]
+"""What a file of a conversation may be."""
+
+FORMS: tuple[str, ...] = get_args(LogForm)
+
+
+def read_conversation(text: str, name: str, form: LogForm = "auto") -> TranscriptFile:
+    """The conversation in the text of a file: our own transcript, or a log of another program.
+
+    Raises:
+        SpecError: with every problem, each at its place; also when the file holds no conversation of this form.
+    """
+    if form == "cuecard":
+        return read_transcript(text, name)
+    values = read_values(text, name)
+    if form == "auto" and len(values) == 1 and isinstance(values[0], dict) and "turns" in values[0]:
+        return read_transcript(text, name)
+    messages = [value for value in values if isinstance(value, dict)]
+    if form == "pydantic-ai" or (form == "auto" and _is_pydantic(messages)):
+        return read_messages(messages, name)
+    found = records(values) or records([{"messages": messages}] if _are_messages(messages) else [])
+    if not found:
+        hint = "expected are a transcript, messages of pydantic-ai, or requests to OpenAI or Anthropic; see --from"
+        raise SpecError(Problem("no-conversation", "this file holds no conversation that is known here", hint, name))
+    if any("input" in record.body for record in found):
+        whole = [record for record in found if "input" in record.body]
+        return read_log(whole_inputs(whole), OPENAI_RESPONSES, name)
+    anthropic = form == "anthropic" or (form == "auto" and any(map(_is_anthropic, found)))
+    return read_log(found, ANTHROPIC if anthropic else OPENAI_CHAT, name)
+
+
+def _is_pydantic(messages: Sequence[Mapping[str, Json]]) -> bool:
+    return any(message.get("kind") in ("request", "response") and "parts" in message for message in messages)
+
+
+def _are_messages(messages: Sequence[Mapping[str, Json]]) -> bool:
+    return any("role" in message and "content" in message for message in messages)
+
+
+def _is_anthropic(record: Record) -> bool:
+    """A system prompt beside the messages, tools with `input_schema`, or parts that only this API has."""
+    body = record.body
+    parts = (part for message in listed(body.get("messages")) for part in listed(message.get("content")))
+    return (
+        "system" in body
+        or any("input_schema" in tool for tool in listed(body.get("tools")))
+        or any(part.get("type") in ("tool_use", "tool_result", "thinking") for part in parts)
+        or str(body.get("model", "")).startswith("claude")
+    )

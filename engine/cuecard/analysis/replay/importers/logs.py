@@ -1,0 +1,85 @@
+"""What the logs of requests have in common: each body holds the conversation until then, the longest all of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.analysis.replay.importers.events import Answer, Event, count_of, dated, to_transcript
+from cuecard.analysis.replay.importers.records import Record, conversation, listed
+from cuecard.config.transcript_file import RecordedTool, RecordedUsage, TranscriptFile
+from cuecard.model import Json
+
+Form: TypeAlias = Mapping[str, Json]
+"""A body, response, message or tool in a provider's own form."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How to read one provider's requests.
+
+    Attributes:
+        source: the provider's name.
+        key: where the messages stand in a body.
+        events: what messages say.
+        answer: the messages that a response adds.
+        usage: what a response reports.
+        tool: name, description and schema of a tool definition.
+    """
+
+    source: str
+    key: str
+    events: Callable[[Iterable[Form]], list[Event]]
+    answer: Callable[[Form], list[Form]]
+    usage: Callable[[Form], tuple[Json, Json, Json] | None]
+    tool: Callable[[Form], tuple[Json, Json, Json]]
+
+
+def read_log(found: Sequence[Record], reader: Reader, name: str) -> TranscriptFile:
+    """The conversation in these requests.
+
+    Raises:
+        SpecError: when no message of a user is among them.
+    """
+    records = conversation(found, reader.key)
+    said = [reader.events(listed(record.body.get(reader.key))) for record in records]
+    numbers = [sum(isinstance(event, Answer) for event in events) for events in said]
+    longest = max(range(len(records)), key=lambda place: (numbers[place], place), default=None)
+    events: list[Event] = []
+    if longest is not None:
+        answered = reader.answer(records[longest].response)
+        events = [*said[longest], *reader.events(answered)]
+    if events and not isinstance(events[-1], Answer):
+        events.append(Answer(""))  # the last request was sent, but its answer is not in the log
+    at = {number: record.at for number, record in zip(numbers, records, strict=True) if record.at}
+    reported = ((number, reader.usage(record.response)) for number, record in zip(numbers, records, strict=True))
+    usage = {number: _usage(*counts) for number, counts in reported if counts}
+    tools = [_tool(*reader.tool(tool)) for record in records for tool in listed(record.body.get("tools"))]
+    told = [tool for tool in tools if tool]
+    return to_transcript(dated(events, at, usage), told, reader.source, name)
+
+
+def arguments(value: Json) -> Json:
+    """The arguments of a call; providers write them as JSON text, which a model may have got wrong."""
+    try:
+        return json.loads(value) if isinstance(value, str) else value
+    except ValueError:
+        return value
+
+
+def is_reminder(text: str) -> bool:
+    """Whether a host wrote this into the user's turn: the documented form for instructions without a role."""
+    return text.lstrip().startswith("<system-reminder>")
+
+
+def _usage(whole: Json, cached: Json, output: Json) -> RecordedUsage:
+    return RecordedUsage(input_tokens=count_of(whole), cached_tokens=count_of(cached), output_tokens=count_of(output))
+
+
+def _tool(name: Json, description: Json, schema: Json) -> RecordedTool | None:
+    if not isinstance(name, str) or not name:
+        return None
+    text = description if isinstance(description, str) else ""
+    return RecordedTool(name=name, description=text, input_schema=schema if isinstance(schema, dict) else {})

@@ -1,0 +1,115 @@
+"""Log files as records: JSON or JSON lines, bodies of requests bare or wrapped together with their responses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from cuecard.analysis.replay.importers.events import when
+from cuecard.config.transcript_file import read_json
+from cuecard.errors import CuecardError, Problem, SpecError
+from cuecard.model import Json
+
+_WRAPPED = ("request", "request_body", "body", "kwargs")
+_TIMES = ("at", "timestamp", "time", "created_at")
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """One request of a log: its body, the response if it was kept, and when it was sent."""
+
+    body: Mapping[str, Json]
+    response: Mapping[str, Json] = field(default_factory=dict)
+    at: datetime | None = None
+
+
+def read_values(text: str, name: str) -> list[Json]:
+    """The values of a JSON file (those of its list, if it is one) or of a file of JSON lines.
+
+    Raises:
+        SpecError: when it is neither, with the place.
+    """
+    try:
+        value = read_json(text, name)
+    except SpecError:
+        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+        if len(lines) < 2 or not _is_json(lines[0][1]):
+            raise
+        return _lines(lines, name)
+    return value if isinstance(value, list) else [value]
+
+
+def records(values: Iterable[Json]) -> list[Record]:
+    """The requests among these values, in their order; what is none is left out."""
+    found = [_record(value) for value in values if isinstance(value, dict)]
+    return [record for record in found if record is not None]
+
+
+def conversation(found: Sequence[Record], key: str) -> list[Record]:
+    """The requests of the conversation that most requests belong to: those that begin with the same message.
+
+    `key` is where messages stand in a body. Logs hold other requests too, such as those that make titles.
+    """
+    groups: dict[str, list[Record]] = {}
+    for record in found:
+        groups.setdefault(_opening(record.body.get(key)), []).append(record)
+    return max(groups.values(), key=len, default=[])
+
+
+def listed(value: Json) -> Iterator[Mapping[str, Json]]:
+    """The objects of a list; nothing when it is no list."""
+    return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
+
+
+def text_of(content: Json, *kinds: str) -> str:
+    """The texts of a content: a text, or a list of parts of which those of these types count."""
+    if isinstance(content, str):
+        return content
+    parts = (part for part in listed(content) if part.get("type") in kinds)
+    return "\n".join(str(part.get("text", "")) for part in parts)
+
+
+def _lines(lines: Iterable[tuple[int, str]], name: str) -> list[Json]:
+    values: list[Json] = []
+    problems: list[Problem] = []
+    for number, line in lines:
+        try:
+            values.append(read_json(line, name, number))
+        except CuecardError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(problems)
+    return values
+
+
+def _is_json(line: str) -> bool:
+    try:
+        read_json(line, "")
+    except SpecError:
+        return False
+    return True
+
+
+def _record(value: Mapping[str, Json]) -> Record | None:
+    at = next((when(value[key]) for key in _TIMES if key in value), None)
+    if _is_body(value):
+        return Record(value, at=at)
+    inner = next((value[key] for key in _WRAPPED if isinstance(value.get(key), dict)), None)
+    if inner is None:
+        return None
+    response = value.get("response")
+    record = _record(inner)
+    kept = response if isinstance(response, dict) else {}
+    return Record(record.body, kept or record.response, at or record.at) if record else None
+
+
+def _is_body(value: Mapping[str, Json]) -> bool:
+    return isinstance(value.get("messages"), list) or isinstance(value.get("input"), (list, str))
+
+
+def _opening(messages: Json) -> str:
+    if isinstance(messages, str):
+        return messages
+    first = (m for m in listed(messages) if m.get("role") == "user")
+    return str(next(first, {}).get("content"))

@@ -1,0 +1,186 @@
+"""Plays a transcript through the engine: each request as it would be sent under a delivery, block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Literal, TypeAlias
+
+from cuecard.adapters.placing import Message, homes, initial_tools
+from cuecard.analysis.cost import Block, Request
+from cuecard.analysis.replay.blocks import (
+    answer_block,
+    appended_block,
+    result_block,
+    segment_block,
+    spoken_block,
+    tool_block,
+    user_block,
+)
+from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
+from cuecard.config.turn_file import EntityEntry
+from cuecard.engine import Engine
+from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
+from cuecard.pipeline.segments import stable_part
+
+Definitions: TypeAlias = Literal["deferred", "all"]
+"""Where tool definitions stand. `deferred`: those of discovered tools after the search result that found them under
+`append`, at the end of the list of tools under `rewrite`. `all`: every one in front, from the start."""
+
+_NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """One request as it would be sent: its blocks, its record, and which one it is, both counted from 1."""
+
+    request: Request
+    manifest: Manifest
+    turn: int
+    number: int
+
+
+def play(
+    engine: Engine, transcript: TranscriptFile, delivery: Delivery, definitions: Definitions = "deferred"
+) -> tuple[Sent, ...]:
+    """Every request of the conversation under this delivery.
+
+    The engine makes the prompt; the recorded messages, calls and results are sent as they were. Breakpoints are those
+    of `adapters.anthropic`: after the static part of the system prompt, after all of it, and at the end.
+
+    Raises:
+        InputError: with every missing, unknown or wrong input of a turn.
+    """
+    cards = [ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools]
+    known = replace(engine, delivery=delivery).with_tools(card for card in cards if card.name in engine.tools)
+    own = tuple(tool_block(card, engine.count) for card in cards if card.name not in engine.tools)
+    return tuple(_Stage(known, own, definitions).play(transcript))
+
+
+@dataclass
+class _Stage:
+    """The conversation as it goes on."""
+
+    engine: Engine
+    own: tuple[Block, ...]
+    definitions: Definitions
+    messages: list[Message] = field(default_factory=list)
+    history: list[ToolResult] = field(default_factory=list)
+    remembered: int = 0
+    memory: Memory = field(default_factory=Memory)
+    now: datetime | None = None
+    at: float | None = None
+    call: Call | None = None
+    defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
+
+    def play(self, transcript: TranscriptFile) -> Iterator[Sent]:
+        for number, turn in enumerate(transcript.turns, 1):
+            call = self._prepare(turn)
+            for place, request in enumerate(turn.requests, 1):
+                if request.memory is not None and call.delivery == "rewrite":
+                    call = self._prepare_again(turn, request.memory)
+                step = self.engine.prepare_step(call, self.history)
+                self.at = request.at.timestamp() if request.at else self.at
+                yield Sent(self._request(call, step), step.manifest, number, place)
+                self._answer(request, f"{number}.{place}")
+
+    def _prepare(self, turn: RecordedTurn) -> Call:
+        self.now = turn.at or (turn.requests[0].at if turn.requests else None) or self.now or _NO_TIME
+        self.at = turn.at.timestamp() if turn.at else self.at
+        self.memory = self.engine.remember(self.memory, self.history[self.remembered :])
+        self.remembered = len(self.history)
+        if turn.memory is not None:
+            self.memory = _memory(turn.memory)
+        block = user_block(turn.user, self.engine.count)
+        self.messages.append({"role": "user", "block": block})
+        self.call = self.engine.prepare_call(self._turn(turn, self.memory), self.history, previous=self.call)
+        return self.call
+
+    def _prepare_again(self, turn: RecordedTurn, memory: list[EntityEntry]) -> Call:
+        return self.engine.prepare_call(self._turn(turn, _memory(memory)), self.history)
+
+    def _turn(self, turn: RecordedTurn, memory: Memory) -> Turn:
+        return Turn(turn.inputs, memory, self.now, None if turn.tools is None else tuple(turn.tools))
+
+    def _answer(self, request: RecordedRequest, place: str) -> None:
+        count = self.engine.count
+        self.messages.append({"role": "assistant", "block": answer_block(request, count)})
+        for number, call in enumerate(request.calls, 1):
+            identity = call.id or f"{place}.{number}"
+            self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
+            self.history.append(_result(call, identity))
+
+    def _request(self, call: Call, step: Step) -> Request:
+        held = {message["id"] for message in self.messages if message["role"] == "tool"}
+        inline = {} if self.definitions == "all" or call.delivery == "rewrite" else _found_by(step, held)
+        front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
+        system = [segment_block(segment) for segment in step.segments]
+        placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
+        said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
+        for place, message in enumerate(self.messages):
+            said.append(message["block"])
+            said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
+            said += [appended_block(block) for block in placed.get(place, ())]
+        blocks = (*front, *system, *said)
+        ends = {len(front) + stable_part(step.segments), len(front) + len(system), len(blocks)} - {0}
+        return Request(blocks, tuple(sorted(ends)), self.at)
+
+    def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
+        """The definitions in front of everything else, in an order that only grows at its end."""
+        names = initial_tools(step) if call.delivery != "rewrite" else step.active_tools
+        if self.definitions == "all":
+            names = (*call.initial, *sorted(set(call.tools) - set(call.initial)))
+        lost = [d.tool for d in step.manifest.discovered if d.tool not in inline and d.tool not in names]
+        return [self._definition(name) for name in (*names, *lost)]
+
+    def _definition(self, name: str, *, appended: bool = False) -> Block:
+        key = (name, appended)
+        if key not in self.defined:
+            self.defined[key] = tool_block(self.engine.tools[name], self.engine.count, appended=appended)
+        return self.defined[key]
+
+
+def without_searches(transcript: TranscriptFile, search_tool: str) -> TranscriptFile:
+    """The conversation of an agent with nothing to find: without searches, and without requests that only search."""
+
+    def kept(request: RecordedRequest) -> RecordedRequest:
+        calls = [call for call in request.calls if call.tool != search_tool]
+        return request.model_copy(update={"calls": calls})
+
+    def turn(recorded: RecordedTurn) -> RecordedTurn:
+        asked = [r for r in recorded.requests if not r.calls or any(call.tool != search_tool for call in r.calls)]
+        return recorded.model_copy(update={"requests": [kept(request) for request in asked]})
+
+    return transcript.model_copy(update={"turns": [turn(recorded) for recorded in transcript.turns]})
+
+
+def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> TranscriptFile:
+    """The conversation with these inputs in every turn that does not state them."""
+    turns = [turn.model_copy(update={"inputs": {**values, **turn.inputs}}) for turn in transcript.turns]
+    return transcript.model_copy(update={"turns": turns})
+
+
+def _found_by(step: Step, held: set[str]) -> Mapping[str, list[str]]:
+    """The tools that each search result found, by the id of its call, where the conversation still holds it."""
+    found: dict[str, list[str]] = {}
+    for discovery in step.manifest.discovered:
+        if discovery.after_call_id in held:
+            found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    return found
+
+
+def _memory(entries: list[EntityEntry]) -> Memory:
+    return Memory(tuple(Entity(entry.type, entry.id, entry.name) for entry in entries))
+
+
+def _result(call: RecordedCall, identity: str) -> ToolResult:
+    return ToolResult(call.tool, call.result, identity, call.is_error)
+
+
+def _results(message: Message) -> tuple[str, ...]:
+    return (message["id"],) if message["role"] == "tool" else ()
+
+
+def _is_user(message: Message) -> bool:
+    return bool(message["role"] == "user")

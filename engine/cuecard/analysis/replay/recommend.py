@@ -1,0 +1,126 @@
+"""The cheapest delivery for an agent and a conversation, and the number of tools at which another one is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from cuecard.analysis.cost import Prices, bill
+from cuecard.analysis.replay.play import Definitions, play, without_searches
+from cuecard.analysis.replay.report import DELIVERIES, FROZEN_DIRECT, Report
+from cuecard.analysis.replay.resize import needed, resized
+from cuecard.config.transcript_file import TranscriptFile
+from cuecard.engine import Engine
+from cuecard.model import Delivery, ToolCard
+
+MOST_TOOLS = 1_000
+"""Catalogues are not grown beyond this."""
+
+
+@dataclass(frozen=True, slots=True)
+class Threshold:
+    """From how many tools on `frozen` costs more than the cheapest of the other deliveries.
+
+    Attributes:
+        variant: `frozen`, or the same without searches.
+        against: that other delivery.
+        fewest: the smallest catalogue that this conversation can do with: core tools, and tools that it calls.
+        tools: the smallest catalogue, not below `fewest`, with which `against` costs less; None when there is none up
+            to `MOST_TOOLS`.
+    """
+
+    variant: str
+    against: str
+    fewest: int
+    tools: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The cheapest of the deliveries with the first model, and where that changes."""
+
+    delivery: str
+    cost: float
+    thresholds: tuple[Threshold, ...]
+
+
+def recommend(
+    report: Report, engine: Engine, transcript: TranscriptFile, definitions: Definitions = "deferred"
+) -> Recommendation:
+    """Play and bill the conversation again with smaller and larger catalogues (see `resized`)."""
+    real = [variant for variant in report.variants if variant.name in DELIVERIES]
+    best = min(real, key=lambda variant: report.bill(variant).cost)
+    rivals = [variant for variant in real if variant.name != "frozen"]
+    if not rivals:
+        return Recommendation(best.name, report.bill(best).cost, ())
+    rival = min(rivals, key=lambda variant: report.bill(variant).cost)
+    against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
+    fewest = len(engine.agent.spec.tools.core) + len(needed(engine, transcript))
+    played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.agent.spec.tools.search.tool)}
+    again = _Again(_told(engine, transcript), needed(engine, transcript), Prices.of(report.models[0]), definitions)
+
+    def dearer(frozen: str, tools: int) -> bool:
+        # What the others send does not depend on tools that nobody has found, but for their definitions.
+        fixed = definitions == "deferred"
+        other = report.bill(rival).cost if fixed else again.cost(transcript, against, tools)
+        return again.cost(played[frozen], "frozen", tools) > other
+
+    found = [
+        Threshold(variant.name, against, fewest, _first(partial(dearer, variant.name), fewest))
+        for variant in report.variants
+        if variant.name in played
+    ]
+    return Recommendation(best.name, report.bill(best).cost, tuple(found))
+
+
+@dataclass(frozen=True, slots=True)
+class _Again:
+    """A conversation with catalogues of other sizes."""
+
+    engine: Engine
+    keep: tuple[str, ...]
+    prices: Prices
+    definitions: Definitions
+
+    def cost(self, transcript: TranscriptFile, delivery: Delivery, tools: int) -> float:
+        sized = resized(self.engine, tools, self.keep)
+        sent = play(sized, _unlimited(transcript), delivery, self.definitions)
+        return bill([one.request for one in sent], self.prices).cost
+
+
+def _told(engine: Engine, transcript: TranscriptFile) -> Engine:
+    """The engine with the schemas of the transcript, so that copies of its tools have them too."""
+    cards = (ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools)
+    return engine.with_tools(card for card in cards if card.name in engine.tools)
+
+
+def _unlimited(transcript: TranscriptFile) -> TranscriptFile:
+    """Turns that name the tools which exist would keep a catalogue from growing."""
+    turns = [turn.model_copy(update={"tools": None}) for turn in transcript.turns]
+    return transcript.model_copy(update={"turns": turns})
+
+
+def _first(holds: Callable[[int], bool], least: int) -> int | None:
+    """The number from which on it holds, for good; None when it does not hold for `MOST_TOOLS`.
+
+    It is tried at numbers that lie ever further apart, because it need not hold for all numbers above the first for
+    which it does: a model's minimum can make the smallest prompts the dearest.
+    """
+    tried = [least]
+    while tried[-1] < MOST_TOOLS:
+        tried.append(min(tried[-1] + 1 + tried[-1] // 2, MOST_TOOLS))
+    above = least
+    for number in reversed(tried):
+        if not holds(number):
+            return None if number == tried[-1] else _between(holds, number, above)
+        above = number
+    return least
+
+
+def _between(holds: Callable[[int], bool], low: int, high: int) -> int:
+    """The smallest number for which it holds, given that it does not for `low` and does for `high`."""
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if holds(middle) else (middle, high)
+    return high

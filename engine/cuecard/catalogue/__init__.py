@@ -1,0 +1,19 @@
+"""Tools: the catalogue, the capability search, and the graph of what follows what."""
+
+from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.graph import Edge, ToolGraph, tool_graph, unknown_names
+from cuecard.catalogue.search import Ranker, SearchIndex
+
+__all__ = [
+    "WEIGHTS",
+    "Bm25Ranker",
+    "Catalogue",
+    "Edge",
+    "Ranker",
+    "SearchIndex",
+    "ToolGraph",
+    "Weights",
+    "tool_graph",
+    "unknown_names",
+]

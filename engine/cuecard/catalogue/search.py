@@ -1,0 +1,101 @@
+"""The tool search: capability words in, names of tools and a message for the model out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.errors import InputError, Problem, visible
+from cuecard.model import SearchResult, ToolCard
+
+Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
+"""Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
+
+LIMIT = 8
+MAX_LIMIT = 50
+MAX_QUERY = 2000
+"""A query is a few words; nothing longer is worth the time to rank it. In characters."""
+
+THRESHOLD = 0.2
+"""Answers below this confidence are worse than none: they would put instructions into the prompt that nobody needs."""
+
+_ECHO = 80
+_EXAMPLES = 3
+
+
+@dataclass(frozen=True, slots=True)
+class SearchIndex:
+    """What the search tool asks. Immutable: threads may share it.
+
+    Attributes:
+        names: the tools that may be found.
+        ranker: orders them for a query; names it makes up are left out.
+        examples: queries that do find something, for the message when nothing was found.
+    """
+
+    names: frozenset[str]
+    ranker: Ranker
+    examples: tuple[str, ...] = ()
+
+    @classmethod
+    def build(
+        cls, cards: Iterable[ToolCard], *, weights: Weights = WEIGHTS, ranker: Ranker | None = None
+    ) -> SearchIndex:
+        """An index of these cards, ranked by BM25 unless a ranker is given."""
+        cards = tuple(cards)
+        names = frozenset(card.name for card in cards)
+        return cls(names, ranker or Bm25Ranker.build(cards, weights), _examples(cards))
+
+    def search(
+        self, query: str, limit: int = LIMIT, *, threshold: float = THRESHOLD, found_hint: str = ""
+    ) -> SearchResult:
+        """The tools that answer the query, best first.
+
+        Args:
+            query: capability words, such as `attach an image`.
+            limit: at most so many tools, 1 to 50.
+            threshold: below this confidence the answer is empty, and the message says what to try.
+            found_hint: a sentence that ends the message when tools were found: where their instructions are.
+
+        Raises:
+            InputError: when the limit is out of range.
+        """
+        if not 1 <= limit <= MAX_LIMIT:
+            hint = f"ask for 1 to {MAX_LIMIT} tools; {LIMIT} are usual"
+            raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+        if not query.strip():
+            return SearchResult((), f"The query is empty. {self._advice()}")
+        if len(query) > MAX_QUERY:
+            return SearchResult((), f"The query is longer than {MAX_QUERY} characters. {self._advice()}")
+        hits = [(name, score) for name, score in self.ranker(query, limit) if name in self.names]
+        confidence = min(1.0, max(0.0, hits[0][1])) if hits else 0.0
+        if not hits or confidence < threshold:
+            return SearchResult((), f'No tool found for "{_echo(query)}". {self._advice()}', confidence)
+        tools = tuple(dict.fromkeys(name for name, _ in hits))[:limit]
+        return SearchResult(tools, _found(len(tools), found_hint), confidence)
+
+    def _advice(self) -> str:
+        shown = ", ".join(f'"{example}"' for example in self.examples)
+        advice = "Search with a few words for what the tool should do (a verb and a noun), not for the topic"
+        return f"{advice}; for example {shown}." if shown else f"{advice}."
+
+
+def _found(count: int, hint: str) -> str:
+    found = "Found 1 tool. It is now active." if count == 1 else f"Found {count} tools. They are now active."
+    return f"{found} {hint}".strip()
+
+
+def _echo(query: str) -> str:
+    words = " ".join(query.split())
+    return visible(words if len(words) <= _ECHO else f"{words[:_ECHO].rstrip()}...")
+
+
+def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
+    """The first phrase of the first tool of each category: short, real, and spread over the catalogue."""
+    first: dict[str, str] = {}
+    for card in cards:
+        if phrase := next(filter(None, map(_echo, card.phrases)), ""):
+            first.setdefault(card.category, phrase)
+    return tuple(first.values())[:_EXAMPLES]

@@ -1,0 +1,67 @@
+"""`cuecard check`: every problem of an agent's files, all at once, and what in them costs or surprises."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from cuecard.agent.draft import Draft, make_draft
+from cuecard.agent.lint import lint
+from cuecard.agent.memo import Memo
+from cuecard.cli.check.formats import Format, print_report
+from cuecard.cli.check.selection import matcher
+from cuecard.config.agent_file import TokensSpec
+from cuecard.config.documents.texts import AgentSources
+from cuecard.errors import Problem, SpecError
+from cuecard.outside.content import content_root, find_content
+from cuecard.outside.folder import read_agent
+from cuecard.outside.tokens import bundled_counter
+
+
+def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "") -> int:
+    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
+
+    Args:
+        agent: the agent file, or its folder.
+        format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
+        select: codes or their first words, separated by commas; only these count.
+        ignore: the same; these do not count.
+
+    Raises:
+        InputError: when `select` or `ignore` names no check.
+    """
+    counts = matcher(select, ignore)
+    found, facts = _problems(agent)
+    problems = [problem for problem in found if counts(problem.code)]
+    print_report(problems, facts, format)
+    return 1 if any(problem.severity == "error" for problem in problems) else 0
+
+
+def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
+    try:
+        draft = make_draft(read_agent(find_content(agent)), Memo())
+    except SpecError as error:
+        return error.problems, str(agent)
+    count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
+    schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
+    problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
+    return _sorted(problems, draft.sources), _facts(draft) or str(agent)
+
+
+def _facts(draft: Draft) -> str:
+    sections = draft.core.placed if draft.core else draft.listed.sections if draft.listed else ()
+    if draft.has_errors or draft.spec is None:
+        return ""
+    return f"{draft.spec.agent}: {len(sections)} sections, {len(draft.cards)} tools"
+
+
+def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:
+    """File by file, as the files were read, and in each from top to bottom."""
+    names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
+    files = list(dict.fromkeys(names))
+
+    def place(problem: Problem) -> tuple[int, int, int]:
+        line, column = (problem.span.line, problem.span.column) if problem.span else (0, 0)
+        return files.index(problem.name), line, column
+
+    return sorted(problems, key=place)

@@ -1,0 +1,41 @@
+"""`--select` and `--ignore`: which codes count."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from cuecard.cli.check.codes import CODES
+from cuecard.errors import InputError, Problem, did_you_mean
+
+
+def matcher(select: str, ignore: str) -> Callable[[str], bool]:
+    """Whether a code counts: selected (all are, when nothing is named) and not ignored.
+
+    Args:
+        select: codes, or the first words of codes (`yaml` stands for every `yaml-...`), separated by commas.
+        ignore: the same.
+
+    Raises:
+        InputError: with every name that fits no code.
+    """
+    selected, ignored = _names(select), _names(ignore)
+    options = {"--select": selected, "--ignore": ignored}
+    problems = [problem for option, names in options.items() for problem in _unknown(option, names)]
+    if problems:
+        raise InputError(problems)
+    return lambda code: (not selected or _fits(code, selected)) and not _fits(code, ignored)
+
+
+def _names(text: str) -> list[str]:
+    return [name for part in text.split(",") if (name := part.strip().removesuffix("-"))]
+
+
+def _fits(code: str, names: list[str]) -> bool:
+    return any(f"{code}-".startswith(f"{name}-") for name in names)
+
+
+def _unknown(option: str, names: list[str]) -> Iterator[Problem]:
+    for name in names:
+        if not any(_fits(code, [name]) for code in CODES):
+            hint = did_you_mean(name, CODES)
+            yield Problem("unknown-code", f"`{name}` is no check, and no check begins with it", hint, option)

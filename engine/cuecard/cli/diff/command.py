@@ -1,0 +1,38 @@
+"""`cuecard diff`: what differs between two prompts, why, and what that costs."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from cuecard.analysis.explain import compare
+from cuecard.cli.diff.price import find_profile, price
+from cuecard.cli.diff.sides import Reading
+from cuecard.cli.diff.view import print_json, print_text
+from cuecard.errors import CuecardError
+from cuecard.outside.clock import utc_now
+
+
+def diff(
+    before: str,
+    after: str,
+    *,
+    agent: Path | None,
+    turn: Path | None,
+    model: str | None,
+    as_json: bool,
+    exit_code: bool,
+) -> int:
+    """Print what differs; 0, or with `exit_code` 1 when something does; 2 when a side cannot be read or rendered."""
+    now = utc_now()
+    reading = Reading(agent, turn, lambda: now)
+    try:
+        profile = find_profile(model) if model else None
+        one, other = reading.side(before), reading.side(after)
+        comparison = compare(one.manifest, other.manifest)
+    except CuecardError as error:  # not the 1 of the other commands: here, that says that the two differ
+        sys.stderr.write(f"{error}\n")
+        return 2
+    cost = price(one.manifest, other.manifest, profile) if profile else None
+    (print_json if as_json else print_text)(one, other, comparison, cost)
+    return 1 if exit_code and comparison.differs else 0

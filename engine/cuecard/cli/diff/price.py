@@ -1,0 +1,59 @@
+"""What a request costs that does not begin as the one before, and what it costs once the cache has seen it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuecard.analysis.cost import Block, Prices, Request, bill
+from cuecard.config.models_file import ModelProfile
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Manifest
+from cuecard.outside.models import read_models
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """In uncached input tokens, as cuecard counts them; the prompt alone, without messages and tool definitions.
+
+    Attributes:
+        model: the model's name.
+        cost: of the later prompt, right after the earlier one.
+        warm: of the later prompt, when the request before it was the same.
+        minimum: shorter prompts are not cached at all, in tokens as cuecard counts them.
+    """
+
+    model: str
+    cost: float
+    warm: float
+    minimum: int
+
+
+def find_profile(model: str) -> ModelProfile:
+    """The profile of a model.
+
+    Raises:
+        InputError: when nothing is known of it.
+    """
+    models = read_models()
+    profile = models.find(model)
+    if not profile.provider:
+        hint = f"{did_you_mean(model, models.models)}\nmodels stand in prompts/models.yaml"
+        raise InputError(Problem("unknown-model", f"nothing is known of the model `{model}`", hint, "--model"))
+    return profile
+
+
+def price(before: Manifest, after: Manifest, profile: ModelProfile) -> Price:
+    """What the later prompt costs after the earlier one, with cache breakpoints where the adapters set them."""
+    prices = Prices.of(profile)
+    first, second = _request(before), _request(after)
+    cost, warm = bill((first, second), prices).rows[1].cost, bill((second, second), prices).rows[1].cost
+    return Price(profile.name, cost, warm, prices.minimum)
+
+
+def _request(manifest: Manifest) -> Request:
+    """The sections as blocks: breakpoints after the static start, after the system prompt, and at the end."""
+    sections = manifest.sections
+    system = sum(record.placement == "system" for record in sections)
+    static = next((at for at, record in enumerate(sections[:system]) if record.tier != "static"), system)
+    blocks = tuple(Block(f"{r.sha256} {r.placement}", r.tokens, r.id) for r in sections)
+    return Request(blocks, tuple(sorted({static, system, len(blocks)} - {0})))

@@ -1,0 +1,126 @@
+"""What `cuecard diff` compares: files that `render --json` wrote, turns, agents, and agents of a git revision."""
+
+from __future__ import annotations
+
+import json
+import posixpath
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from cuecard.cli.step import open_engine, step_from
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
+from cuecard.model import Clock, Manifest, Step
+from cuecard.outside.content import find_content
+from cuecard.outside.reading import read_text
+from cuecard.outside.revision import read_revision
+from cuecard.pipeline.manifest import manifest_from_json
+
+
+@dataclass(frozen=True, slots=True)
+class Side:
+    """One of the two prompts; `texts` are those of `manifest.sections`, None where only the manifest is at hand."""
+
+    name: str
+    manifest: Manifest
+    texts: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """How sides are read: the agent of turn files, the turn of agents, and one clock for both sides."""
+
+    agent: Path | None
+    turn: Path | None
+    clock: Clock
+
+    def side(self, name: str) -> Side:
+        """The prompt that an argument names.
+
+        Raises:
+            CuecardError: when it cannot be read or rendered; `InputError` when it names nothing.
+        """
+        path = find_content(Path(name))
+        if path.is_dir():
+            return self._rendered(name, path, self.turn)
+        if path.suffix == ".json" and path.exists():
+            return _recorded(name, path)
+        if path.exists():
+            return self._yaml(name, path)
+        revision, colon, inside = name.partition(":")
+        if not colon or not revision:
+            raise InputError(Problem("missing-file", "no such file", _FORMS, name))
+        return self._revision(name, revision, inside)
+
+    def _yaml(self, name: str, path: Path) -> Side:
+        source = read_text(path)
+        if "agent" in read_yaml(source.text, source.name).value:
+            return self._rendered(name, path, self.turn)
+        if self.agent is None:
+            hint = "say whose turn it is: --agent AGENT\nan agent file begins with `agent:`"
+            raise InputError(Problem("no-agent", "this is a turn file, and no agent is named", hint, name))
+        return self._rendered(name, self.agent, path)
+
+    def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
+        engine = replace(open_engine(agent), clock=self.clock)
+        step = step_from(engine, discovered="", values=[], turn=turn)
+        return Side(name, step.manifest, _texts(step))
+
+    def _revision(self, name: str, revision: str, inside: str) -> Side:
+        with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
+            top = Path(folder).resolve()
+            here = read_revision(revision, top)
+            # As git reads it: from the top of the repository, or from here when it begins with a dot.
+            path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
+            if not (top / path).exists():
+                raise InputError(_not_in_revision(revision, path, top))
+            try:
+                return self._rendered(name, top / path, self.turn)
+            except CuecardError as error:
+                shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
+                raise type(error)(shown(problem) for problem in error.problems) from None
+
+
+_FORMS = "name a JSON file of `cuecard render --json`, a turn file, an agent, or an agent of a revision: REV:PATH"
+
+
+def _texts(step: Step) -> tuple[str, ...]:
+    return (*(segment.text for segment in step.segments), *(block.text for block in step.appended))
+
+
+def _recorded(name: str, path: Path) -> Side:
+    """A step or a bare manifest, as JSON."""
+    try:
+        data: Any = json.loads(path.read_bytes())
+    except ValueError as error:
+        raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
+    if not isinstance(data, dict) or "manifest" not in data:
+        return Side(name, manifest_from_json(data, name), None)
+    manifest = manifest_from_json(data["manifest"], name)
+    try:
+        texts = tuple(str(piece["text"]) for key in ("segments", "appended") for piece in data[key])
+    except (KeyError, TypeError):
+        texts = ()
+    return Side(name, manifest, texts if len(texts) == len(manifest.sections) else None)
+
+
+def _not_in_revision(revision: str, path: str, top: Path) -> Problem:
+    known = [file.relative_to(top).as_posix() for file in top.rglob("*.yaml")]
+    message = f"revision `{revision}` has no file `{path}`"
+    return Problem("missing-file", message, did_you_mean(path, known), f"{revision}:{path}")
+
+
+def _renamer(folder: str, shown: str) -> Callable[[Problem], Problem]:
+    """Problems in a copy, as if they were found where it was copied from."""
+
+    def rename(text: str) -> str:
+        return text.replace(folder, shown)
+
+    def renamed(problem: Problem) -> Problem:
+        chain = tuple(rename(link) for link in problem.chain)
+        return replace(problem, name=rename(problem.name), hint=rename(problem.hint), chain=chain)
+
+    return renamed

@@ -1,0 +1,110 @@
+"""How `cuecard diff` shows a comparison: a table by section, lines of those that changed, and the cache."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import asdict
+from difflib import unified_diff
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cuecard.analysis.explain import Cause, Change, Comparison
+from cuecard.cli.diff.price import Price
+from cuecard.cli.diff.sides import Side
+from cuecard.errors import visible
+from cuecard.model import Json
+
+_STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
+
+
+def print_text(before: Side, after: Side, comparison: Comparison, price: Price | None) -> None:
+    """For people."""
+    console = Console(highlight=False)
+    different = [change for change in comparison.changes if change.kind != "same"]
+    if not different:
+        console.print(f"the same: {len(comparison.changes)} sections, {comparison.tokens_after:,} tokens")
+        return
+    console.print(_table(before, after, comparison, different))
+    same = len(comparison.changes) - len(different)
+    console.print(f"the same: {same} of {len(comparison.changes)} sections")
+    for change in different:
+        lines = tuple(_lines(before, after, change))
+        if lines:
+            console.print(Text(f"\n{change.id}", "bold"), soft_wrap=True)
+        for line in lines:
+            console.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
+    console.print()
+    for line in _cache(comparison, price):
+        console.print(Text(line), soft_wrap=True)
+
+
+def print_json(before: Side, after: Side, comparison: Comparison, price: Price | None) -> None:
+    """For machines. Lines are there for the sections whose texts are at hand."""
+    broken = comparison.first_break
+    record = {
+        "before": {"name": before.name, "tokens": comparison.tokens_before, "sha256": before.manifest.sha256},
+        "after": {"name": after.name, "tokens": comparison.tokens_after, "sha256": after.manifest.sha256},
+        "differs": comparison.differs,
+        "sections": [
+            {**asdict(change), "causes": _told(change.causes), "lines": [*_lines(before, after, change)]}
+            for change in comparison.changes
+        ],
+        "first_break": {**asdict(broken), "causes": _told(broken.causes)} if broken else None,
+        "price": asdict(price) if price else None,
+    }
+    print(json.dumps(record, indent=2, ensure_ascii=False))
+
+
+def _told(causes: tuple[Cause, ...]) -> list[Json]:
+    return [asdict(cause) for cause in causes]
+
+
+def _table(before: Side, after: Side, comparison: Comparison, different: list[Change]) -> Table:
+    table = Table(title=Text(f"{before.name} -> {after.name}"), title_justify="left", show_footer=True)
+    table.add_column("")
+    table.add_column("section", footer="total", overflow="fold")
+    table.add_column("tier")
+    table.add_column("place")
+    table.add_column("before", justify="right", footer=f"{comparison.tokens_before:,}")
+    table.add_column("after", justify="right", footer=f"{comparison.tokens_after:,}")
+    table.add_column("tokens", justify="right", footer=_delta(comparison.tokens_before, comparison.tokens_after))
+    table.add_column("cause", overflow="fold")
+    for c in different:
+        counts = f"{c.tokens_before:,}", f"{c.tokens_after:,}", _delta(c.tokens_before, c.tokens_after)
+        causes = Text("; ".join(str(cause) for cause in c.causes))
+        table.add_row(_SIGNS[c.kind], Text(c.id), c.tier, c.placement, *counts, causes)
+    return table
+
+
+def _delta(before: int, after: int) -> str:
+    return f"{after - before:+,}" if after != before else "0"
+
+
+def _lines(before: Side, after: Side, change: Change) -> Iterator[str]:
+    """The lines that differ, with what stands around them; none where a text is not at hand, or is the same."""
+    if before.texts is None or after.texts is None:
+        return
+    old = before.texts[change.at_before] if change.at_before is not None else ""
+    new = after.texts[change.at_after] if change.at_after is not None else ""
+    differing = unified_diff(old.splitlines(), new.splitlines(), lineterm="")
+    yield from (visible(line.replace("\t", "    ")) for line in list(differing)[2:])
+
+
+def _cache(comparison: Comparison, price: Price | None) -> Iterator[str]:
+    broken = comparison.first_break
+    if broken is None:
+        new = sum(c.tokens_after for c in comparison.changes if c.kind == "added")
+        yield f"cache: the later prompt begins with the earlier one; only what it appends is new, {new:,} tokens"
+    else:
+        yield f"cache: the shared start ends at `{broken.id}` ({broken.placement})"
+        yield f"  cause       {'; '.join(str(cause) for cause in broken.causes)}"
+        yield f"  read again  {broken.tokens:,} of {comparison.tokens_after:,} tokens"
+    if price:
+        yield f"  cost        {price.cost:,.1f} uncached input tokens on {price.model}; {price.warm:,.1f} once cached"
+        if comparison.tokens_after < price.minimum:
+            few = f"below {price.minimum:,} tokens nothing is cached, unless tools or messages add to it"
+            yield f"              ({few})"

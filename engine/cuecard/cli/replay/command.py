@@ -1,0 +1,127 @@
+"""`cuecard replay`: what a recorded conversation would cost under each delivery."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.analysis.replay.importers import LogForm, read_conversation
+from cuecard.analysis.replay.play import Definitions, with_inputs
+from cuecard.analysis.replay.recommend import Recommendation, recommend
+from cuecard.analysis.replay.report import DELIVERIES, Report
+from cuecard.analysis.replay.report import replay as replay_transcript
+from cuecard.analysis.replay.report_json import report_json
+from cuecard.cli.step import assignments, open_engine
+from cuecard.config.models_file import ModelProfile
+from cuecard.config.transcript_file import TranscriptFile
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Delivery
+from cuecard.outside.content import find_content
+from cuecard.outside.models import profiles_with, read_models
+from cuecard.outside.reading import MAX_LOG_BYTES, read_text
+
+MODELS = ("claude-opus-4-8", "claude-sonnet-4-5", "gpt-5.6", "gpt-5", "gpt-4o")
+"""Whose prices are shown when none is chosen: every kind of price there is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What was asked for; the fields are the options of the command."""
+
+    form: LogForm = "auto"
+    deliveries: Sequence[str] = ()
+    definitions: Definitions = "deferred"
+    models: Sequence[str] = ()
+    own_models: Path | None = None
+    values: Sequence[str] = ()
+    recommend: bool = False
+    html: Path | None = None
+    as_json: bool = False
+
+
+def replay(agent: Path, transcript: Path, options: Options) -> None:
+    """Play the conversation, and print what it costs.
+
+    Raises:
+        SpecError: with every problem of a file.
+        InputError: with every missing, unknown or wrong input of a turn.
+    """
+    engine = open_engine(agent)
+    source = read_text(find_content(transcript), limit=MAX_LOG_BYTES)
+    recorded = read_conversation(source.text, source.name, options.form)
+    conversation = with_inputs(recorded, assignments(engine, options.values))
+    report = replay_transcript(
+        engine,
+        conversation,
+        _profiles(engine, options),
+        name=source.name,
+        deliveries=_deliveries(options.deliveries),
+        definitions=options.definitions,
+    )
+    advice = recommend(report, engine, conversation, options.definitions) if options.recommend else None
+    _warn(engine, conversation)
+    if options.html:
+        _write_page(options.html, report, advice)
+    if options.as_json:
+        print(json.dumps(report_json(report, advice), indent=2, ensure_ascii=False))
+    elif not options.html:
+        _print(report, advice)
+
+
+def _deliveries(names: Sequence[str]) -> tuple[Delivery, ...]:
+    known: dict[str, Delivery] = {delivery: delivery for delivery in DELIVERIES}
+    if wrong := [name for name in names if name not in known]:
+        raise InputError(
+            Problem("wrong-option", f"there is no delivery `{name}`", did_you_mean(name, known), "--delivery")
+            for name in wrong
+        )
+    return tuple(known[name] for name in names) or DELIVERIES
+
+
+def _print(report: Report, advice: Recommendation | None) -> None:
+    from rich.console import Console
+
+    from cuecard.cli.replay.tables import show
+
+    show(report, advice, Console())
+
+
+def _write_page(path: Path, report: Report, advice: Recommendation | None) -> None:
+    from cuecard.cli.replay.page import page
+
+    try:
+        path.write_text(page(report, advice), encoding="utf-8")
+    except OSError as error:
+        hint = "name a file in a folder that exists and can be written to"
+        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
+    sys.stderr.write(f"wrote {path}\n")
+
+
+def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
+    """The chosen models. A file of your own takes the place of the agent's; both lie over the shipped one."""
+    known = read_models(options.own_models) if options.own_models else profiles_with(engine.agent.models)
+    profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
+    for profile in profiles:
+        if not profile.provider:
+            hint = did_you_mean(profile.name, (name for name in known.models if not name.endswith("*")))
+            message = f"no profile for `{profile.name}`: it is billed as if its provider had no cache"
+            _say(Problem("unknown-model", message, hint, "--model", severity="warning"))
+    return profiles
+
+
+def _warn(engine: Engine, conversation: TranscriptFile) -> None:
+    """Say what the figures leave out."""
+    told = {tool.name for tool in conversation.tools if tool.input_schema}
+    without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
+    if without:
+        message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions count too little"
+        hint = "put them under `tools` of the transcript"
+        _say(Problem("no-schemas", message, hint, severity="warning"))
+
+
+def _say(problem: Problem) -> None:
+    sys.stderr.write(f"{problem.picture()}\n")

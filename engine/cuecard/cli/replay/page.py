@@ -1,0 +1,200 @@
+"""A report as one HTML file: charts, and the same figures as tables. It needs no network and no script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from html import escape
+from itertools import accumulate
+
+from cuecard.analysis.replay.blocks import GROUPS, tokens_by_group
+from cuecard.analysis.replay.recommend import Recommendation
+from cuecard.analysis.replay.report import DELIVERIES, NO_CACHE, Report, Variant
+from cuecard.cli.replay.charts import Axis, Cut, Mark, Series, line_chart, share_bars, stack_chart
+from cuecard.cli.replay.style import STYLE
+from cuecard.cli.replay.words import advice_lines, break_groups, headline, percent
+from cuecard.errors import visible
+
+_LAYERS = (
+    ("tools", "tool definitions"),
+    ("system", "system prompt"),
+    ("appended", "appended definitions and instructions"),
+    ("messages", "messages"),
+)
+
+
+def page(report: Report, advice: Recommendation | None) -> str:
+    """The whole page."""
+    main = "\n".join(_sections(report, advice))
+    title = _text(f"{report.agent}: the price of a prompt")
+    return (
+        f'<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n<title>{title}</title>\n'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+        f"<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n"
+    )
+
+
+def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:
+    yield f"<header>\n<p class='over'>cuecard replay</p>\n<h1>{_text(report.agent)}: the price of a prompt</h1>"
+    yield f"<p>{_text(headline(report))}</p>\n</header>"
+    if advice:
+        first, *more = advice_lines(report, advice)
+        yield f"<aside><strong>{_text(first)}.</strong> {_text('. '.join(_upper(line) for line in more))}.</aside>"
+    yield _cards(report)
+    shown = [variant for variant in report.variants if variant.name in DELIVERIES]
+    axis = _axis(shown[0])
+    yield _figure(
+        "Cost per request",
+        f"In plain input tokens, with the prices of {report.model}. A ring: the request rewrites what was sent before.",
+        line_chart("Cost per request by delivery", axis, [_line(report, variant) for variant in reversed(shown)]),
+        _legend((variant.name, variant.name) for variant in shown),
+    )
+    yield _figure(
+        "Where the tokens come from",
+        "All input tokens of the conversation: read from the cache, written to it, or neither.",
+        share_bars("Cached share by delivery", [_shares(report, variant) for variant in report.variants]),
+        _legend((("cached", "read from the cache"), ("written", "written to the cache"), ("fresh", "neither"))),
+    )
+    most = max((row.input_tokens for variant in shown for row in report.bill(variant).rows), default=0)
+    charts = "\n".join(
+        f"<h3><span class='key {variant.name}'></span>{variant.name}</h3>\n{_stacks(report, variant, axis, most)}"
+        for variant in shown
+    )
+    yield _figure(
+        "What each request is made of",
+        "Tokens from its first block (below) to its last. Red: what is sent anew, because here it is not as before.",
+        charts,
+        _legend(_LAYERS),
+    )
+    yield _breaks(shown)
+    yield _models(report)
+    yield from (_requests(report, variant) for variant in report.variants)
+    yield f"<footer>Tokens counted with {_text(report.tokens.encoding)}; {_reported(report)}</footer>"
+
+
+def _cards(report: Report) -> str:
+    least = min(report.bill(variant).cost for variant in report.variants)
+    return (
+        "<div class='cards'>\n" + "\n".join(_card(report, variant, least) for variant in report.variants) + "\n</div>"
+    )
+
+
+def _card(report: Report, variant: Variant, least: float) -> str:
+    bill = report.bill(variant)
+    times = "cheapest" if bill.cost == least else f"{bill.cost / least:.2f} × the cheapest" if least else ""
+    rewrites = f"{bill.rewrites} of {len(bill.rows)} rewrite"
+    return (
+        f"<section class='card {_style(variant)}'><h2>{_text(variant.name)}</h2><p class='figure'>{bill.cost:,.0f}</p>"
+        f"<p>{times}</p><p>{bill.input_tokens:,} tokens</p><p>{percent(bill.cached_share)} cached</p>"
+        f"<p>{rewrites}</p></section>"
+    )
+
+
+def _axis(variant: Variant) -> Axis:
+    starts = tuple(n for n, sent in enumerate(variant.sent) if sent.number == 1)
+    return Axis(tuple(f"{sent.turn}.{sent.number}" for sent in variant.sent), starts)
+
+
+def _line(report: Report, variant: Variant) -> Series:
+    marks = [Mark(n, f"{broken.id} ({broken.cause})") for n, broken in enumerate(variant.breaks) if broken]
+    costs = tuple(row.cost for row in report.bill(variant).rows)
+    return Series(variant.name, variant.name, costs, tuple(marks))
+
+
+def _shares(report: Report, variant: Variant) -> tuple[str, Sequence[tuple[str, str, float]]]:
+    rows = report.bill(variant).rows
+    parts = [(name, name, float(sum(getattr(row, name) for row in rows))) for name in ("cached", "written", "fresh")]
+    return variant.name, parts
+
+
+def _stacks(report: Report, variant: Variant, axis: Axis, most: float) -> str:
+    groups = [tokens_by_group(sent.request.blocks) for sent in variant.sent]
+    layers = [Series(words, name, tuple(float(group[name]) for group in groups)) for name, words in _LAYERS]
+    rows = report.bill(variant).rows
+    cuts = [
+        Cut(n, _sum_until(variant, n, row.first_break), f"{axis.labels[n]}: {broken.id} ({broken.cause})")
+        for n, (row, broken) in enumerate(zip(rows, variant.breaks, strict=True))
+        if broken and row.first_break is not None
+    ]
+    return stack_chart(f"Tokens per request under {variant.name}", axis, layers, cuts, most)
+
+
+def _sum_until(variant: Variant, place: int, block: int) -> float:
+    blocks = variant.sent[place].request.blocks
+    return float([0, *accumulate(one.tokens for one in blocks)][min(block, len(blocks))])
+
+
+def _breaks(shown: Sequence[Variant]) -> str:
+    groups = [group for variant in shown for group in break_groups(variant)]
+    rows = [(group.variant, group.where, group.id, group.cause, f"{group.lost:,}") for group in groups]
+    if not rows:
+        return "<section><h2>Breaks</h2><p>No request changes what was sent before.</p></section>"
+    table = _table(
+        ("delivery", "requests", "first block that differs", "why", "tokens sent in vain"), rows, numbers=(4,)
+    )
+    return f"<section><h2>Where a prefix broke</h2>\n{table}\n</section>"
+
+
+def _models(report: Report) -> str:
+    rows = []
+    for model in report.models:
+        costs = [variant.bills[model.name].cost for variant in report.variants]
+        rows.append((model.name, *(f"{cost:,.0f}{' *' if cost == min(costs) else ''}" for cost in costs)))
+    heads = ("model", *(variant.name for variant in report.variants))
+    table = _table(heads, rows, numbers=range(1, len(heads)))
+    return (
+        f"<section><h2>Cost with each model</h2>\n{table}\n<p class='note'>* the cheapest with this model</p></section>"
+    )
+
+
+def _requests(report: Report, variant: Variant) -> str:
+    heads = ("request", "tokens", "cached", "written", "neither", "cost", "below minimum", *GROUPS)
+    rows = []
+    for sent, row in zip(variant.sent, report.bill(variant).rows, strict=True):
+        groups = tokens_by_group(sent.request.blocks)
+        numbers = (row.input_tokens, row.cached, row.written, row.fresh, round(row.cost), row.below_minimum)
+        cells = (f"{number:,}" for number in (*numbers, *(groups[name] for name in GROUPS)))
+        rows.append((f"{sent.turn}.{sent.number}", *cells))
+    table = _table(heads, rows, numbers=range(1, len(heads)))
+    return (
+        f"<details><summary>Every request under <b>{_text(variant.name)}</b>, in figures</summary>\n{table}\n</details>"
+    )
+
+
+def _table(heads: Iterable[str], rows: Iterable[Sequence[str]], numbers: Iterable[int]) -> str:
+    right = set(numbers)
+    names = tuple(heads)
+    kinds = [" class='number'" if n in right else "" for n in range(len(names))]
+    head = "".join(f"<th scope='col'{kind}>{_text(name)}</th>" for name, kind in zip(names, kinds, strict=True))
+    body = "\n".join(
+        "<tr>" + "".join(f"<td{kind}>{_text(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
+        for row in rows
+    )
+    return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"
+
+
+def _figure(title: str, said: str, chart: str, legend: str) -> str:
+    return f"<section class='chart'><h2>{title}</h2><p>{_text(said)}</p>{legend}\n{chart}\n</section>"
+
+
+def _legend(entries: Iterable[tuple[str, str]]) -> str:
+    keys = "".join(f"<li><span class='key {style}'></span>{_text(name)}</li>" for style, name in entries)
+    return f"<ul class='legend'>{keys}</ul>"
+
+
+def _reported(report: Report) -> str:
+    usage = report.reported
+    if not usage:
+        return "the recording says nothing of the provider's own count."
+    return f"the provider reported {usage.input_tokens:,} input tokens, {usage.cached_tokens:,} of them cached."
+
+
+def _style(variant: Variant) -> str:
+    return variant.name if variant.name in DELIVERIES else "plain" if variant.name == NO_CACHE else "frozen"
+
+
+def _text(text: str) -> str:
+    return escape(visible(text))
+
+
+def _upper(line: str) -> str:
+    return line[:1].upper() + line[1:]

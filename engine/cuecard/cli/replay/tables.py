@@ -1,0 +1,116 @@
+"""A report on a terminal: totals with bars, what each request costs, and where a prefix broke."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from cuecard.analysis.replay.recommend import Recommendation
+from cuecard.analysis.replay.report import NO_CACHE, Report, Variant
+from cuecard.cli.replay.words import advice_lines, break_groups, headline, percent
+from cuecard.errors import visible
+
+BAR = 24
+"""Characters of the longest bar."""
+
+_FIGURES, _SHORTEST = 80, 6
+
+_EIGHTHS = " ▏▎▍▌▋▊▉█"
+_STYLES = {"append": "green", "rewrite": "red", "frozen": "blue"}
+
+
+def show(report: Report, advice: Recommendation | None, console: Console) -> None:
+    """Print everything that a report says."""
+    console.print(Text(visible(headline(report)), style="bold"), soft_wrap=True)
+    console.print(_totals(report, console.width - _FIGURES))
+    if len(report.models) > 1:
+        console.print(_by_model(report))
+    console.print(_requests(report, console.width))
+    for line in (*_breaks(report), *_reported(report)):
+        console.print(line, soft_wrap=True, highlight=False)
+    for text in advice_lines(report, advice) if advice else ():
+        console.print(Text(text, style="bold"), soft_wrap=True)
+
+
+def bar(value: float, most: float, width: int = BAR) -> str:
+    """A bar of block characters; every value above 0 shows at least a sliver."""
+    eighths = round(value / most * width * 8) if most else 0
+    eighths = max(eighths, 1) if value > 0 else 0
+    return "█" * (eighths // 8) + _EIGHTHS[eighths % 8].strip()
+
+
+def _totals(report: Report, room: int) -> Table:
+    """The whole conversation; bars where there is room for them."""
+    width = min(room, BAR)
+    table = Table(title=_title(report), title_justify="left")
+    table.add_column("delivery", no_wrap=True)
+    for name in ("tokens", "cached", "cost", "rewrites", "too short"):
+        table.add_column(name, justify="right", no_wrap=True)
+    if width >= _SHORTEST:
+        table.add_column("cost", no_wrap=True)
+    most = max(report.bill(variant).cost for variant in report.variants)
+    for variant in report.variants:
+        bill, style = report.bill(variant), _style(variant)
+        figures = (f"{bill.input_tokens:,}", percent(bill.cached_share), f"{bill.cost:,.0f}", f"{bill.rewrites:,}")
+        bars = [Text(bar(bill.cost, most, width), style=style)] if width >= _SHORTEST else []
+        table.add_row(Text(variant.name, style=style), *figures, f"{bill.below_minimum:,}", *bars)
+    return table
+
+
+def _title(report: Report) -> str:
+    return f"whole conversation, prices of {report.model}; too short: below the minimum"
+
+
+def _by_model(report: Report) -> Table:
+    """Costs with every model, the cheapest delivery of each marked."""
+    table = Table(title="cost with each model", title_justify="left")
+    table.add_column("model", no_wrap=True)
+    for variant in report.variants:
+        table.add_column(variant.name, justify="right")
+    for model in report.models:
+        costs = [variant.bills[model.name].cost for variant in report.variants]
+        least = min(costs)
+        cells = [Text(f"{cost:,.0f}", style="bold green" if cost == least else "") for cost in costs]
+        table.add_row(Text(visible(model.name)), *cells)
+    return table
+
+
+def _requests(report: Report, room: int) -> Table:
+    """What each request costs: one row per request, a column per delivery, `!` where it rewrites."""
+    shown = [variant for variant in report.variants if variant.name in _STYLES]
+    table = Table(title="cost per request (turn.request; ! rewrites earlier content)", title_justify="left")
+    table.add_column("request", no_wrap=True)
+    width = max(_SHORTEST, min(BAR // 2, (room - _FIGURES // 6) // len(shown) - _FIGURES // 5))
+    for variant in shown:
+        table.add_column(variant.name, justify="right", no_wrap=True)
+        table.add_column("", min_width=width, no_wrap=True)
+    most = max((row.cost for variant in shown for row in report.bill(variant).rows), default=0)
+    for place, sent in enumerate(shown[0].sent):
+        cells: list[Text] = []
+        for variant in shown:
+            row = report.bill(variant).rows[place]
+            cells.append(Text(f"{'! ' if row.rewrites else ''}{row.cost:,.0f}"))
+            cells.append(Text(bar(row.cost, most, width), style=_style(variant)))
+        table.add_row(f"{sent.turn}.{sent.number}", *cells)
+    return table
+
+
+def _breaks(report: Report) -> Iterator[Text]:
+    for variant in report.variants:
+        for group in break_groups(variant) if variant.name != NO_CACHE else ():
+            said = f"{group.id} ({group.cause}); {group.lost:,} tokens after it were sent in vain"
+            yield Text.assemble((f"{variant.name} {group.where}: ", _style(variant)), visible(said))
+
+
+def _reported(report: Report) -> Iterator[Text]:
+    usage = report.reported
+    if usage:
+        share = percent(usage.cached_tokens / usage.input_tokens) if usage.input_tokens else "none"
+        yield Text(f"the provider reported {usage.input_tokens:,} input tokens, {share} of them cached")
+
+
+def _style(variant: Variant) -> str:
+    return _STYLES.get(variant.name, "dim")

@@ -1,0 +1,79 @@
+"""Events as JSON: one object per line for machines, and one manifest file per step."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping
+from dataclasses import asdict
+from itertools import count
+from pathlib import Path
+
+from cuecard.cli.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
+from cuecard.model import Json
+from cuecard.pipeline.manifest import manifest_json
+
+_KINDS: Mapping[type[Event], str] = {
+    Began: "scenario",
+    Asked: "user",
+    StepTaken: "step",
+    Answered: "turn",
+    Changed: "changes",
+    Ended: "totals",
+    Finished: "finished",
+}
+
+
+def print_line(event: Event) -> None:
+    """Print an event as one line of JSON, at once."""
+    sys.stdout.write(json.dumps(as_json(event), ensure_ascii=False, default=str) + "\n")
+    sys.stdout.flush()
+
+
+def as_json(event: Event) -> dict[str, Json]:
+    """The event as plain JSON; `event` says which kind it is."""
+    facts = _step(event) if isinstance(event, StepTaken) else asdict(event)
+    return {"event": _KINDS[type(event)], **facts}
+
+
+def _step(event: StepTaken) -> dict[str, Json]:
+    return {
+        "scenario": event.scenario,
+        "turn": event.turn,
+        "step": event.number,
+        "thought": event.thought,
+        "calls": [asdict(call) for call in event.calls],
+        "discovered": event.discovered,
+        "entered": event.entered,
+        "changed": event.changed,
+        "tokens": event.manifest.total_tokens,
+        "system_tokens": event.manifest.system_tokens,
+        "appended_tokens": event.manifest.appended_tokens,
+        "tokens_more": event.tokens_more,
+        "tokens_with_all_protocols": event.everything,
+        "manifest": event.manifest.sha256,
+    }
+
+
+def manifest_writer(folder: Path) -> Emit:
+    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered through."""
+    folder.mkdir(parents=True, exist_ok=True)
+    numbers = count(1)
+
+    def write(event: Event) -> None:
+        if isinstance(event, StepTaken):
+            name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
+            text = json.dumps(manifest_json(event.manifest), indent=2, ensure_ascii=False)
+            (folder / name).write_text(text + "\n", encoding="utf-8")
+
+    return write
+
+
+def together(*emitters: Emit) -> Emit:
+    """Tells several of one event."""
+
+    def emit(event: Event) -> None:
+        for tell in emitters:
+            tell(event)
+
+    return emit

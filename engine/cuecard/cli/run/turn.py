@@ -1,0 +1,126 @@
+"""One turn of a conversation: the user's message goes in, steps come out, and history and memory are carried on."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from pydantic_ai import Agent
+from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
+from pydantic_ai.messages import ModelMessage, ModelResponse
+from pydantic_ai.models import Model
+from pydantic_ai.usage import UsageLimits
+
+from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, make_assistant
+from cuecard.adapters.pydantic_messages import tool_results
+from cuecard.cli.run.events import Answered, Asked, CallMade, Emit, StepTaken
+from cuecard.config.assistant_file import AssistantFile
+from cuecard.engine import Engine
+from cuecard.model import Call, Memory, Step, ToolResult, Turn
+from cuecard.outside.mcp import ToolServer
+
+
+@dataclass(frozen=True, slots=True)
+class Running:
+    """An assistant that can be talked to: its tool server is open, and its engine knows the server's tools."""
+
+    name: str
+    file: AssistantFile
+    engine: Engine
+    server: ToolServer
+    server_tools: tuple[str, ...]
+
+    @classmethod
+    async def on(cls, server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
+        """The assistant with the tools of this server."""
+        cards = await server.tools()
+        own = {engine.agent.spec.tools.search.tool, FINAL_ANSWER, ACKNOWLEDGE}
+        names = tuple(card.name for card in cards if card.name not in own)
+        return cls(name, file, engine.with_tools(cards), server, names)
+
+    def turn(self, talk: Talk, now: datetime | None) -> Turn:
+        """What the engine is told of the next turn: a tool exists if the server has it, or the agent itself."""
+        core = self.engine.agent.spec.tools.core
+        return Turn(memory=talk.memory, now=now, tools=tuple(dict.fromkeys((*core, *self.server_tools))))
+
+
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation so far."""
+
+    messages: tuple[ModelMessage, ...] = ()
+    memory: Memory = field(default_factory=Memory)
+    steps: tuple[StepTaken, ...] = ()
+    turns: tuple[Answered, ...] = ()
+    call: Call | None = None
+
+
+async def take_turn(
+    running: Running, talk: Talk, user: str, model: Model, emit: Emit, now: datetime | None = None
+) -> Talk:
+    """The conversation after one more message of the user.
+
+    Args:
+        running: who is talked to.
+        talk: the conversation so far.
+        user: what the user writes.
+        model: what decides.
+        emit: told of the question, each step, and the answer.
+        now: the time of the turn; None for the engine's clock.
+    """
+    number = len(talk.turns) + 1
+    emit(Asked(running.name, number, user))
+    turn = running.turn(talk, now)
+    everything = _with_all_protocols(running.engine, turn)
+    prepared: list[Step] = []
+    retries, limits = running.file.retries, UsageLimits(request_limit=running.file.steps)
+    calls: list[Call] = []
+    agent = make_assistant(
+        running.engine,
+        model,
+        running.server_tools,
+        running.server.call,
+        retries=retries,
+        previous=talk.call,
+        on_call=calls.append,
+        on_step=prepared.append,
+    )
+    steps: list[StepTaken] = list(talk.steps)
+    answered = Answered(running.name, number, "")
+    async with agent.iter(user, deps=turn, message_history=talk.messages, usage_limits=limits) as run:
+        response: ModelResponse | None = None
+        try:
+            async for node in run:
+                if response is not None:
+                    messages = [node.request] if Agent.is_model_request_node(node) else run.all_messages()[-1:]
+                    before = steps[-1].manifest if steps else None
+                    thought, made = _decision(response, tool_results(messages))
+                    taken = len(steps) - len(talk.steps) + 1
+                    manifest = prepared[-1].manifest
+                    steps.append(StepTaken(running.name, number, taken, manifest, before, everything, thought, made))
+                    emit(steps[-1])
+                response = node.model_response if Agent.is_call_tools_node(node) else None
+            answered = replace(answered, answer=run.result.output if run.result else "")
+        except UsageLimitExceeded:
+            answered = replace(answered, stopped=f"no answer within {running.file.steps} steps")
+        except AgentRunError as error:
+            answered = replace(answered, stopped=str(error))
+        messages = run.all_messages()
+    emit(answered)
+    memory = running.engine.remember(talk.memory, tool_results(messages[len(talk.messages) :]))
+    return Talk(tuple(messages), memory, tuple(steps), (*talk.turns, answered), calls[-1])
+
+
+def _with_all_protocols(engine: Engine, turn: Turn) -> int:
+    """Tokens of this turn's prompt if it always held the instructions of every tool."""
+    frozen = engine.prepare_call(replace(turn, discovered=tuple(engine.tools)))
+    return sum(segment.tokens for segment in frozen.segments)
+
+
+def _decision(response: ModelResponse, results: tuple[ToolResult, ...]) -> tuple[str, tuple[CallMade, ...]]:
+    by_id = {result.call_id: result for result in results}
+    calls = []
+    for call in response.tool_calls:
+        result = by_id.get(call.tool_call_id, ToolResult(call.tool_name, None))
+        calls.append(CallMade(call.tool_name, call.args_as_dict(), result.result, result.is_error))
+    return "\n".join(part.content for part in response.parts if part.part_kind == "thinking"), tuple(calls)

@@ -1,0 +1,82 @@
+"""`cuecard watch`: one line per change of an agent's files, with what it costs; pictures of what is refused."""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+
+from cuecard.cli.watch.view import Example, News, Screen
+from cuecard.engine import Engine
+from cuecard.errors import SpecError
+from cuecard.model import DeliveryWish
+from cuecard.outside.clock import utc_now
+from cuecard.outside.content import find_content
+from cuecard.outside.settings import read_settings
+from cuecard.reload.engines import watch as watch_agent
+from cuecard.reload.settle import Pace
+from cuecard.reload.status import Status
+from cuecard.reload.watcher import Watcher
+
+_TICK = 0.2
+"""Seconds between two looks at `stop`, and between two tries to begin."""
+
+
+def watch(
+    agent: Path,
+    *,
+    example: Example,
+    delivery: DeliveryWish | None,
+    as_json: bool,
+    state: Path | None = None,
+    pace: Pace | None = None,
+    stop: threading.Event | None = None,
+) -> int:
+    """Print what becomes of the agent's files until Ctrl-C, or until `stop` is set; 0 in either case."""
+    place, chosen = find_content(agent), delivery or read_settings().delivery
+    stop, screen = stop or threading.Event(), Screen(example, as_json=as_json)
+    with suppress(KeyboardInterrupt):
+        watcher = _begin(lambda: watch_agent(place, delivery=chosen, state=state, pace=pace), place, screen, stop)
+        if watcher:
+            with watcher:
+                _follow(watcher, screen, stop)
+    return 0
+
+
+def _begin(
+    start: Callable[[], Watcher[Engine]], place: Path, screen: Screen, stop: threading.Event
+) -> Watcher[Engine] | None:
+    """The watcher, once the files can be served; until then, the picture of what is wrong whenever that changes."""
+    shown = ""
+    while not stop.is_set():
+        try:
+            return start()
+        except SpecError as error:
+            if not place.exists():
+                raise
+            if str(error) != shown:
+                shown = str(error)
+                screen.picture(shown)
+        stop.wait(_TICK)
+    return None
+
+
+def _follow(watcher: Watcher[Engine], screen: Screen, stop: threading.Event) -> None:
+    reports: queue.SimpleQueue[tuple[Engine, Status]] = queue.SimpleQueue()
+    watcher.on_change(lambda engine, status: reports.put((engine, status)))
+    last = watcher.status
+    screen.show("serving", watcher.current, last, utc_now())
+    while not stop.is_set():
+        with suppress(queue.Empty):
+            engine, status = reports.get(timeout=_TICK)
+            if status.number > last.number:  # or else it was shown as the first state already
+                screen.show(_news(last, status), engine, status, utc_now())
+                last = status
+
+
+def _news(before: Status, now: Status) -> News:
+    if now.refused and now.refused != before.refused:
+        return "refused"
+    return "swapped" if now.serving != before.serving else "recovered"

@@ -1,0 +1,165 @@
+"""The agent file: one YAML mapping that configures one assistant's prompt."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.history_spec import HistorySpec, StackSpec
+from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
+from cuecard.config.sections.tool_list_spec import VisibilitySpec
+from cuecard.config.values.names import Name, Names, Texts, ToolName, as_tuple
+from cuecard.model import DeliveryWish, Json, ReloadPolicy
+
+
+class InputSpec(FileModel):
+    """A value that the host supplies for a call."""
+
+    type: Literal["string", "integer", "number", "boolean", "list", "object"] = Field(
+        "string", description="the JSON type of the value"
+    )
+    default: Json = Field(None, description="used when the host supplies nothing; without it the input is required")
+    trust: Literal["data", "author"] = Field(
+        "data", description="`data` stays a value in the prompt; `author` is printed as written"
+    )
+    description: str = Field("", description="what the input is for")
+
+    @property
+    def required(self) -> bool:
+        """Whether the host must supply it."""
+        return "default" not in self.model_fields_set
+
+
+class SearchSpec(FileModel):
+    """The search tool: how tools are discovered."""
+
+    tool: ToolName = Field("tool_search", description="the name of the search tool")
+    limit: int = Field(8, ge=1, le=50, description="how many tools a search returns at most")
+    confidence: float = Field(0.2, ge=0, le=1, description="below this confidence a search returns nothing")
+
+
+class ToolsSpec(FileModel):
+    """Where tool instructions come from, and which tools are always active."""
+
+    instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
+    core: Names = Field((), description="tools that are active from the first step on")
+    search: SearchSpec = Field(SearchSpec(), description="the search tool")
+    visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
+
+
+class ExtractSpec(FileModel):
+    """Where in a tool's result entities are found."""
+
+    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
+    limit: int = Field(10, ge=1, le=100, description="how many entities of a list are taken")
+    when: str = Field("", description="a key of the result that must be true for this rule to apply")
+    type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
+
+
+class MemorySpec(FileModel):
+    """The working memory: how much of it is shown, and how entities get into it."""
+
+    per_type: int = Field(3, ge=1, le=100, description="how many lines each type of entity gets")
+    total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
+    empty: str = Field("", description="the text of an empty memory")
+    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="where entities are found in tool results; every rule that applies is used"
+    )
+    types: dict[str, str] = Field(
+        default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
+    )
+    names: dict[str, Texts] = Field(
+        default_factory=dict, description="entity type to the keys that may hold its name; `*` for all other types"
+    )
+
+
+class BudgetSpec(FileModel):
+    """Limits in tokens. What does not fit is left out, newest first, and recorded in the manifest."""
+
+    total: int | None = Field(None, ge=1, description="the whole prompt")
+    protocols: int | None = Field(None, ge=1, description="the instructions of discovered tools")
+
+
+class TokensSpec(FileModel):
+    """How tokens are counted."""
+
+    encoding: Literal["o200k_base", "cl100k_base"] = Field("o200k_base", description="the bundled token table")
+
+
+class TemplateSpec(FileModel):
+    """The core template and how it is compiled."""
+
+    file: str = Field(description="the XML core template, relative to the agent file")
+    partials: str = Field("", description="a folder of partials, relative to the agent file")
+    escaping: Literal["text", "names"] = Field(
+        "text", description="how `{{{x}}}` prints data: every `<` escaped, or only this prompt's own element names"
+    )
+    backend: Literal["cuecard", "pybars3"] = Field(
+        "cuecard", description="what makes a checked template run; `pybars3` needs the extra of that name"
+    )
+
+
+Template = Annotated[
+    TemplateSpec,
+    BeforeValidator(
+        lambda value: {"file": value} if isinstance(value, str) else value, json_schema_input_type=str | TemplateSpec
+    ),
+]
+
+
+def _named_somewhere(schema: dict[str, Any]) -> None:
+    """For editors, which see one file alone: a file that extends others may leave the name to them."""
+    schema.pop("required", None)
+    schema["anyOf"] = [{"required": ["agent"]}, {"required": ["extends"]}]
+
+
+class AgentFile(FileModel):
+    """One assistant's prompt: a template or sections, inputs, tools, memory, delivery, budgets."""
+
+    model_config = ConfigDict(json_schema_extra=_named_somewhere)
+
+    agent: Name = Field(description="the agent's name")
+    extends: Texts = Field(
+        (), description="agent files that this one is laid over, relative to it; of several the later wins"
+    )
+    template: Template | None = Field(
+        None, description="the XML core template: its file, or a mapping with more to say about it"
+    )
+    sections: Annotated[tuple[SectionSpec, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="instead of a template: the parts of the prompt, in order"
+    )
+    layout: LayoutSpec = Field(LayoutSpec(), description="how sections are put together")
+    profiles: dict[SectionId, SelectionSpec] = Field(
+        default_factory=dict, description="sets of sections that a call may choose, by name"
+    )
+    variants: dict[SectionId, SelectionSpec] = Field(
+        default_factory=dict, description="changes that a call may choose on top of a profile, by name"
+    )
+    whitespace: Literal["keep", "compact"] = Field(
+        "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
+    )
+    inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
+    tools: ToolsSpec = Field(ToolsSpec(), description="tool instructions, core tools, search")
+    memory: MemorySpec = Field(MemorySpec(), description="the working memory")
+    history: HistorySpec | None = Field(
+        None, description="what of the conversation goes into a request; all of it when left out"
+    )
+    messages: StackSpec = Field(StackSpec(), description="the order of the messages of a request")
+    delivery: DeliveryWish = Field(
+        "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
+    )
+    models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
+    reload: ReloadPolicy = Field(
+        "next-conversation",
+        description="when a change of these files reaches a conversation, if they are watched",
+    )
+    budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
+    tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")
+
+    @model_validator(mode="after")
+    def _template_or_sections(self) -> AgentFile:
+        if (self.template is None) == (not self.sections):
+            raise ValueError("needs either `template`, an XML core, or `sections`, a list")
+        return self

@@ -1,0 +1,72 @@
+"""The assistant file: an agent made runnable with a model, a tool server, and scenarios."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Annotated
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.documents.yaml_text import Document
+from cuecard.errors import Problem, did_you_mean
+
+PLACEHOLDERS: Mapping[str, str] = {
+    "python": "the Python that runs cuecard",
+    "here": "the folder of this file",
+    "data": "the folder that the server keeps its data in",
+    "now": "the time of the scenario; in a chat, the time it began",
+}
+"""What `command`, `snapshot` and `env` may hold in braces, and what it stands for."""
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+_LISTED = ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS)
+
+Command = Annotated[list[str], Field(min_length=1)]
+
+
+class ServerSpec(FileModel):
+    """A tool server that speaks MCP on its standard input and output."""
+
+    command: Command = Field(description=f"the command and its arguments; {_LISTED} are filled in")
+    env: dict[str, str] = Field(default_factory=dict, description="environment variables for it; filled in likewise")
+    snapshot: list[str] = Field(
+        default_factory=list, description="a command that prints the server's content as one JSON object"
+    )
+    timeout: float = Field(60, gt=0, description="seconds that a tool may take")
+
+
+class AssistantFile(FileModel):
+    """One runnable assistant."""
+
+    agent: str = Field(description="the agent file, relative to this file")
+    model: str = Field("scripted", description="a pydantic-ai model name; `scripted` plays the scenarios")
+    server: ServerSpec = Field(description="where the tools come from")
+    scenarios: str = Field("", description="the folder of scenario files, relative to this file")
+    steps: int = Field(15, ge=1, le=200, description="how many requests one turn may take")
+    retries: int = Field(2, ge=0, le=20, description="how often a tool that failed may be called again in a turn")
+
+
+def fill(text: str, values: Mapping[str, str]) -> str:
+    """The text with its placeholders filled; braces around anything else stay as they are."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), text)
+
+
+def unknown_placeholders(document: Document, file: AssistantFile) -> list[Problem]:
+    """An error for each placeholder that nothing fills."""
+    server = file.server
+    texts: list[tuple[tuple[str | int, ...], str]] = [
+        *((("server", "command", index), text) for index, text in enumerate(server.command)),
+        *((("server", "snapshot", index), text) for index, text in enumerate(server.snapshot)),
+        *((("server", "env", name), text) for name, text in server.env.items()),
+    ]
+    return [problem for path, text in texts for problem in _unknown(document, path, _PLACEHOLDER.findall(text))]
+
+
+def _unknown(document: Document, path: tuple[str | int, ...], names: Iterable[str]) -> list[Problem]:
+    return [
+        document.problem(path, "unknown-placeholder", f"nothing fills `{{{name}}}`", did_you_mean(name, PLACEHOLDERS))
+        for name in names
+        if name not in PLACEHOLDERS
+    ]

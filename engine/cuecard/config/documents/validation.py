@@ -1,0 +1,144 @@
+"""A document against a model: every mismatch at the place where it is written, with the way out."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.errors import Problem, SpecError, did_you_mean
+
+
+class FileModel(BaseModel):
+    """A mapping in a file: frozen, no unknown keys, no silent conversion."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+
+
+Model = TypeVar("Model", bound=FileModel)
+
+
+def validate(document: Document, model: type[Model]) -> Model:
+    """The document as a model.
+
+    Raises:
+        SpecError: with one problem per wrong, missing or unknown key.
+    """
+    try:
+        return model.model_validate(document.value)
+    except ValidationError as error:
+        found = error.errors(include_url=False, include_input=False)
+        problems = [_problem(document, model, e) for e in found]
+        raise SpecError(sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))) from None
+
+
+def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
+    path = _written_path(document, error["loc"])
+    kind = error["type"]
+    is_key = error["loc"][-1:] == ("[key]",)
+    if kind == "extra_forbidden":
+        key = str(path[-1])
+        hint = did_you_mean(key, _known_keys(model, path[:-1]))
+        return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
+    if kind == "missing":
+        key = str(error["loc"][-1])
+        hint = _described(model, path, key)
+        return document.problem(path, "missing-key", f"`{key}` is missing", hint, key=True)
+    label = ".".join(str(part) for part in path) or "the file"
+    return document.problem(
+        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, path, kind), key=is_key
+    )
+
+
+def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:
+    """The part of pydantic's location that the file really holds: its marks for unions and tuples are not keys."""
+    path: Path = ()
+    for part in loc:
+        if (*path, part) in document.values or (*path, part) in document.keys:
+            path = (*path, part)
+    return path
+
+
+def _known_keys(model: type[BaseModel], path: Path) -> list[str]:
+    fields = (inner.model_fields.items() for inner in _models_at(model, path))
+    return list(dict.fromkeys(field.alias or name for each in fields for name, field in each))
+
+
+def _described(model: type[BaseModel], path: Path, key: str) -> str:
+    for inner in _models_at(model, path):
+        for name, field in inner.model_fields.items():
+            if key in {name, field.alias} and field.description:
+                return f"add `{key}:` - {field.description}"
+    return f"add `{key}:`"
+
+
+def _models_at(model: type[BaseModel], path: Path) -> list[type[BaseModel]]:
+    """The models that a value at this path may have; several where a field allows several."""
+    found = [model]
+    kinds: list[Any] = [model]
+    for part in path:
+        if isinstance(part, str) and found:
+            fields = ({f.alias or name: f for name, f in each.model_fields.items()} for each in found)
+            kinds = [each[part].annotation for each in fields if part in each]
+        else:
+            kinds = [inner for kind in kinds for inner in _items(kind)]
+        found = [each for kind in kinds for each in _models_in(kind)]
+    return found
+
+
+def _items(kind: Any) -> list[Any]:
+    """What a list or mapping of this type holds."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return []
+    args = [arg for arg in get_args(kind) if arg is not Ellipsis]
+    if get_origin(kind) in {dict, tuple, list}:
+        return args[-1:]
+    return [inner for arg in args for inner in _items(arg)]
+
+
+def _models_in(kind: Any) -> list[type[BaseModel]]:
+    """The models among the alternatives of a type."""
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return [kind]
+    if get_origin(kind) in {dict, tuple, list}:
+        return []
+    return [model for arg in get_args(kind) for model in _models_in(arg)]
+
+
+_EXPECTED = {
+    "string_type": "should be a text",
+    "tuple_type": "should be a list",
+    "int_type": "should be a whole number",
+    "float_type": "should be a number",
+    "bool_type": "should be true or false",
+    "dict_type": "should be a mapping",
+    "model_type": "should be a mapping",
+    "too_short": "should not be empty",
+}
+
+
+def _message(error: Any) -> str:
+    kind, context = error["type"], error.get("ctx", {})
+    if kind in _EXPECTED:
+        return _EXPECTED[kind]
+    if kind == "string_pattern_mismatch":
+        return f"does not match {context['pattern']}"
+    if kind == "literal_error":
+        return f"should be {context['expected']}"
+    return str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+
+
+def _hint(document: Document, path: Path, kind: str) -> str:
+    if kind in {"string_type", "value_error"} and document.is_scalar(path):
+        return f"write it as text: '{_written(document, path)}'"
+    if kind in {"dict_type", "model_type"}:
+        return "write `key: value` pairs, indented"
+    if kind == "string_pattern_mismatch":
+        return "use letters, digits, `_` and `-`, and begin with a letter"
+    return ""
+
+
+def _written(document: Document, path: Path) -> str:
+    span = document.span(path)
+    return document.origin(path).text.splitlines()[span.line - 1][span.column - 1 : span.column - 1 + span.length]

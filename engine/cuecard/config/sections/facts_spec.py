@@ -1,0 +1,22 @@
+"""Facts about a call as a source of sections: one line for each."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.clock_spec import ClockSpec
+
+
+class FactsSpec(FileModel):
+    """Lines of facts, in the order of `labels`. A value that is empty has no line; false and 0 are facts."""
+
+    labels: dict[str, str] = Field(
+        default_factory=dict, description="value of the call to the label of its line; `a.b` goes into objects"
+    )
+    others: str = Field("", description="an input with further facts by name, which come last, sorted")
+    clock: ClockSpec | None = Field(
+        None, description="adds `datetime`, `date`, `time` and `timezone` to the values that `labels` may name"
+    )
+    line: str = Field("- {{{label}}}: {{{value}}}", description="how one fact is printed; a Handlebars template")
+    separator: str = Field("\n", description="stands between two facts")

@@ -1,0 +1,82 @@
+"""Ordered files as a source of sections: which ones, how much of each, and how one is printed."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import Texts, as_tuple
+
+
+class FileEntry(FileModel):
+    """One file of the list."""
+
+    path: Texts = Field(
+        description="where it is, relative to this file; of several places the first one that holds a file counts",
+        min_length=1,
+    )
+    name: str = Field("", description="how the prompt and the manifest call it; the last part of the path if left out")
+    purpose: str = Field("", description="what the file is for, in one line; printed by `{{{purpose}}}` of `item`")
+    default: str | None = Field(
+        None, description="the text in its place when it is missing, unreadable or a draft; without it there is none"
+    )
+    keep_empty: bool = Field(default=False, description="whether a file without any text is printed all the same")
+    empty: str = Field("", description="the content that a kept file without any text is printed with")
+    suffix: str = Field("", description="a text right after the file's content; printed by `{{{suffix}}}` of `item`")
+
+    @property
+    def title(self) -> str:
+        """How the prompt and the manifest call it."""
+        return self.name or self.path[0].rpartition("/")[2] or self.path[0]
+
+
+def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
+    """A path that two entries share would say one text twice; with one name for two, nobody could tell them apart."""
+    for what, words in (("name", [e.title for e in entries]), ("path", [p for e in entries for p in set(e.path)])):
+        twice = sorted({word for word in words if words.count(word) > 1})
+        if twice:
+            context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
+            raise PydanticCustomError("twice", "has {listed} as {what} of two entries; give each its own", context)
+    return entries
+
+
+class FilesSpec(FileModel):
+    """Ordered files. Texts of this mapping are Handlebars, except `marker`, gaps, and what an entry says.
+
+    The defaults are the limits and the form of seed 002. A limit counts characters (code points) of the
+    files' own texts: neither headings, suffixes and gaps, nor what escaping adds.
+    """
+
+    entries: Annotated[tuple[FileEntry, ...], BeforeValidator(as_tuple), AfterValidator(_distinct)] = Field(
+        description="the files, in the order of the prompt", min_length=1
+    )
+    supplied: bool = Field(
+        default=False,
+        description="the host supplies these files with each call, by these paths; what it leaves out is looked up "
+        "beside the agent file that is opened",
+    )
+    per_file: int = Field(20_000, ge=0, description="how many characters of one file are printed at most")
+    total: int = Field(150_000, ge=0, description="how many characters of all files are printed at most")
+    pool: str = Field("", description="sections with the same word here share `total`, in the order of sections")
+    marker: str = Field("", description="stands at the end of a text that was cut, within the limit")
+    item: str = Field(
+        "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
+        description="how one file is printed, from name, path, purpose, content, suffix and the values of the call",
+    )
+    suffix_gap: str = Field("\n\n", description="stands between a file's content and its suffix")
+    empty_suffix_gap: str = Field("\n", description="stands before the suffix where there is no content")
+    separator: str = Field(
+        "\n\n", description="stands between two files, and around them where there is `before` or `after`"
+    )
+    before: str = Field("", description="a text before the first file, when there is any")
+    after: str = Field("", description="a text after the last file, when there is any")
+    otherwise: str = Field("", description="the whole text when no file is used")
+    front_matter: Literal["keep", "strip"] = Field(
+        "keep", description="`strip` leaves out the YAML between `---` lines at the beginning of a file"
+    )
+    draft: Literal["use", "skip"] = Field(
+        "use", description="`skip` does not use a file whose front matter says `status: draft`"
+    )

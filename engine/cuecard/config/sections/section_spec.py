@@ -1,0 +1,140 @@
+"""The sections of an agent file: an ordered list instead of one XML core template, and how it is laid out."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.clock_spec import ClockSpec
+from cuecard.config.sections.condition import Condition
+from cuecard.config.sections.facts_spec import FactsSpec
+from cuecard.config.sections.files_spec import FilesSpec
+from cuecard.config.sections.rows_spec import RowsSpec
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.config.sections.tool_list_spec import ToolListSpec
+from cuecard.config.values.names import as_tuple
+from cuecard.model import Tier
+
+SectionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
+"""A name of a section: letters, digits, `_`, `-` or `.`, such as `01-identity`."""
+
+SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
+"""The keys of what a section can be filled from, besides its own text."""
+
+
+Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
+
+
+class SectionPatch(FileModel):
+    """What another file, a profile or a variant says of a section; what it leaves out stays."""
+
+    id: SectionId = Field(description="the section's name, in manifests and for those who change it")
+    title: str = Field("", description="what the layout's heading says; without it there is no heading")
+    text: str | None = Field(
+        None, description="a Handlebars template; a source of this section stands in it as `{{{content}}}`"
+    )
+    file: str | None = Field(None, description="the same in a file, relative to the agent file")
+    files: FilesSpec | None = Field(None, description="filled from files that may be missing, within limits")
+    tools: ToolListSpec | None = Field(None, description="filled with a list of the tools that exist for the call")
+    skills: SkillsSpec | None = Field(None, description="filled with the skills that fit the call")
+    clock: ClockSpec | None = Field(
+        None, description="filled with the time: `datetime`, `date`, `time`, `timezone` in its text"
+    )
+    facts: FactsSpec | None = Field(None, description="filled with lines of facts about the call")
+    rows: RowsSpec | None = Field(None, description="filled with the entries of a list that the host supplies")
+    when: Condition | None = Field(None, description="the section is left out unless this holds")
+    group: str = Field("", description="a group of the layout: neighbouring sections under one heading")
+    tier: Tier | None = Field(None, description="how often it may change; inferred when left out, checked when given")
+    trust: Literal["data", "author"] = Field(
+        "data",
+        description="`author` prints the markup of values in this section as it is; marks of the layout are still kept "
+        "out of an input, unless the input is an author's itself",
+    )
+    priority: int | None = Field(
+        None, description="over the total budget, sections with the lowest number go first; without one it stays"
+    )
+    budget: int | None = Field(None, ge=1, description="tokens it may take; what is more is cut off at a line's end")
+    role: Literal["system", "user", "assistant"] = Field(
+        "system", description="`system` is part of the system prompt; the others are messages of their own after it"
+    )
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        filled = [name for name in SOURCES if getattr(self, name) is not None]
+        written = [name for name in ("text", "file") if getattr(self, name) is not None]
+        if len(filled) > 1 or len(written) > 1:
+            raise ValueError(f"has two of what it may have once: {', '.join(filled if len(filled) > 1 else written)}")
+        return self
+
+
+def _with_places(schema: dict[str, Any]) -> None:
+    """The keys of a section that are gone when files are laid over each other; editors know them all the same."""
+    where = "in a file that extends others: puts the section {} the one of this name"
+    schema["properties"] |= {
+        "before": {"type": "string", "description": where.format("before")},
+        "after": {"type": "string", "description": where.format("behind")},
+        "remove": {"type": "boolean", "description": "in a file that extends others: takes the section away"},
+    }
+
+
+class SectionSpec(SectionPatch):
+    """A named part of the prompt: a text, or a source that fills it, or a text around a source."""
+
+    model_config = ConfigDict(json_schema_extra=_with_places)
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if all(getattr(self, name) is None for name in ("text", "file", *SOURCES)):
+            raise ValueError("has nothing to say: give it `text`, `file`, or a source: " + ", ".join(SOURCES))
+        return self
+
+
+class BoundarySpec(FileModel):
+    """A marker between the part of the prompt that seldom changes and the part that often does."""
+
+    marker: str = Field(description="its text, with the line breaks around it")
+    before: SectionId = Field(description="the first section behind it")
+
+
+class GroupSpec(FileModel):
+    """Neighbouring sections under one heading, which stands before the first of them that says something."""
+
+    title: str = Field("", description="what the layout's heading says before the group; without it there is none")
+    heading: str | None = Field(
+        None, description="put before a section of the group that has a title; as in the layout when left out"
+    )
+
+
+class LayoutSpec(FileModel):
+    """How sections are put together. Sections that say nothing leave no trace of heading or separator."""
+
+    heading: str = Field("", description='put before a section that has a title, such as "## {{title}}\\n"')
+    separator: str = Field("\n\n", description="put between two sections")
+    boundary: BoundarySpec | None = Field(None, description="a marker for caches")
+    groups: dict[SectionId, GroupSpec] = Field(
+        default_factory=dict, description="groups of sections, by the name that sections give as their `group`"
+    )
+    trim: bool = Field(default=True, description="remove white space around each section")
+    escaping: Literal["text", "names"] = Field("text", description="how `{{{x}}}` prints data, as in `template`")
+    partials: str = Field("", description="a folder of partials, relative to the agent file")
+
+
+class SelectionSpec(FileModel):
+    """A profile or a variant: which sections a call has, and what is different in them."""
+
+    include: Ids | None = Field(None, description="only these sections; all when left out")
+    exclude: Ids = Field((), description="these are left out")
+    sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="what is different in a section, by its `id`"
+    )
+
+
+def patched(section: SectionSpec, patch: SectionPatch) -> SectionSpec:
+    """The section with what the patch says. A new text replaces a file and the other way round; so do sources."""
+    changes = {name: getattr(patch, name) for name in patch.model_fields_set}
+    for names in (SOURCES, ("text", "file")):
+        if any(changes.get(name) is not None for name in names):
+            changes = {**dict.fromkeys(names), **changes}
+    return section.model_copy(update=changes)

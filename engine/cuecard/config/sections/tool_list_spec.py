@@ -1,0 +1,59 @@
+"""Which tools a call has, and how a list of them is printed."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import Names, Texts, ToolName
+from cuecard.model import Json
+
+
+class VisibilitySpec(FileModel):
+    """What the gates of a call mean for the tools; the gates themselves come with each turn.
+
+    Asked in this order (seed 000): meta tools are never listed; a harness tool is there if its category belongs to the
+    run, any other tool if it is switched on; then flags, secrets, and what the turn allows and blocks.
+    """
+
+    meta: Names = Field((), description="tools that are never listed")
+    harness: dict[str, Names] = Field(
+        default_factory=dict,
+        description="category to the tools that exist only in runs with this category, switched on or not; "
+        "an empty list stands for every tool of the category",
+    )
+    flags: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="feature flag to the categories or tools that it switches off when it is false",
+    )
+    secrets: dict[ToolName, Texts] = Field(
+        default_factory=dict, description="tool to the names of the secrets without which it is not there"
+    )
+    optional_secrets: Texts = Field((), description="secrets that may be missing all the same")
+
+
+class ToolListSpec(FileModel):
+    """A list of tools. `item` is a Handlebars template; the defaults are the form of seed 000."""
+
+    item: str = Field(
+        "- **{{{name}}}**: {{{description}}}",
+        description="how one tool is printed, from name, description, category and the values of the call",
+    )
+    separator: str = Field("\n", description="stands between two tools")
+    sort: Literal["catalogue", "name"] = Field(
+        "catalogue", description="the order: as the catalogue has them, or by name"
+    )
+    lines: Literal["join", "keep"] = Field(
+        "join", description="`join` puts a description on one line, so that it cannot look like another tool"
+    )
+    missing_description: str = Field("", description="the description of a tool that has none")
+    unknown: str = Field(
+        "No tools available.", description="the whole text when the host does not say which tools exist"
+    )
+    empty: str = Field("", description="the whole text when there are no tools")
+    examples: dict[ToolName, dict[str, Json]] = Field(
+        default_factory=dict, description="tool to examples of its input, by label; they follow its description"
+    )
+    examples_heading: str = Field("\n\nInput examples:", description="stands between a description and the examples")

@@ -1,0 +1,147 @@
+"""The front matter of a SKILL.md: found, and read as YAML; what real files get wrong is mended where it is plain."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuecard.config.documents.yaml_text import Document, problem_at, read_yaml
+from cuecard.errors import Problem, Span, SpecError
+
+MAX_FRONT = 64 * 1024
+"""How many bytes of a file are searched for the end of its front matter."""
+
+_PAIR = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:[ \t]+(\S.*)")
+_BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?(?:\s+#.*)?")
+_QUOTED = re.compile(r"""(?:"(?:[^"\\]|\\.)*"|'(?:[^']|'')*')(?:\s+#.*)?""")
+_MARGIN = re.compile(r"[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Front:
+    """A file cut in two: `yaml` on the same lines as in the file (None if there is none), and the text behind it."""
+
+    yaml: str | None
+    body: str
+    problem: Problem | None = None
+
+
+def split_front(text: str, name: str) -> Front:
+    """The front matter of a text: from a first line `---` to the next line `---`.
+
+    A byte order mark, blank lines before it and line ends of any system are no matter. Without front matter, or where
+    it is not closed within its first 64 KiB, the whole text is the body, and `problem` says so.
+    """
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    first = next((number for number, line in enumerate(lines) if line.strip()), 0)
+    if lines[first].rstrip() != "---":
+        hint = "begin the file with a line `---`, `name:` and `description:`, and a line `---`"
+        return Front(None, _trimmed(lines), _at_start(name, lines, first, "the file has no front matter", hint))
+    size = 0
+    for number in range(first + 1, len(lines)):
+        if lines[number].rstrip() == "---":
+            # An empty line for each line before it: places in the YAML are places in the file.
+            yaml = "\n".join([*([""] * (first + 1)), *lines[first + 1 : number]])
+            return Front(yaml, _trimmed(lines[number + 1 :]))
+        size += len(lines[number].encode("utf-8", "surrogatepass")) + 1
+        if size > MAX_FRONT:
+            break
+    hint = f"end it with a line `---` within the first {MAX_FRONT // 1024} KiB"
+    return Front(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is never closed", hint))
+
+
+def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
+    """The front matter as a document, and warnings for what had to be mended in it.
+
+    What is mended: a text with `: ` in it, one that begins with a sign of YAML's or with quotes that do not end it,
+    and tabs between a line's start or a colon and its text.
+
+    Raises:
+        SpecError: with every problem of it as it is written, if mending it does not help.
+    """
+    if not any(line.strip() and not line.lstrip().startswith("#") for line in yaml.split("\n")):
+        return Document(name, yaml, {}), []
+    try:
+        document = read_yaml(yaml, name)
+    except SpecError as error:
+        mended = _mended(yaml)
+        try:
+            document = read_yaml(mended, name)
+        except SpecError:
+            raise error from None
+        return document, [*document.warnings, *_told(yaml, name)]
+    return document, list(document.warnings)
+
+
+def _trimmed(lines: list[str]) -> str:
+    """Without blank lines around it; the first line keeps its indentation."""
+    first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
+    return "\n".join(lines[first:]).rstrip()
+
+
+def _at_start(name: str, lines: list[str], first: int, message: str, hint: str) -> Problem:
+    line = lines[first]
+    return Problem("front-matter", message, hint, name, Span(first + 1, 1, max(1, len(line))), line)
+
+
+def _mended(yaml: str) -> str:
+    """The same lines, each text that YAML would take for something else in quotes, leading tabs as two spaces each."""
+    return "\n".join(line for entry in _entries(yaml) for line in _mend(entry))
+
+
+def _entries(yaml: str) -> Iterator[list[str]]:
+    """Each line at the margin with the lines that belong to it."""
+    entry: list[str] = []
+    for line in yaml.split("\n"):
+        if entry and line[:1].strip():
+            yield entry
+            entry = []
+        entry.append(line)
+    yield entry
+
+
+def _mend(entry: list[str]) -> list[str]:
+    first, *rest = entry
+    pair = _PAIR.fullmatch(first)
+    if pair is None:
+        return [first, *map(_spaced, rest)]
+    key, text = pair[1], pair[2].rstrip()
+    last = max((number for number, line in enumerate(rest, 1) if line.strip()), default=0)
+    lines, blank = [text, *rest[:last]], rest[last:]
+    if not _BLOCK.fullmatch(text) and _is_misread(lines):
+        quoted = "\n".join(lines).replace("'", "''")
+        lines = f"'{quoted}'".split("\n")
+    return [f"{key}: {lines[0]}", *map(_spaced, lines[1:]), *blank]
+
+
+def _spaced(line: str) -> str:
+    margin = _MARGIN.match(line)
+    end = margin.end() if margin else 0
+    return line[:end].replace("\t", "  ") + line[end:]
+
+
+def _is_misread(lines: list[str]) -> bool:
+    """Whether YAML would take a text for something else, or not take it at all."""
+    text = lines[0]
+    if text[0] in "\"'":
+        return len(lines) == 1 and not _QUOTED.fullmatch(text)
+    if text[0] in "[{":
+        return len(lines) == 1 and not text.endswith("]" if text[0] == "[" else "}")
+    if text[0] in "&*!|>%@`,]}" or text[:2] in {"- ", "? "} or text in {"-", "?"}:
+        return True
+    return any(": " in line or ":\t" in line or line.rstrip().endswith(":") for line in lines)
+
+
+def _told(yaml: str, name: str) -> Iterator[Problem]:
+    """A warning for each entry that had to be mended, at the first line of it that was."""
+    number = 1
+    hint = "put the text in quotes, or indent with spaces: other readers of this file may refuse it"
+    for entry in _entries(yaml):
+        for offset, (old, new) in enumerate(zip(entry, _mend(entry), strict=True)):
+            if old.rstrip() != new.rstrip():
+                span = Span(number + offset, 1, len(old))
+                message = "this is not YAML as it is meant"
+                yield problem_at(name, yaml, span, "front-matter", message, hint, severity="warning")
+                break
+        number += len(entry)

@@ -1,0 +1,82 @@
+"""Tool instruction files: BEFORE / AFTER / NEXT / GOTCHA of each tool of one category."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.documents.yaml_text import Document
+from cuecard.config.values.names import Texts, ToolName
+from cuecard.model import ToolCard, ToolInstructions
+
+Required = Annotated[Texts, Field(min_length=1)]
+
+
+class ToolEntry(FileModel):
+    """The instructions of one tool; each field a text, or a list of which all but the first become `- ` lines."""
+
+    description: str = Field("", description="what the tool does, in one line, for the search index")
+    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
+    before: Required = Field(description="what to have or to check first; `None required` if nothing")
+    after: Required = Field(description="what to do or to say when it has succeeded")
+    next: Required = Field(description="the tools that usually follow")
+    gotcha: Required = Field(description="what goes wrong, and how to avoid it")
+
+
+class DescribedEntry(FileModel):
+    """A tool that needs no instructions."""
+
+    description: str = Field("", description="what the tool does, in one line")
+    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
+
+
+class ToolFile(FileModel):
+    """One file of tool instructions."""
+
+    category: str = Field("", description="the category of all tools in this file")
+    tools: dict[ToolName, ToolEntry] = Field(default_factory=dict, description="tool name to its entry")
+    described: dict[ToolName, DescribedEntry] = Field(
+        default_factory=dict, description="tools without instructions: tool name to what is known of it"
+    )
+
+    @model_validator(mode="after")
+    def _has_tools(self) -> ToolFile:
+        if not self.model_fields_set & {"tools", "described"}:
+            raise ValueError("needs `tools:`, a mapping of tool names to entries, or `described:`")
+        return self
+
+
+def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
+    """The file's entries as cards, in file order, those without instructions last; each knows `source:line`."""
+    described = [
+        ToolCard(
+            name, entry.description, {}, entry.phrases, file.category, None, _place(document, "described", name, source)
+        )
+        for name, entry in file.described.items()
+    ]
+    return [*_instructed(file, document, source), *described]
+
+
+def _instructed(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
+    return [
+        ToolCard(
+            name=name,
+            description=entry.description,
+            phrases=entry.phrases,
+            category=file.category,
+            instructions=ToolInstructions(*map(_lines, (entry.before, entry.after, entry.next, entry.gotcha))),
+            source=_place(document, "tools", name, source),
+        )
+        for name, entry in file.tools.items()
+    ]
+
+
+def _place(document: Document, key: str, name: str, source: str) -> str:
+    return f"{source}:{document.span((key, name), key=True).line}"
+
+
+def _lines(texts: tuple[str, ...]) -> str:
+    first, *rest = texts
+    return "\n".join([first.strip(), *(f"- {text.strip()}" for text in rest)])

@@ -1,0 +1,122 @@
+"""Transcript files: a conversation that was recorded, for `cuecard replay`. JSON, documented in docs/transcripts.md."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from pydantic import Field, ValidationError
+
+from cuecard.config.documents.json_places import json_places
+from cuecard.config.documents.validation import FileModel, validate
+from cuecard.config.documents.yaml_text import Document, problem_at
+from cuecard.config.turn_file import EntityEntry
+from cuecard.config.values.moment import Moment
+from cuecard.errors import Problem, Span, SpecError
+from cuecard.model import Json
+
+
+class RecordedTool(FileModel):
+    """A tool as the model was told of it."""
+
+    name: str = Field(min_length=1, description="the tool's name")
+    description: str = Field("", description="what the model reads about it")
+    input_schema: dict[str, Json] = Field(default_factory=dict, description="the JSON Schema of its arguments")
+
+
+class RecordedCall(FileModel):
+    """A tool call that the model made, and what came of it."""
+
+    tool: str = Field(min_length=1, description="the tool's name")
+    id: str = Field("", description="the id of the call; by default its place in the conversation, such as `1.2.1`")
+    args: Json = Field(default_factory=dict, description="its arguments")
+    result: Json = Field(None, description="what the tool returned")
+    is_error: bool = Field(default=False, description="whether the tool failed")
+
+
+class RecordedUsage(FileModel):
+    """What the provider said of a request, in its own tokens."""
+
+    input_tokens: int = Field(0, ge=0, description="tokens of the whole request, cached ones included")
+    cached_tokens: int = Field(0, ge=0, description="those that were read from the cache")
+    output_tokens: int = Field(0, ge=0, description="tokens of the answer")
+
+
+class RecordedRequest(FileModel):
+    """One request to the model, by what the model answered; what the tools returned goes into the next request."""
+
+    at: Moment | None = Field(None, description="when it was sent, ISO 8601 with a zone")
+    text: str = Field("", description="what the model wrote")
+    calls: list[RecordedCall] = Field(default_factory=list, description="the tools it called, all at once")
+    memory: list[EntityEntry] | None = Field(
+        None, description="the working memory of a host that makes it anew for each request; only `rewrite` looks at it"
+    )
+    usage: RecordedUsage | None = Field(None, description="what the provider reported")
+
+
+class RecordedTurn(FileModel):
+    """One message of the user, and the requests that it led to."""
+
+    user: str = Field(description="what the user wrote")
+    at: Moment | None = Field(None, description="when; by default when its first request was sent")
+    inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
+    memory: list[EntityEntry] | None = Field(
+        None, description="entities, newest first; by default what the agent's `memory.extract` finds in the results"
+    )
+    tools: list[str] | None = Field(None, description="the catalogue's tools that exist; all when left out")
+    requests: list[RecordedRequest] = Field(min_length=1, description="the requests to the model, in their order")
+
+
+class TranscriptFile(FileModel):
+    """One conversation as it was recorded."""
+
+    source: str = Field("", description="who recorded it, such as `anthropic`")
+    tools: list[RecordedTool] = Field(default_factory=list, description="the tools, with their schemas")
+    turns: list[RecordedTurn] = Field(min_length=1, description="the conversation, turn by turn")
+
+    def requests(self) -> Iterator[RecordedRequest]:
+        """Every request of the conversation."""
+        return (request for turn in self.turns for request in turn.requests)
+
+
+def read_transcript(text: str, name: str) -> TranscriptFile:
+    """A transcript from its JSON text.
+
+    Raises:
+        SpecError: with every problem, each at `name:line:column`.
+    """
+    value = read_json(text, name)
+    if not isinstance(value, dict):
+        raise SpecError(Problem("wrong-value", "a transcript is an object", 'write `{"turns": [...]}`', name))
+    try:
+        return TranscriptFile.model_validate(value)
+    except ValidationError:  # only a wrong file is read again, for the places of what it holds
+        return validate(Document(name, text, value, *json_places(text)), TranscriptFile)
+
+
+def read_json(text: str, name: str, first_line: int = 1) -> Json:
+    """A JSON text; `first_line` is the number of its first line in the file.
+
+    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes a replacement character.
+
+    Raises:
+        SpecError: when it is no JSON, at the place where it ends to be.
+    """
+    try:
+        value = json.loads(text)
+        return _whole(value) if "\\ud" in text.lower() else value
+    except json.JSONDecodeError as error:
+        span = Span(error.lineno, error.colno)
+        found = problem_at(name, text, span, "json-syntax", error.msg, "the file holds JSON")
+        line = Span(error.lineno + first_line - 1, error.colno)
+        raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
+    except RecursionError:
+        raise SpecError(Problem("json-syntax", "nested too deep", "flatten the file", name)) from None
+
+
+def _whole(value: Json) -> Json:
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_whole(key): _whole(inner) for key, inner in value.items()}
+    return [_whole(inner) for inner in value] if isinstance(value, list) else value

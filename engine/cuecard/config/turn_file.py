@@ -1,0 +1,142 @@
+"""Turn files: one call of an agent written down, for `cuecard render` and `cuecard tokens`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import Names, Texts, as_tuple
+from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
+from cuecard.model.gates import Gates
+from cuecard.model.messages import Summary, messages_from_json
+
+
+def _time(value: Any) -> Any:
+    try:
+        moment = datetime.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("should be an ISO 8601 time with a zone, such as 2026-11-20T09:00:00+00:00") from None
+    if isinstance(moment, datetime) and moment.tzinfo is None:
+        raise ValueError("should have a zone, such as 2026-11-20T09:00:00+00:00")
+    return moment
+
+
+class EntityEntry(FileModel):
+    """One entity of the working memory."""
+
+    type: str = Field(description="the kind of thing, such as `page`")
+    id: str = Field(description="the id that tools use")
+    name: str = Field(description="the name that people use")
+
+
+class ResultEntry(FileModel):
+    """One tool result of the conversation so far."""
+
+    tool: str = Field(description="the tool's name")
+    result: Json = Field(description="what it returned")
+    call_id: str | None = Field(None, description="the id of the tool call")
+    is_error: bool = Field(default=False, description="whether the tool failed")
+
+
+class SummaryEntry(FileModel):
+    """The stored summary, and which of the messages it tells."""
+
+    text: str = Field("", description="the summary")
+    covers: int = Field(0, ge=0, description="how many of the first messages it tells; these are not sent again")
+    upto: str = Field("", description="instead: the id of the last message that it tells")
+
+
+class GatesEntry(FileModel):
+    """What switches tools on and off."""
+
+    enabled: Names = Field((), description="tools that are switched on; all when left out")
+    harness: Texts = Field((), description="categories of harness tools that belong to this kind of run")
+    flags: dict[str, bool] = Field(default_factory=dict, description="feature flags")
+    secrets: Texts | None = Field(None, description="names of the secrets at hand; left out, none is asked for")
+    allowed: Names | None = Field(None, description="only these tools; all when left out")
+    blocked: Names = Field((), description="never these tools, even if allowed")
+
+    def to_gates(self) -> Gates:
+        """The gates as the engine takes them."""
+        return Gates(self.enabled, self.harness, self.flags, self.secrets, self.allowed, self.blocked)
+
+
+StoredSummary = Annotated[
+    SummaryEntry,
+    BeforeValidator(
+        lambda value: {"text": value} if isinstance(value, str) else value, json_schema_input_type=str | SummaryEntry
+    ),
+]
+"""A summary, or its text alone, which then tells none of the messages."""
+
+
+class TurnFile(FileModel):
+    """What the host knows of one call."""
+
+    now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
+    inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
+    memory: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="entities, newest first"
+    )
+    tools: Names | None = Field(None, description="the tools that exist; all when left out")
+    discovered: Names = Field((), description="tools found earlier whose results are no longer in the history")
+    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="tool results of the conversation, oldest first"
+    )
+    delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
+    model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
+    host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
+
+    profile: str = Field("", description="which set of sections, of those that the agent file names")
+    variant: str = Field("", description="which changes on top of the profile")
+    files: dict[str, str | None] = Field(
+        default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
+    )
+    gates: GatesEntry = Field(GatesEntry(), description="what switches tools on and off")
+    environment: Texts | None = Field(
+        None, description="names of environment variables that are set, for skills; left out, none is asked for"
+    )
+    messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(as_tuple)] = Field(
+        (), description="the conversation before the current message: mappings with `role` and `content`"
+    )
+    summary: StoredSummary = Field(SummaryEntry(), description="the summary that is stored with the conversation")
+    message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
+    metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
+    ephemeral: str = Field("", description="an instruction for this call alone")
+
+    def tool_results(self) -> tuple[ToolResult, ...]:
+        """The history as the engine takes it."""
+        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error) for r in self.history)
+
+
+def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
+    """The turn with these inputs.
+
+    Raises:
+        InputError: naming everything that is wrong in a message.
+    """
+    current = {"role": "user", "content": file.message} if isinstance(file.message, str) else file.message
+    return Turn(
+        inputs=inputs,
+        memory=Memory(tuple(Entity(e.type, e.id, e.name) for e in file.memory)),
+        now=file.now,
+        tools=file.tools,
+        discovered=file.discovered,
+        delivery=file.delivery,
+        model=file.model,
+        host=file.host,
+        profile=file.profile,
+        variant=file.variant,
+        files={path: FileText(path, text) for path, text in file.files.items()},
+        gates=file.gates.to_gates(),
+        environment=file.environment,
+        messages=messages_from_json(file.messages, "turn.messages"),
+        summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),
+        message=messages_from_json([current], "turn.message")[0] if current else None,
+        metadata=file.metadata,
+        ephemeral=file.ephemeral,
+    )

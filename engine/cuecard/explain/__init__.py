@@ -1,6 +1,0 @@
-"""Why a prompt is not the one before: what changed, section by section, and where the start that both share ends."""
-
-from cuecard.explain.compare import compare
-from cuecard.explain.nouns import Break, Cause, CauseKind, Change, Comparison, Kind
-
-__all__ = ["Break", "Cause", "CauseKind", "Change", "Comparison", "Kind", "compare"]

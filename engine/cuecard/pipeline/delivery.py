@@ -1,0 +1,110 @@
+"""Which delivery a call gets, and with which authority its instructions reach the model."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from cuecard.agent import Agent
+from cuecard.config.models_file import ModelProfile
+from cuecard.model import Authority, Call, CountTokens, Delivery, DeliveryWish, Host, Turn
+
+FEW = 2200
+"""Up to so many tokens of instructions, `frozen` is the better choice: a dozen tools of 185 tokens each.
+
+Simulated over 15 requests in 3 turns, reading from the cache at 0.1 and writing to it at 1.25 of the plain price: with
+12 such tools, `frozen` costs 0.73 of `append` where the model then searches no more, and 1.06 where it still does. With
+30 tools (5,550 tokens) these are 0.97 and 1.33, with 40 tools 1.08 and 1.47: the risk is no longer worth it, and a
+context full of instructions for other tools also costs attention.
+"""
+
+_KEPT = "as before in this conversation: "
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A delivery, and why it is this one: for the manifest."""
+
+    delivery: Delivery
+    reason: str
+
+
+def choose_delivery(
+    wish: Choice | None,
+    host: Host,
+    model: ModelProfile,
+    instructions: Callable[[], int],
+    before: Choice | None = None,
+) -> Choice:
+    """The delivery of a call.
+
+    A wish is granted, but for `append` where the host can only set the system prompt: blocks would have no place there.
+    Without a wish (`auto`), by what it costs over a conversation (prices of cached prefixes, see `FEW`):
+
+    - a conversation keeps what it began with, since every change writes the cached prefix anew;
+    - few instructions: `frozen`. Nothing that is sent ever changes, and no request is spent on a search;
+    - a host that can append messages: `append`, the cheapest. A system prompt that is rebuilt within a run costs 4.7
+      times as much, more than no caching at all, and models that check the prefix of their thinking refuse it;
+    - a host that can only set the system prompt: `rewrite`. It has no cheaper way to show what was discovered. There,
+      `frozen` needs a model that caches: without a cache, a short prompt is cheaper at every step.
+
+    Args:
+        wish: what the host or the configuration asks for; None for `auto`.
+        host: what the host can change during a conversation.
+        model: the profile of the model; of an unknown one, what `ModelProfile` assumes.
+        instructions: counts the tokens of the instructions of all tools of the call; asked only where it decides.
+        before: what the conversation's call before this one got.
+    """
+    if wish and (host == "messages" or wish.delivery != "append"):
+        return wish
+    if before and wish is None and (host == "messages" or before.delivery != "append"):
+        return Choice(before.delivery, _KEPT + before.reason.removeprefix(_KEPT))
+    chosen = _cheapest(host, model, instructions())
+    return Choice(chosen.delivery, f"{'in place of append' if wish else 'auto'}: {chosen.reason}")
+
+
+def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
+    few = instructions <= FEW
+    said = f"all instructions take {instructions:,} tokens, {'at most' if few else 'more than'} {FEW:,}"
+    if host == "messages":
+        return Choice("frozen" if few else "append", f"the host can append messages, and {said}")
+    caches = model.cache_read < 1
+    if few:
+        named = f"`{model.name}`" if model.name else "a model that is not named"
+        said += f", and {named} {'caches' if caches else 'is not known to cache'}"
+    return Choice("frozen" if few and caches else "rewrite", f"the host can only set the system prompt, and {said}")
+
+
+def wish_of(agent: Agent, opened: DeliveryWish, turn: Turn) -> Choice | None:
+    """What is asked for: by the turn, else by who opened the engine, else by the agent file; None for `auto`."""
+    wish = turn.delivery or opened
+    if wish == "auto":
+        return None
+    if turn.delivery:
+        return Choice(wish, "the turn says so")
+    said = "the agent file says so" if opened == agent.spec.delivery else "the engine was opened so"
+    return Choice(wish, said)
+
+
+def instruction_tokens(agent: Agent, turn: Turn, count: CountTokens) -> int:
+    """Tokens of the instructions of all tools that exist for this call."""
+    return sum(
+        count(protocol.text) for name, protocol in agent.protocols.items() if turn.tools is None or name in turn.tools
+    )
+
+
+def authority_of(delivery: Delivery, host: Host, model: ModelProfile) -> Authority:
+    """With whose words instructions reach the model that are not there from the start.
+
+    `system` where they stand in the system prompt. Elsewhere they are messages, in the role that the model's profile
+    names: `user` is the documented fallback, a `<system-reminder>` in the user's turn, which whatever writes into
+    that turn could forge. `unknown` where the turn does not name its model.
+    """
+    if delivery == "rewrite" or host == "system-only":
+        return "system"
+    return model.mid_conversation if model.name else "unknown"
+
+
+def chosen_before(previous: Call | None) -> Choice | None:
+    """What the call before got."""
+    return Choice(previous.delivery, previous.delivery_reason) if previous else None

@@ -1,0 +1,107 @@
+"""What each policy decides about a conversation, before any summarizer has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cuecard.config.history_spec import (
+    BlockHistory,
+    HistorySpec,
+    LastHistory,
+    SummarySpec,
+    TokenHistory,
+    WindowHistory,
+)
+from cuecard.model import CountTokens
+from cuecard.model.messages import Message, Summary
+from cuecard.pipeline.history.cutoff import Cutoff, blocks, fits, last, newest, window
+from cuecard.pipeline.history.text import cost, fill, prefixed
+from cuecard.pipeline.history.units import LeftOut, Unit, units
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What a policy decides.
+
+    Attributes:
+        units: what the policy chose from, oldest first.
+        out: what stays out whatever it chooses.
+        cutoff: which of the units go in.
+        told: the units that a summary is due for; none when it is not.
+        hidden: why the stored summary, if there is one, is not shown; empty when it is.
+    """
+
+    units: tuple[Unit, ...]
+    out: tuple[LeftOut, ...]
+    cutoff: Cutoff
+    told: tuple[Unit, ...] = ()
+    hidden: str = ""
+
+
+def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, count: CountTokens) -> Decision:
+    """The decision of the policy of `spec`."""
+    whole, out = units(messages, spec)
+    seen = (
+        tuple(replace(u, messages=tuple(prefixed(m, spec) for m in u.messages)) for u in whole)
+        if spec.prefix
+        else whole
+    )
+    match spec:
+        case WindowHistory():
+            return _window(seen, out, spec)
+        case TokenHistory():
+            return _tokens(seen, out, summary.covered(messages), summary.text, spec, count)
+        case BlockHistory():
+            return _blocks(seen, out, summary.covered(messages), spec, count)
+        case LastHistory():
+            return Decision(seen, out, last(seen, spec), hidden="history.policy: `last` shows no summary")
+
+
+def summary_message(text: str, spec: SummarySpec) -> Message:
+    """The summary as a message of the system, made anew for each request."""
+    return Message("system", fill(spec.message, {"summary": text}), persist=False)
+
+
+def unit_cost(unit: Unit, spec: HistorySpec, count: CountTokens) -> int:
+    """What the messages of a unit cost together, in tokens."""
+    return sum(cost(message, spec, count) for message in unit.messages)
+
+
+def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
+    cutoff = window(seen, spec)
+    if not cutoff.overflow:
+        return Decision(seen, out, cutoff, hidden="history.keep: nothing has overflowed that it could stand for")
+    told = seen[cutoff.loaded : cutoff.start] if spec.summarize != "never" else ()
+    return Decision(seen, out, cutoff, told)
+
+
+def _blocks(
+    seen: tuple[Unit, ...], out: tuple[LeftOut, ...], covered: int, spec: BlockHistory, count: CountTokens
+) -> Decision:
+    costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, spec, count) for unit in seen]
+    cutoff = blocks(seen, costs, spec)
+    if not cutoff.overflow:
+        return Decision(seen, out, cutoff, hidden="history.limit: nothing has moved out that it could stand for")
+    told = [unit for unit in seen[: cutoff.start] if unit.places[-1] >= covered]
+    return Decision(seen, out, cutoff, tuple(told) if spec.summarize != "never" else ())
+
+
+def _tokens(
+    seen: tuple[Unit, ...],
+    out: tuple[LeftOut, ...],
+    covered: int,
+    stored: str,
+    spec: TokenHistory,
+    count: CountTokens,
+) -> Decision:
+    before = tuple(unit for unit in seen if unit.places[-1] < covered)
+    rest = tuple(unit for unit in seen if unit.places[-1] >= covered)
+    told_before = [LeftOut(place, "the stored summary tells it") for unit in before for place in unit.places]
+    loaded = newest([len(unit) for unit in rest], spec.load)
+    costs = [0] * loaded + [unit_cost(unit, spec, count) for unit in rest[loaded:]]
+    shown = cost(summary_message(stored, spec.summary), spec, count) if stored else 0
+    due = spec.summarize != "never" and sum(costs) + shown >= int(spec.threshold * spec.budget)
+    hidden = "" if shown < spec.budget else f"history.max_context: it alone takes {shown} of {spec.budget} tokens"
+    cutoff = fits(costs, loaded, spec.budget - (0 if hidden else shown), spec)
+    return Decision(rest, (*out, *told_before), cutoff, rest[loaded:] if due else (), hidden)

@@ -1,0 +1,52 @@
+"""What of a conversation a request holds, and a record of the rest: promise 7, no silent cut."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+from cuecard.model import Cut
+from cuecard.model.messages import Message, Summary
+from cuecard.pipeline.history.units import LeftOut
+
+
+@dataclass(frozen=True, slots=True)
+class Selected:
+    """What of a conversation a request holds.
+
+    Attributes:
+        messages: what goes in, oldest first, with prefixes.
+        summary: the summary for a section of the system prompt; empty when there is none to show there.
+        as_message: the summary as a message before the others, where the policy shows it so.
+        dropped: every message that stays out, as the host gave it, oldest first.
+        cuts: why each of them does; neighbours with the same reason share a cut.
+        overflow: whether there was more history than goes in.
+        store: the summary to keep with the conversation from now on; the one given, when nothing new is known.
+    """
+
+    messages: tuple[Message, ...]
+    summary: str = ""
+    as_message: Message | None = None
+    dropped: tuple[Message, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    overflow: bool = False
+    store: Summary = field(default_factory=Summary)
+
+
+def dropped(messages: Sequence[Message], out: Iterable[LeftOut]) -> tuple[Message, ...]:
+    """The messages that stay out, oldest first."""
+    return tuple(messages[place] for place in sorted(left.place for left in out))
+
+
+def cuts(out: Iterable[LeftOut]) -> tuple[Cut, ...]:
+    """One cut for each run of neighbours with the same reason, messages counted from 1."""
+    return tuple(_cuts(sorted(out, key=lambda left: left.place)))
+
+
+def _cuts(out: Sequence[LeftOut]) -> Iterator[Cut]:
+    for (reason, _), group in groupby(enumerate(out), key=lambda item: (item[1].reason, item[1].place - item[0])):
+        run = [left for _, left in group]
+        first, final = run[0].place + 1, run[-1].place + 1
+        what = f"history message {first}" if first == final else f"history messages {first} to {final}"
+        yield Cut(what, reason, sum(left.tokens for left in run))

@@ -1,0 +1,101 @@
+"""The messages of a request in the order of the agent file: system, runtime metadata, history, current message."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
+from cuecard.errors import InputError, Problem
+from cuecard.model import Cut, Json
+from cuecard.model.messages import Message
+from cuecard.pipeline.history.record import Selected
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The messages of a request. A host stores those that `persist`; the others are made anew for each request."""
+
+    messages: tuple[Message, ...]
+    cuts: tuple[Cut, ...] = ()
+
+
+def stack(
+    system: str,
+    selected: Selected,
+    metadata: Mapping[str, Json],
+    current: str | Message | None,
+    spec: StackSpec,
+    *,
+    ephemeral: str = "",
+) -> Stack:
+    """The messages of a request.
+
+    Args:
+        system: the system prompt.
+        selected: the history, with the summary in front of it where that is a message.
+        metadata: runtime facts as JSON; no message when there are none.
+        current: the new message, or its text; left out when blank. Parts of other kinds than text pass unread.
+        spec: the order of the parts, and the form of the metadata.
+        ephemeral: an instruction for this request alone; last, unless `spec.order` names its place.
+
+    Raises:
+        InputError: when the metadata is not JSON.
+    """
+    new = Message("user", current) if isinstance(current, str) else current
+    history, again = _without(selected.messages, new)
+    facts, cuts = metadata_message(metadata, spec.metadata)
+    parts: dict[StackPart, tuple[Message, ...]] = {
+        "system": _system(system),
+        "metadata": (facts,) if facts else (),
+        "history": (*((selected.as_message,) if selected.as_message else ()), *history),
+        "current": () if new is None or (new.blank and new.role != "tool") else (new,),
+        "ephemeral": _system(ephemeral),
+    }
+    order = spec.order if "ephemeral" in spec.order else (*spec.order, "ephemeral")
+    return Stack(tuple(message for name in order for message in parts[name]), (*again, *cuts))
+
+
+def metadata_message(metadata: Mapping[str, Json], spec: MetadataSpec) -> tuple[Message | None, tuple[Cut, ...]]:
+    """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes` (seed 001).
+
+    The stub is `{"truncated": true}` with the texts under the keys that `spec.keep` names, then without them.
+
+    Raises:
+        InputError: when a value is not JSON.
+    """
+    if not metadata:
+        return None, ()
+    stub = {"truncated": True}
+    kept = {key: metadata[key] for key in spec.keep if isinstance(metadata.get(key), str) and metadata[key]}
+    whole, *stubs = (_written(facts, spec) for facts in (dict(metadata), {**kept, **stub}, stub))
+    if _size(whole) <= spec.max_bytes:
+        return Message("user", whole, persist=False), ()
+    reason = f"messages.metadata.max_bytes: {_size(whole)} of {spec.max_bytes} bytes"
+    fitting = next(text for text in stubs if _size(text) <= spec.max_bytes)
+    return Message("user", fitting, persist=False), (Cut(f"metadata {spec.key}", reason),)
+
+
+def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[Message, ...], tuple[Cut, ...]]:
+    """The history without the current message, which some hosts have stored before they ask."""
+    if new is None or not new.id or new.blank or new.role != "user":
+        return history, ()
+    others = tuple(message for message in history if message.id != new.id or message.role != "user")
+    return others, (Cut("history message", "it is the current message"),) if len(others) < len(history) else ()
+
+
+def _system(text: str) -> tuple[Message, ...]:
+    return (Message("system", text, persist=False),) if text.strip() else ()
+
+
+def _written(facts: Mapping[str, Json], spec: MetadataSpec) -> str:
+    try:
+        return json.dumps({spec.key: facts}, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        hint = "texts, numbers, true, false, null, lists and mappings with texts as keys"
+        raise InputError(Problem("bad-metadata", f"the metadata is not JSON: {error}", hint, "metadata")) from None
+
+
+def _size(text: str) -> int:
+    return len(text.encode("utf-8", "surrogatepass"))

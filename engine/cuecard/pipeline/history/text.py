@@ -1,0 +1,83 @@
+"""What a message says, as text: for counting, for prefixes, and for a summarizer."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+
+from cuecard.config.history_spec import HistoryBase
+from cuecard.model import CountTokens, Json
+from cuecard.model.messages import Message, Part, ToolCall
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
+
+
+def fill(form: str, values: Mapping[str, str]) -> str:
+    """The format with its placeholders filled, in one pass: braces in a value stay as they are."""
+    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
+
+
+def one_line(text: str) -> str:
+    """The text without line breaks and control characters, so that a name cannot begin a line of its own."""
+    return " ".join("".join(c if c.isprintable() else " " for c in text).split())
+
+
+def to_json(value: Json) -> str:
+    """JSON as models read it: compact, letters as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def text_of(message: Message) -> str:
+    """Everything in the message that is text; a part of another kind says only what it is: `[image]`."""
+    if isinstance(message.content, str):
+        return message.content
+    return "\n".join(text if (text := part_text(part)) is not None else _placeholder(part) for part in message.content)
+
+
+def part_text(part: Part) -> str | None:
+    """The text of a part, or None when it is of another kind."""
+    text = part.get("text")
+    return text if part.get("type") == "text" and isinstance(text, str) else None
+
+
+def call_text(call: ToolCall) -> str:
+    """A tool call on one line: its name and its arguments."""
+    return f"{call.name} {to_json(call.arguments)}"
+
+
+def cost(message: Message, spec: HistoryBase, count: CountTokens) -> int:
+    """What a message costs in tokens: its texts and calls, `part_tokens` per other part, and `overhead`."""
+    parts = ({"type": "text", "text": message.content},) if isinstance(message.content, str) else message.content
+    texts = [part_text(part) for part in parts]
+    said = sum(spec.part_tokens if text is None else count(text) for text in texts)
+    return spec.overhead + said + sum(count(call_text(call)) for call in message.tool_calls)
+
+
+def prefixed(message: Message, spec: HistoryBase) -> Message:
+    """The message with the prefix in front of what user or assistant say; results and bare tool calls stay as they are.
+
+    Where no speaker is known, the role stands for it. Time and speaker keep to their line.
+    """
+    if not spec.prefix or message.role not in {"user", "assistant"} or not message.content:
+        return message
+    time = message.timestamp.isoformat() if isinstance(message.timestamp, datetime) else message.timestamp or ""
+    values = {"timestamp": one_line(time), "speaker": one_line(message.speaker) or message.role, "role": message.role}
+    undated = not values["timestamp"] and "{timestamp}" in spec.prefix
+    head = fill(spec.undated if undated else spec.prefix, values)
+    if isinstance(message.content, str):
+        return replace(message, content=head + message.content)
+    return replace(message, content=_with_head(message.content, head))
+
+
+def _with_head(parts: tuple[Part, ...], head: str) -> tuple[Part, ...]:
+    for place, part in enumerate(parts):
+        if (text := part_text(part)) is not None:
+            return (*parts[:place], {**part, "text": head + text}, *parts[place + 1 :])
+    return ({"type": "text", "text": head}, *parts)
+
+
+def _placeholder(part: Part) -> str:
+    return f"[{one_line(str(part.get('type') or 'part'))}]"

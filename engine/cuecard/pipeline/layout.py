@@ -1,0 +1,62 @@
+"""Sections put together: headings, separators, and the boundary between what stays and what changes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cuecard.config.sections.section_spec import LayoutSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """What is known of a section before it says anything: its heading, and on which side of the boundary it stands.
+
+    `group` is the group it belongs to, and `lead` that group's heading.
+    """
+
+    id: str
+    heading: str = ""
+    stable: bool = True
+    group: str = ""
+    lead: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A section's part of the prompt: what stands before its body, and the body; both empty if it says nothing."""
+
+    id: str
+    before: str = ""
+    body: str = ""
+    stable: bool = True
+
+    @property
+    def text(self) -> str:
+        """The piece as it stands in the prompt."""
+        return self.before + self.body
+
+
+def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) -> tuple[Piece, ...]:
+    """The pieces of a prompt, whose texts in a row are the prompt.
+
+    A section that says nothing leaves neither heading nor separator. The boundary stands before the first section
+    behind it that says something, also when none before it does; where none behind it does, there is no boundary.
+    The heading of a group stands before its first section that says something, and again where another section, or the
+    boundary, has come between.
+    """
+    pieces: list[Piece] = []
+    begun: set[bool] = set()
+    under = ("", True)
+    for frame, body in zip(frames, bodies, strict=True):
+        if not body:
+            pieces.append(Piece(frame.id, stable=frame.stable))
+            continue
+        before = layout.separator if frame.stable in begun else ""
+        if not frame.stable and False not in begun and layout.boundary:
+            before = layout.boundary.marker
+        begun.add(frame.stable)
+        lead = frame.lead if under != (frame.group, frame.stable) else ""
+        under = frame.group, frame.stable
+        pieces.append(Piece(frame.id, before + lead + frame.heading, body, frame.stable))
+    return tuple(pieces)

@@ -1,0 +1,91 @@
+"""A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
+
+The form is that of seed 002, for any agent. Where a list of sections has a boundary, the stable text ends
+there; without one, and in an XML core, it is what stands before the first section that may change.
+"""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+
+from cuecard.agent import Agent
+from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
+from cuecard.pipeline.segments import sha256, stable_part
+
+COMPILER = "cuecard/1"
+"""Raised whenever the same files and the same turn give another text than before."""
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """One prompt in two parts.
+
+    Attributes:
+        compiler: what made it.
+        agent: the agent's name.
+        spec_sha256: fingerprint of its files.
+        profile: the set of sections that the call chose; empty for all.
+        variant: what it chose on top of that.
+        stable_text: what only a change of the configuration, of files or of the inputs it reads changes.
+        dynamic_text: the rest.
+        boundary: the marker between them; empty where nothing follows it, or the layout has none.
+        full_text: the system prompt: `stable_text + boundary + dynamic_text`.
+        stable_sha256: fingerprint of that text, in hex; so are the two below.
+        dynamic_sha256: of the dynamic text.
+        full_sha256: of the full text.
+        stable_sections: ids of the sections in the stable text, in order.
+        dynamic_sections: the same for the dynamic text.
+        diagnostics: what was wrong with sources.
+        sources: the files and other sources that were looked at.
+    """
+
+    compiler: str
+    agent: str
+    spec_sha256: str
+    profile: str
+    variant: str
+    stable_text: str
+    dynamic_text: str
+    boundary: str
+    full_text: str
+    stable_sha256: str
+    dynamic_sha256: str
+    full_sha256: str
+    stable_sections: tuple[str, ...]
+    dynamic_sections: tuple[str, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[SourceRow, ...]
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as plain JSON."""
+        return asdict(self)
+
+
+def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
+    """The system prompt of a step in its two parts."""
+    boundary = agent.spec.layout.boundary
+    length = sum(segment.stable for segment in step.segments) if boundary else stable_part(step.segments)
+    stable, dynamic = step.segments[:length], step.segments[length:]
+    marker = boundary.marker if boundary and dynamic else ""
+    texts = _text(stable), _text(dynamic).removeprefix(marker)
+    return Compiled(
+        COMPILER,
+        call.agent,
+        call.spec_sha256,
+        call.profile,
+        call.variant,
+        *texts,
+        marker,
+        step.system,
+        sha256(texts[0]),
+        sha256(texts[1]),
+        sha256(step.system),
+        tuple(segment.id for segment in stable),
+        tuple(segment.id for segment in dynamic),
+        call.diagnostics,
+        call.sources,
+    )
+
+
+def _text(segments: tuple[Segment, ...]) -> str:
+    return "".join(segment.text for segment in segments)

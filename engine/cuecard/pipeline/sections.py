@@ -1,0 +1,167 @@
+"""The sections of one call: which are there, what fills them, what they say, and what did not fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
+from cuecard.agent.conditions import holds, told
+from cuecard.model import CountTokens, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model.messages import Role
+from cuecard.pipeline.history.text import text_of
+from cuecard.pipeline.limits import within_budget
+from cuecard.pipeline.segments import make_segments, marked, render_sections
+from cuecard.pipeline.tools import ToolPlan
+from cuecard.sources.content import Content, Given
+from cuecard.template import trusted
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """The sections of a call.
+
+    Attributes:
+        segments: the system prompt.
+        bodies: what each section says, by id; those that are not there are missing.
+        spoken: sections that are messages of their own: role, id and text.
+        values: the values of the call with what the sources made of them.
+        cuts: what was left out, and why.
+        diagnostics: what was wrong with sources.
+        sources: the files and other sources that were looked at.
+    """
+
+    segments: tuple[Segment, ...]
+    bodies: Mapping[str, str]
+    spoken: tuple[tuple[Role, str, str], ...]
+    values: Mapping[str, Json]
+    cuts: tuple[Cut, ...]
+    diagnostics: tuple[Diagnostic, ...]
+    sources: tuple[SourceRow, ...]
+
+
+@dataclass(slots=True)
+class _Notes:
+    cuts: list[Cut] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    sources: list[SourceRow] = field(default_factory=list)
+
+
+def compose(
+    agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime, count: CountTokens
+) -> Composed:
+    """The sections of a call.
+
+    Args:
+        agent: the compiled agent.
+        turn: what the host knows of the call.
+        values: its inputs and built-in values, checked and cleaned.
+        plan: the tools of the call.
+        now: the time.
+        count: how tokens are counted.
+
+    Raises:
+        InputError: when the turn names a profile or a variant that does not exist.
+        TemplateRenderError: when a section cannot be rendered with these values.
+    """
+    notes = _Notes()
+    sections = agent.edition(turn.profile, turn.variant)
+    present = [section for section in sections if _is_there(section, values, plan, notes)]
+    notes.cuts += _not_chosen(agent, turn, sections)
+    contents = _contents(present, lambda: _given(agent, turn, marked(agent, values), plan, now))
+    filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
+    for content in contents.values():
+        notes.cuts += content.cuts
+        notes.diagnostics += content.diagnostics
+        notes.sources += content.sources
+    texts = render_sections(agent, present, filled, plan.initial)
+    bodies = {section.id: text for section, text in zip(present, texts, strict=True)}
+    notes.cuts += _silent(present, bodies, agent)
+    segments = _fit(agent, present, bodies, count, notes)
+    spoken = tuple(
+        (section.spec.role, section.id, bodies[section.id])
+        for section in present
+        if section.spec and section.spec.role != "system" and bodies[section.id]
+    )
+    return Composed(segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
+
+
+def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
+    """What the sources say, in order: of a total that several share, each section takes what those before it left."""
+    filling = [(section, section.fill) for section in present if section.fill]
+    contents: dict[str, Content] = {}
+    taken: dict[str, int] = {}
+    if not filling:
+        return contents
+    given = give()
+    for section, fill in filling:
+        content = fill(replace(given, taken=taken))
+        pool = section.spec.files.pool if section.spec and section.spec.files else ""
+        if pool:
+            taken = {**taken, pool: taken.get(pool, 0) + sum(row.characters for row in content.sources)}
+        contents[section.id] = content
+    return contents
+
+
+def _is_there(section: Section, values: Mapping[str, Json], plan: ToolPlan, notes: _Notes) -> bool:
+    condition = section.spec.when if section.spec else None
+    if condition is None or holds(condition, values, plan.tools):
+        return True
+    notes.cuts.append(Cut(section.id, f"when: {told(condition)}"))
+    return False
+
+
+def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[Cut]:
+    chosen = {section.id for section in sections}
+    by = " and ".join(f"{kind} {name}" for kind, name in (("profile", turn.profile), ("variant", turn.variant)) if name)
+    return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
+
+
+def _given(agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime) -> Given:
+    known = turn.tools is not None or len(agent.catalogue) > 0
+    cards = tuple(agent.catalogue[name] for name in plan.tools) if known else None
+    said = text_of(turn.message) if turn.message else ""
+    return Given(values, now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
+
+
+def _local(content: Content) -> dict[str, Json]:
+    """What the text of a section reads of its source. It was escaped where it was made."""
+    return {"content": trusted(content.text), **{name: trusted(text) for name, text in content.values.items()}}
+
+
+def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent) -> list[Cut]:
+    cuts = [Cut(s.id, "nothing to say") for s in present if s.spec and not bodies[s.id] and PROTOCOLS not in s.reads]
+    if agent.protocols and not any(PROTOCOLS in section.reads for section in present):
+        cuts.append(Cut(PROTOCOLS, "no section of this call shows tool instructions"))
+    return cuts
+
+
+def _fit(
+    agent: Agent, present: Sequence[Section], bodies: dict[str, str], count: CountTokens, notes: _Notes
+) -> tuple[Segment, ...]:
+    """The segments within the budgets of sections and of the whole; what does not fit is taken out of `bodies`."""
+    system = [section for section in present if not section.spec or section.spec.role == "system"]
+    for section in present:
+        bodies[section.id], cut = within_budget(section.spec, bodies[section.id], count)
+        notes.cuts += cut
+    total = agent.spec.budget.total
+    segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
+    while total is not None and sum(segment.tokens for segment in segments) > total:
+        losing = _least(system, bodies)
+        if losing is None:
+            break
+        notes.cuts.append(Cut(losing, f"budget.total: {total} tokens", count(bodies[losing])))
+        bodies[losing] = ""
+        segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
+    return segments
+
+
+def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None:
+    """The section that goes first: the lowest priority, of equals the last."""
+    ranked = [
+        (section.spec.priority, -place, section.id)
+        for place, section in enumerate(sections)
+        if section.spec and section.spec.priority is not None and bodies[section.id]
+    ]
+    return min(ranked)[2] if ranked else None

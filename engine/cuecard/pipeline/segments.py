@@ -1,0 +1,134 @@
+"""Sections to segments: rendered once, counted so that the counts add up exactly."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.model import CountTokens, Json, Segment
+from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.sources.protocols import protocols_text
+from cuecard.template import trusted, trusted_value
+
+_SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{2,}")
+
+
+def render_sections(
+    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str]
+) -> list[str]:
+    """The text of each section, with the protocols of these tools.
+
+    Raises:
+        TemplateRenderError: when a section cannot be rendered with these values.
+    """
+    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
+    texts = [section.render(everything) for section in sections]
+    if agent.spec.whitespace == "compact":
+        texts = [_compact(text) for text in texts]
+    return [text.strip() for text in texts] if agent.spec.sections and agent.spec.layout.trim else texts
+
+
+def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
+    """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
+    authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
+    return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
+
+
+def _compact(text: str) -> str:
+    """Without spaces at line ends and without blank lines, as the CMS seed's normaliser leaves a prompt (003)."""
+    if " \n" in text or "\t\n" in text or text.endswith((" ", "\t")):
+        text = _SPACES_AT_LINE_END.sub("", text)
+    if "\n\n" in text:
+        text = _BLANK_LINES.sub("\n", text)
+    return text.removeprefix("\n")
+
+
+def make_segments(
+    agent: Agent,
+    sections: Sequence[Section],
+    bodies: Sequence[str],
+    count: CountTokens,
+    known: Iterable[Segment] = (),
+) -> tuple[Segment, ...]:
+    """Bodies as the segments of a prompt, whose tokens add up to the tokens of the whole.
+
+    A list of sections is laid out: with headings and separators, and without those that say nothing.
+
+    Args:
+        agent: the compiled agent.
+        sections: what the bodies are bodies of.
+        bodies: the text of each.
+        count: how tokens are counted.
+        known: segments of an earlier prompt, whose fingerprints need not be made again.
+    """
+    texts = _laid_out(agent, sections, bodies)
+    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text or section.spec is None]
+    counts = count_pieces([text for _, text in kept], count)
+    digests = {segment.text: segment.sha256 for segment in known}
+    return tuple(
+        Segment(section.id, text, section.tier, tokens, digests.get(text) or sha256(text), section.stable)
+        for (section, text), tokens in zip(kept, counts, strict=True)
+    )
+
+
+def stable_part(segments: Sequence[Segment]) -> int:
+    """How many segments at the start a provider's cache can keep: those before the boundary of the layout.
+
+    Where nothing stands behind a boundary, or there is none, those that never change under one configuration.
+    """
+    if any(not segment.stable for segment in segments):
+        return sum(segment.stable for segment in segments)
+    return next((place for place, segment in enumerate(segments) if segment.tier != "static"), len(segments))
+
+
+def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
+    """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
+    texts, lead = [], ""
+    for section, body in zip(sections, bodies, strict=True):
+        if body:
+            text = (section.lead if section.lead != lead else "") + section.heading + body
+            texts.append(text if text.endswith("\n") else f"{text}\n")
+            lead = section.lead
+    return "".join(texts)
+
+
+def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
+    if not agent.spec.sections:
+        return bodies
+    frames = [Frame(s.id, s.heading, s.stable, s.spec.group if s.spec else "", s.lead) for s in sections]
+    return [piece.text for piece in lay_out(agent.spec.layout, frames, bodies)]
+
+
+def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
+    """Tokens per piece, adding up exactly to the tokens of the joined text (promise 6).
+
+    Where a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings
+    never merge across the seam, so each is counted alone (and remembered alone). Other seams are counted together, and
+    each piece gets what it adds.
+    """
+    counts: list[int] = []
+    run, counted = "", 0
+    for index, text in enumerate(texts):
+        run += text
+        total = count(run) if run else 0
+        counts.append(total - counted)
+        counted = total
+        if index + 1 < len(texts) and seam_is_safe(run, texts[index + 1]):
+            run, counted = "", 0
+    return counts
+
+
+def seam_is_safe(before: str, after: str) -> bool:
+    """Whether no token of o200k_base or cl100k_base can span this seam."""
+    if not before.endswith("\n") or not after or after.startswith("/"):
+        return False
+    first = after.lstrip()
+    return bool(first) and not any(c in "\r\n" for c in after[: len(after) - len(first)])
+
+
+def sha256(text: str) -> str:
+    """The fingerprint of a text, in hex."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

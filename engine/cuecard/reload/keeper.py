@@ -1,0 +1,113 @@
+"""What a watcher serves: a good look at the files is taken, a broken one refused, the last good one kept on disk."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
+
+from cuecard.config.documents.texts import AgentSources
+from cuecard.errors import CuecardError, Problem, SpecError
+from cuecard.outside.clock import utc_now
+from cuecard.reload.files import Look
+from cuecard.reload.last_good import LastGood
+from cuecard.reload.settle import changed
+from cuecard.reload.status import Refusal, Status
+
+Made = TypeVar("Made")
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class State(Generic[Made]):
+    """What is served, with its status and the look it was made from: swapped as one reference."""
+
+    current: Made
+    status: Status
+    look: Look
+
+
+class Keeper(Generic[Made]):
+    """Holds the state. Any thread may read it; only one changes it.
+
+    Raises:
+        CuecardError: when the first look is broken and no last good state is known.
+    """
+
+    def __init__(self, build: Callable[[AgentSources], Made], last_good: LastGood, first: Look) -> None:
+        self._build, self._last_good = build, last_good
+        self.state = self._begin(first)
+
+    def take(self, look: Look) -> None:
+        """Serve what was seen, or refuse it; either way, it counts as one more report."""
+        served = self.state.look
+        if look.sha256 == served.sha256 and not look.problems:
+            self._report(refused=None, restored=False)
+            return
+        try:
+            made = self._make(look)
+        except CuecardError as error:
+            self._refuse(look, error.problems)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the last good state stays
+            _log.exception("a reload failed")
+            message = f"{type(error).__name__}: {error}"
+            self._refuse(look, (Problem("reload-failed", message, "the log of this process says where"),))
+        else:
+            self._swap(made, look)
+
+    def note(self, **more: Any) -> None:
+        """Put something into the status that is no report."""
+        state = self.state
+        self.state = replace(state, status=replace(state.status, **more))
+
+    def save_again(self) -> None:
+        """Try once more to keep the last good state on disk, if that has failed."""
+        if self.state.status.unsaved:
+            self.note(unsaved=self._save(self.state.look))
+
+    def _begin(self, look: Look) -> State[Made]:
+        try:
+            made = self._make(look)
+        except CuecardError as error:
+            return self._restored(look, error)
+        return State(made, Status(0, look.sha256, utc_now(), unsaved=self._save(look)), look)
+
+    def _restored(self, look: Look, error: CuecardError) -> State[Made]:
+        sources = self._last_good.load()
+        if sources is None:
+            raise error
+        try:
+            made = self._build(sources)
+        except CuecardError:  # a newer version of the engine may be stricter
+            raise error from None
+        kept = Look(sources, sources.sha256())
+        refused = Refusal(look.sha256, utc_now(), error.problems)
+        return State(made, Status(0, kept.sha256, utc_now(), refused=refused, restored=True), kept)
+
+    def _make(self, look: Look) -> Made:
+        if look.unreadable:
+            raise SpecError(look.unreadable)
+        return self._build(look.sources)
+
+    def _swap(self, made: Made, look: Look) -> None:
+        before = self.state
+        news = changed(before.look.texts, look.texts)
+        status = replace(before.status, serving=look.sha256, since=utc_now(), changed=news)
+        self.state = State(made, replace(status, refused=None, restored=False), look)
+        self._report(unsaved=self._save(look))
+
+    def _refuse(self, look: Look, problems: tuple[Problem, ...]) -> None:
+        standing = self.state.status.refused
+        self._report(refused=Refusal(look.sha256, standing.since if standing else utc_now(), problems))
+
+    def _report(self, **more: Any) -> None:
+        self.note(number=self.state.status.number + 1, **more)
+
+    def _save(self, look: Look) -> str:
+        try:
+            self._last_good.save(look.sources)
+        except OSError as error:
+            return str(error)
+        return ""

@@ -1,0 +1,100 @@
+"""When to believe what files say: not while they are written, and not at once when texts have shrunk or gone.
+
+An editor truncates and then writes; `git checkout` replaces 200 files one after the other; a cut text often still
+parses. So a look counts once the files have been quiet, and a text that is empty, gone or much shorter must stay so for
+longer. Saves that never stop are cut into: after a while a look counts if what changed was steady while it was read.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from cuecard.reload.files import AgentFiles, Look, Stamp
+
+Pause = Callable[[float], bool]
+"""Waits so many seconds; true means to give up."""
+
+SHRUNK = 0.5
+"""A text with less than this share of the length it had may be half written."""
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How patient a watcher is, in seconds.
+
+    Attributes:
+        quiet: how long files must be untouched before they are read.
+        max_wait: how long saves that follow one another can put that off.
+        hold: how much longer a text must stay that is empty, gone, or less than half of what it was.
+        sweep: how often all files are compared by content, whatever the file system reports.
+    """
+
+    quiet: float = 0.1
+    max_wait: float = 2.0
+    hold: float = 1.0
+    sweep: float = 2.0
+
+
+def settle(files: AgentFiles, served: Look, pace: Pace, pause: Pause) -> Look | None:
+    """A look at the files when nobody is writing them.
+
+    Args:
+        files: where to look.
+        served: the look whose texts are in use.
+        pace: the limits.
+        pause: how to wait.
+
+    Returns:
+        The look, or None when `pause` said to give up.
+    """
+    began = time.monotonic()
+    held: Stamp | None = None
+    while (stamp := _calm(files, pace, began, pause, hold=held is not None)) is not None:
+        look = files.read()
+        short, touched = shrunk(served, look), files.stamp() != stamp
+        if not touched and (not short or stamp == held):
+            return look
+        limit = pace.max_wait + (pace.hold if short else 0)
+        if time.monotonic() - began >= limit and _steady(files, served, look, pace, pause):
+            return look
+        held = stamp if short and not touched else None
+    return None
+
+
+def shrunk(served: Look, look: Look) -> bool:
+    """Whether a text that is in use is empty now, gone, or much shorter than it was."""
+    before, now = served.texts, look.texts
+    known = [path for path in before if path in now] if look.unreadable else before
+    return any(len(now.get(path, "")) < SHRUNK * len(before[path]) for path in known)
+
+
+def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
+    """The paths of texts that differ, came or went, sorted."""
+    return tuple(sorted(path for path in {*before, *now} if before.get(path) != now.get(path)))
+
+
+def _calm(files: AgentFiles, pace: Pace, began: float, pause: Pause, *, hold: bool) -> Stamp | None:
+    """The stamp of files that have been left alone for long enough, or too long to wait; None to give up."""
+    patience = pace.quiet + (pace.hold if hold else 0)
+    limit = began + pace.max_wait + (pace.hold if hold else 0)
+    stamp, since = files.stamp(), time.monotonic()
+    while not pause(pace.quiet / 2):
+        seen, now = files.stamp(), time.monotonic()
+        if seen != stamp:
+            stamp, since, patience = seen, now, pace.quiet
+        if now - since >= patience or now >= limit:
+            return stamp
+    return None
+
+
+def _steady(files: AgentFiles, served: Look, look: Look, pace: Pace, pause: Pause) -> bool:
+    """Whether the texts that differ from those in use outlast a short pause: the best to be had amid endless saves."""
+    texts = look.texts
+    news = [path for path in changed(served.texts, texts) if path in texts]
+    stamps = [files.stamp_of(path) for path in news]
+    if pause(pace.quiet / 5):
+        return False
+    kept = all(files.holds(path, texts[path]) for path in news)
+    return kept and stamps == [files.stamp_of(path) for path in news]

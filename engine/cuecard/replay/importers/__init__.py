@@ -1,5 +1,0 @@
-"""Logs of other programs as transcripts: one file per form, and the choice of the form."""
-
-from cuecard.replay.importers.choose import FORMS, LogForm, read_conversation
-
-__all__ = ["FORMS", "LogForm", "read_conversation"]

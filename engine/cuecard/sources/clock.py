@@ -1,0 +1,114 @@
+"""The time as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING
+from zoneinfo import ZoneInfo
+
+from cuecard.config.sections.clock_spec import ClockSpec
+from cuecard.config.values.zones import locale_named, zone_named
+from cuecard.errors import InputError, Problem
+from cuecard.model import Json
+from cuecard.sources.content import Content, Given
+
+if TYPE_CHECKING:
+    from babel import Locale
+
+
+def date_text(now: datetime) -> str:
+    """The date as ISO 8601, such as `2026-11-20`: day precision, so that a prompt stays the same all day (seed 003).
+
+    Raises:
+        InputError: when the time has no zone, because then nobody knows which day it is.
+    """
+    return _with_zone(now).date().isoformat()
+
+
+def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str = "") -> dict[str, str]:
+    """The time as `datetime`, `date`, `time` and `timezone`; `time` is empty where the date alone is told.
+
+    Args:
+        now: the time, with a zone.
+        spec: how it is told.
+        zone: a zone that wins over the one of `spec`, unless it is empty.
+        locale: a locale that wins over the one of `spec`, unless it is empty.
+
+    Raises:
+        InputError: when the time has no zone (`naive-time`), or a zone or locale is unknown.
+    """
+    name = zone or spec.zone
+    local = _with_zone(now).astimezone(zone_named(name)) if name else _with_zone(now)
+    tag = locale or spec.locale
+    texts = _localized(local, spec, locale_named(tag)) if tag else _iso(local, spec)
+    return {**texts, "timezone": _zone_name(local)}
+
+
+@dataclass(frozen=True, slots=True)
+class ClockSource:
+    """The section source `clock`: the text is the `datetime`, and the section's own text may read all four values."""
+
+    spec: ClockSpec
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """The values of a call that it reads."""
+        return frozenset(name for name in (self.spec.zone_input, self.spec.locale_input) if name)
+
+    def __call__(self, given: Given) -> Content:
+        """The time of the call.
+
+        Raises:
+            InputError: as `clock_values`.
+        """
+        zone, locale = (_named(given.values, name) for name in (self.spec.zone_input, self.spec.locale_input))
+        values = clock_values(given.now, self.spec, zone=zone, locale=locale)
+        return Content(values["datetime"], values=values)
+
+
+def _named(values: Mapping[str, Json], name: str) -> str:
+    value = values.get(name) if name else None
+    return value if isinstance(value, str) else ""
+
+
+def _with_zone(now: datetime) -> datetime:
+    if now.tzinfo is None:
+        hint = "pass a datetime with tzinfo, such as datetime.now(UTC)"
+        raise InputError(Problem("naive-time", "`Turn.now` has no time zone", hint, "turn"))
+    return now
+
+
+def _zone_name(moment: datetime) -> str:
+    """The IANA name where there is one, else what the zone calls itself, such as `UTC+02:00`."""
+    key = moment.tzinfo.key if isinstance(moment.tzinfo, ZoneInfo) else None
+    return key or moment.tzname() or ""
+
+
+def _iso(moment: datetime, spec: ClockSpec) -> dict[str, str]:
+    date = moment.date().isoformat()
+    if spec.precision == "date":
+        return {"datetime": date, "date": date, "time": ""}
+    exact = "minutes" if spec.precision == "minute" else "seconds"
+    time = moment.time().isoformat(exact)
+    return {"datetime": moment.isoformat(timespec=exact), "date": date, "time": time}
+
+
+def _localized(moment: datetime, spec: ClockSpec, locale: Locale) -> dict[str, str]:
+    from babel.dates import format_date, format_time  # noqa: PLC0415 - Babel is loaded for those who name a locale
+
+    date = format_date(moment, spec.date_style, locale=locale)
+    if spec.precision == "date":
+        return {"datetime": date, "date": date, "time": ""}
+    style = "medium" if spec.precision == "second" and spec.time_style == "short" else spec.time_style
+    time = format_time(moment, style, locale=locale)
+    return {"datetime": _joined(date, time, spec, locale), "date": date, "time": time}
+
+
+def _joined(date: str, time: str, spec: ClockSpec, locale: Locale) -> str:
+    if spec.between:
+        return f"{date}{spec.between}{time}"
+    # The date's style decides how date and time are joined (Unicode TR 35, dates, 2.6.2.2).
+    pattern = str(locale.datetime_formats[spec.date_style]).replace("'", "")
+    return pattern.replace("{1}", date).replace("{0}", time)

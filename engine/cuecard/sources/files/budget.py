@@ -1,0 +1,145 @@
+"""Which files are used, and how much of each: in order, a limit per file, then what remains of the total."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal, TypeAlias
+
+from cuecard.config.sections.files_spec import FileEntry, FilesSpec
+from cuecard.model import Cut, Diagnostic, FileText, SourceRow
+from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
+
+Status: TypeAlias = Literal["loaded", "missing", "read_error", "truncated", "empty", "draft"]
+
+
+@dataclass(frozen=True, slots=True)
+class TakenFile:
+    """What is printed of one entry.
+
+    Attributes:
+        entry: the entry of the list.
+        path: where the text came from, or where it was looked for first.
+        text: its text, cut and trimmed, without the marker.
+        marker: what says that a limit took something from it; empty when nothing was taken, or there is no room.
+        is_default: whether the text is the author's, from the entry's `default`.
+    """
+
+    entry: FileEntry
+    path: str
+    text: str
+    marker: str = ""
+    is_default: bool = False
+
+
+@dataclass(slots=True)
+class TakenFiles:
+    """The files that are used, in order, and a record of all that was looked at: one row for each entry.
+
+    `characters` is what they took of the total, with those of earlier sections.
+    """
+
+    characters: int = 0
+    used: list[TakenFile] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    diagnostics: list[Diagnostic] = field(default_factory=list)
+    rows: list[SourceRow] = field(default_factory=list)
+
+
+def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) -> TakenFiles:
+    """The files of the list, cut to their limits.
+
+    The rules are those of seed 002: line ends become line feeds, the text is trimmed; it is cut to the
+    limit per file, then to what remains of the total, at that very character. A file of which nothing is left, or for
+    which nothing remained, is not used; one that was empty from the start is used if its entry says so.
+
+    Args:
+        spec: the list.
+        files: files by the path that the list names.
+        before: how many characters of the total the sections before have taken.
+    """
+    taken = TakenFiles(before)
+    for entry in spec.entries:
+        _take(spec, entry, _chosen(entry, files, taken), taken)
+    return taken
+
+
+def _chosen(entry: FileEntry, files: Mapping[str, FileText], taken: TakenFiles) -> FileText:
+    """The first of the entry's places that holds a file, readable or not."""
+    held = [(path, files[path]) for path in entry.path if path in files]
+    exist = [(path, file) for path, file in held if file.text is not None or file.error]
+    if not exist:
+        return held[0][1] if held else FileText(entry.path[0])
+    (first, chosen), *others = exist
+    taken.cuts += [Cut(f"file {path}", f"`{first}` comes before it") for path, _ in others]
+    return chosen
+
+
+def _take(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) -> None:
+    status, text = _read(spec, entry, file, taken)
+    if status in {"loaded", "empty"}:
+        _fit(spec, TakenFile(entry, file.path, text), status, taken)
+    elif entry.default is None:
+        taken.rows.append(SourceRow(entry.title, file.path, status))
+    else:
+        default = unix_lines(entry.default).strip()
+        _fit(spec, TakenFile(entry, file.path, default, is_default=True), status, taken)
+
+
+def _read(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) -> tuple[Status, str]:
+    """What became of a file, and its text, trimmed."""
+    if file.error:
+        message = f"{_called(entry, file.path)} could not be read: {file.error}"
+        taken.diagnostics.append(Diagnostic("file_read_error", message))
+        return "read_error", ""
+    if file.text is None:
+        places = ", ".join(f"`{path}`" for path in entry.path)
+        taken.diagnostics.append(Diagnostic("missing_file", f"`{entry.title}` is missing: no file at {places}"))
+        return "missing", ""
+    parts = split_front_matter(file.text)
+    if spec.draft == "skip" and is_draft(parts.raw):
+        taken.cuts.append(Cut(f"file {entry.title}", "its front matter says `status: draft`"))
+        return "draft", ""
+    text = unix_lines(file.text)
+    if spec.front_matter == "strip" and parts.raw is not None:
+        taken.cuts.append(Cut(f"front matter of {entry.title}", "files.front_matter is `strip`"))
+        text = parts.body
+    text = text.strip()
+    return ("loaded" if text else "empty"), text
+
+
+def _fit(spec: FilesSpec, file: TakenFile, status: Status, taken: TakenFiles) -> None:
+    """Cut a text to the limits and use it, if anything is left of it."""
+    entry, whole = file.entry, len(file.text)
+    first = min(whole, spec.per_file)
+    remaining = max(spec.total - taken.characters, 0)
+    last = min(first, remaining)
+    for limit, code, before, after in (
+        ("per_file", "file_truncated", whole, first),
+        ("total", "total_budget_truncated", first, last),
+    ):
+        if after < before:
+            change = f"{before:,} -> {after:,} characters (files.{limit})"
+            taken.diagnostics.append(Diagnostic(code, f"{_called(entry, file.path)} was cut: {change}"))
+            taken.cuts.append(Cut(f"file {entry.title}", f"cut: {change}"))
+    if status == "loaded" and last < whole:
+        status = "truncated"
+    taken.characters += last
+    taken.rows.append(SourceRow(entry.title, file.path, status, last))
+    if last or (not whole and entry.keep_empty and remaining):
+        taken.used.append(_shortened(file, last, spec.marker))
+    elif not whole:
+        reason = "nothing remains of files.total" if entry.keep_empty else "it is empty"
+        taken.cuts.append(Cut(f"file {entry.title}", reason))
+
+
+def _shortened(file: TakenFile, limit: int, marker: str) -> TakenFile:
+    """The beginning of a text, with room for the marker where there is room for more than the marker."""
+    if len(file.text) <= limit:
+        return file
+    marker = marker if len(marker) < limit else ""
+    return replace(file, text=file.text[: limit - len(marker)].rstrip(), marker=marker)
+
+
+def _called(entry: FileEntry, path: str) -> str:
+    return f"`{entry.title}`" if entry.title == path else f"`{entry.title}` (`{path}`)"

@@ -1,0 +1,116 @@
+"""The section source `files`: files of a list, each printed in the same form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from cuecard.config.sections.files_spec import FilesSpec
+from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
+from cuecard.sources.content import Content, Given
+from cuecard.sources.files.budget import TakenFile, take_files
+from cuecard.sources.joined import joined
+from cuecard.template import Escaping, Template, compile_template, trusted
+
+OWN = ("name", "path", "purpose", "content", "suffix")
+"""What the template of one file reads besides the values of the call."""
+
+
+@dataclass(frozen=True, slots=True)
+class FilesSource:
+    """A compiled list of files; `source(given)` makes the section's content. Make it with `compile_files`."""
+
+    spec: FilesSpec
+    item: Template
+    before: Template
+    after: Template
+    printed: Callable[[str], str] = lambda text: text
+
+    @property
+    def inputs(self) -> frozenset[str]:
+        """The values of a call that its templates read."""
+        around = {use.name for template in (self.before, self.after) for use in template.inputs}
+        return frozenset(around | {use.name for use in self.item.inputs if use.name not in OWN})
+
+    def __call__(self, given: Given) -> Content:
+        """The files as text, with a row for each entry, and every cut.
+
+        Raises:
+            TemplateRenderError: when a template reads a value that the call does not have.
+        """
+        taken = take_files(self.spec, given.files, given.taken.get(self.spec.pool, 0))
+        text = self._around([self._printed(file, given) for file in taken.used], given)
+        return Content(text, tuple(taken.cuts), tuple(taken.diagnostics), tuple(taken.rows))
+
+    def _around(self, items: list[str], given: Given) -> str:
+        if not items:
+            return self.spec.otherwise
+        around = (self.before.render(given.values), *items, self.after.render(given.values))
+        return self.spec.separator.join(text for text in around if text)
+
+    def _printed(self, file: TakenFile, given: Given) -> str:
+        entry = file.entry
+        content = self._content(file)
+        gap = self.spec.suffix_gap if content else self.spec.empty_suffix_gap
+        own = {
+            "name": trusted(entry.title),
+            "path": file.path,
+            "purpose": trusted(entry.purpose),
+            "content": content,
+            "suffix": trusted(gap + entry.suffix if entry.suffix else ""),
+        }
+        return self.item.render({**given.values, **own}).strip("\n")
+
+    def _content(self, file: TakenFile) -> str:
+        if not file.text:
+            return trusted(file.entry.empty)
+        return joined(trusted(file.text) if file.is_default else self.printed(file.text), file.marker)
+
+
+def compile_files(
+    spec: FilesSpec,
+    name: str,
+    *,
+    escaping: Escaping = "text",
+    printed: Callable[[str], str] = lambda text: text,
+) -> FilesSource:
+    """A list of files, ready to be used.
+
+    Args:
+        spec: the list.
+        name: how errors call it, such as `agent.yaml: sections.soul`.
+        escaping: how `{{{x}}}` prints data.
+        printed: what is done to each file's text before it is printed: `trusted`, or what keeps it from looking like
+            a part of the layout.
+
+    Raises:
+        TemplateSyntaxError: with every problem of its templates.
+        SpecError: when `item` does not print what the list supplies (`not-printed`).
+    """
+    templates: list[Template] = []
+    problems: list[Problem] = []
+    for key in ("item", "before", "after"):
+        try:
+            templates.append(compile_template(getattr(spec, key), name=f"{name}.{key}", escaping=escaping))
+        except TemplateError as error:
+            problems += error.problems
+    if problems:
+        raise TemplateSyntaxError(problems)
+    item, before, after = templates
+    unprinted = list(_unprinted(spec, item, name))
+    if unprinted:
+        raise SpecError(unprinted)
+    return FilesSource(spec, item, before, after, printed)
+
+
+def _unprinted(spec: FilesSpec, item: Template, name: str) -> Iterator[Problem]:
+    read = {use.name for use in item.inputs}
+    supplied = {
+        "content": True,
+        "suffix": any(entry.suffix for entry in spec.entries),
+        "purpose": any(entry.purpose for entry in spec.entries),
+    }
+    for key, is_supplied in supplied.items():
+        if is_supplied and key not in read:
+            message = f"`item` never prints `{key}`"
+            yield Problem("not-printed", message, f"write `{{{{{{{key}}}}}}}` where it belongs", f"{name}.item")

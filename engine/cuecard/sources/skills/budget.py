@@ -1,0 +1,144 @@
+"""Room for skills: what does not fit is skipped, what comes later and is smaller may still go in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from cuecard.config.sections.skills_spec import SkillBudgetSpec
+from cuecard.model import Cut
+
+Unit: TypeAlias = Literal["characters", "bytes"]
+"""Code points, or the bytes of UTF-8."""
+
+
+def size_of(text: str, unit: Unit) -> int:
+    """How large a text is."""
+    return len(text.encode("utf-8", "surrogatepass")) if unit == "bytes" else len(text)
+
+
+def prefix_of(text: str, room: int, unit: Unit) -> str:
+    """As many whole characters from the start as there is room for."""
+    if unit == "characters":
+        return text[:room]
+    data = text.encode("utf-8", "surrogatepass")
+    while 0 < room < len(data) and data[room] & 0xC0 == 0x80:
+        room -= 1
+    return data[:room].decode("utf-8", "surrogatepass")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A text about one skill; `what` is how a cut calls it. An empty `slug` is a text of the agent file's."""
+
+    what: str
+    text: str
+    slug: str = ""
+
+
+@dataclass(slots=True)
+class Page:
+    """A text that grows block by block within a budget, and the record of what stayed out of it. For one thread.
+
+    `end` stands behind the blocks, whatever happens; what is added behind it goes to `extras`. `omitted` has the slugs
+    of which anything is missing, `shortened` those whose text was cut off.
+    """
+
+    budget: SkillBudgetSpec | None
+    start: str = ""
+    end: str = ""
+    blocks: list[Block] = field(default_factory=list)
+    extras: list[Block] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+    omitted: set[str] = field(default_factory=set)
+    shortened: set[str] = field(default_factory=set)
+    used: int = 0
+
+    def __post_init__(self) -> None:
+        self.used = self.size(self.start) + self.size(self.end)
+
+    @property
+    def has_room(self) -> bool:
+        """Whether start and end keep to the budget."""
+        return self.budget is None or self.used <= self.budget.limit
+
+    def size(self, text: str) -> int:
+        """The text in the budget's unit."""
+        return size_of(text, self.budget.unit) if self.budget else len(text)
+
+    def add(self, block: Block, shorter: Block | None = None) -> None:
+        """A block if it fits, or else a shorter form of it that does; `shorter.what` is what is lost by that."""
+        if self._take(block, self.blocks):
+            return
+        if shorter is not None:
+            self.leave_out(shorter, self._reason)
+            if self._take(Block(block.what, shorter.text, block.slug), self.blocks):
+                return
+        self.leave_out(block, self._reason)
+
+    def add_extra(self, block: Block) -> None:
+        """A text behind the end, if it fits."""
+        if block.text and not self._take(block, self.extras):
+            self.leave_out(block, self._reason)
+
+    def leave_out(self, block: Block, reason: str) -> None:
+        """Record that a block is not there."""
+        self.cuts.append(Cut(block.what, reason))
+        if block.slug:
+            self.omitted.add(block.slug)
+
+    def squeeze_in(self, block: Block) -> None:
+        """A text behind everything; what stands before it is cut off where it must be, but never start or end."""
+        if not block.text or self._take(block, self.extras):
+            return
+        limit = self.budget.limit if self.budget else 0
+        room = limit - self.size(block.text) - self.size(self.end)
+        if room < (self.size(self.start) if self.end else 1):
+            self.leave_out(block, self._reason)
+            return
+        # Where nothing closes the list, what stands behind it is cut first; else it would stand behind a cut list.
+        behind = [] if self.end else self.extras
+        for dropped in self.extras if self.end else ():
+            self.leave_out(dropped, f"cut to make room for {block.what}")
+        self._cut([*self.blocks, *behind], room, f"cut to make room for {block.what}")
+        self.extras = [block]
+        self.used = self.size(self.text)
+
+    @property
+    def text(self) -> str:
+        """All of it."""
+        return self.start + _joined(self.blocks) + self.end + _joined(self.extras)
+
+    @property
+    def _reason(self) -> str:
+        return f"no room in skills.budget ({self.budget.limit:,} {self.budget.unit})" if self.budget else ""
+
+    def _prefix(self, text: str, room: int) -> str:
+        return prefix_of(text, room, self.budget.unit if self.budget else "characters")
+
+    def _take(self, block: Block, into: list[Block]) -> bool:
+        size = self.size(block.text)
+        if self.budget is not None and self.used + size > self.budget.limit:
+            return False
+        into.append(block)
+        self.used += size
+        return True
+
+    def _cut(self, blocks: list[Block], room: int, reason: str) -> None:
+        """Keep start and as much of these blocks as there is room for."""
+        self.start = self._prefix(self.start, room)
+        room -= self.size(self.start)
+        self.blocks = []
+        for block in blocks:
+            kept = self._prefix(block.text, room)
+            room -= self.size(kept)
+            if kept != block.text:
+                self.leave_out(block, reason)
+                self.shortened.add(block.slug)
+                room = 0
+            self.blocks.append(Block(block.what, kept, block.slug))
+
+
+def _joined(blocks: Iterable[Block]) -> str:
+    return "".join(block.text for block in blocks)

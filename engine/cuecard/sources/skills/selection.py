@@ -1,0 +1,194 @@
+"""Which skills a call may use, and which of them it asks for."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Cut
+from cuecard.model.skills import Skill
+from cuecard.sources.skills.paths import any_match
+
+_MENTION = re.compile(r"(?<![\w$])\$(\w[\w./-]*)")
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What a call says of skills.
+
+    Attributes:
+        task: the text in which `$name` mentions a skill.
+        paths: the files in question.
+        requested: slugs or display names; `*` for all.
+        environment: the names of the environment variables that are set; None if nobody knows.
+        tools: the names of the tools that exist for the call; None if nobody knows.
+    """
+
+    task: str = ""
+    paths: Sequence[str] = ()
+    requested: Sequence[str] = ()
+    environment: Collection[str] | None = None
+    tools: Collection[str] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """A skill that is to be listed, and why."""
+
+    skill: Skill
+    auto_load: bool = False
+    requested: bool = False
+    mentioned: bool = False
+    path_matched: bool = False
+
+
+def select_skills(skills: Iterable[Skill], spec: SkillsSpec, wish: Wish) -> tuple[tuple[Chosen, ...], tuple[Cut, ...]]:
+    """The skills to list, in order, and why each of the others is not.
+
+    Raises:
+        InputError: with each requested skill that does not exist, unless `missing: record`.
+    """
+    everything = tuple(skills)
+    usable, cuts = usable_skills(everything, spec, wish.environment, wish.tools)
+    requested, unknown = _requested(everything, usable, [*spec.request, *wish.requested])
+    if unknown and spec.missing == "error":
+        raise InputError(_unknown(name, usable) for name in unknown)
+    cuts += tuple(Cut(f"skill {name}", "requested, but there is none of that name") for name in unknown)
+    mentioned = set(_mentioned(usable, wish.task)) if spec.mentions else set()
+    all_chosen = [
+        Chosen(
+            skill,
+            auto_load=skill.auto_load or names_skill(spec.eager, skill),
+            requested=skill.slug in requested,
+            mentioned=skill.slug in mentioned,
+            path_matched=any_match(skill.paths, wish.paths),
+        )
+        for skill in usable
+    ]
+    kept = [one for one in all_chosen if _is_listed(one, spec)]
+    cuts += tuple(Cut(f"skill {one.skill.slug}", "not requested") for one in all_chosen if not _is_listed(one, spec))
+    if spec.sort != "root":
+        kept.sort(key=lambda one: (one.skill.name if spec.sort == "name" else "", one.skill.slug))
+    return tuple(kept), cuts
+
+
+def usable_skills(
+    skills: Iterable[Skill],
+    spec: SkillsSpec,
+    environment: Collection[str] | None = None,
+    tools: Collection[str] | None = None,
+) -> tuple[tuple[Skill, ...], tuple[Cut, ...]]:
+    """The skills that may be shown or read at all, and why each of the others may not."""
+    judged = [(skill, _refusal(skill, spec, environment, tools)) for skill in skills]
+    cuts = [
+        Cut(f"skill {skill.slug}" + (f" ({skill.path})" if skill.shadowed_by else ""), reason)
+        for skill, reason in judged
+        if reason
+    ]
+    return tuple(skill for skill, reason in judged if not reason), tuple(cuts)
+
+
+def find_skill(name: str, skills: Iterable[Skill]) -> Skill | None:
+    """The skill of this slug, or else of this display name, in any case."""
+    return _by_name(skills).get(_folded(name))
+
+
+def names_skill(patterns: Iterable[str], skill: Skill) -> bool:
+    """Whether one of the patterns stands for the skill's slug or display name; `*` and `?` are wild, case is not."""
+    names = (_folded(skill.slug), _folded(skill.name))
+    return any(fnmatchcase(name, _folded(pattern)) for pattern in patterns for name in names)
+
+
+def check_skill_names(document: Document, at: Path, spec: SkillsSpec, skills: Iterable[Skill]) -> Iterator[Problem]:
+    """A problem for each name in an agent file that no skill has.
+
+    Args:
+        document: the agent file.
+        at: where the source stands in it, such as `("sections", 3, "skills")`.
+        spec: that source.
+        skills: all of its skills.
+    """
+    everything = tuple(skills)
+    known = [skill.slug for skill in everything]
+    for field in ("allow", "block", "eager", "request"):
+        for index, name in enumerate(getattr(spec, field) or ()):
+            if not any(names_skill((name,), skill) for skill in everything) and name != "*":
+                must = field == "request" and spec.missing == "error"
+                message = f"`{field}` names `{name}`, which is no skill"
+                severity = "error" if must else "warning"
+                hint = did_you_mean(name, known)
+                yield document.problem((*at, field, index), "unknown-skill", message, hint, severity=severity)
+
+
+def _refusal(skill: Skill, spec: SkillsSpec, environment: Collection[str] | None, tools: Collection[str] | None) -> str:
+    """Why a skill may not be shown; empty if it may."""
+    if skill.shadowed_by:
+        return f"{skill.shadowed_by} has the same name in an earlier root"
+    if not skill.enabled:
+        return "it is not enabled"
+    for required, there, kind in (
+        (skill.requires_env, environment, "the environment variable"),
+        (skill.requires_tools, tools, "the tool"),
+    ):
+        lacking = [name for name in required if there is not None and name not in there]
+        if lacking:
+            return f"{kind} {lacking[0]} is missing"
+    if names_skill(spec.block, skill):
+        return "blocked by skills.block"
+    if spec.allow is not None and not names_skill(spec.allow, skill):
+        return "not in skills.allow"
+    return ""
+
+
+def _requested(
+    everything: Sequence[Skill], usable: Sequence[Skill], names: Iterable[str]
+) -> tuple[set[str], list[str]]:
+    """The slugs of the usable skills that these names stand for, and the names that no skill has."""
+    slugs: set[str] = set()
+    unknown: dict[str, str] = {}
+    known, there = _by_name(usable), _by_name(everything)
+    for name in (each.strip() for each in names):
+        if name == "*":
+            slugs.update(skill.slug for skill in usable)
+        elif skill := known.get(_folded(name)):
+            slugs.add(skill.slug)
+        elif name and _folded(name) not in there:
+            unknown.setdefault(_folded(name), name)
+    return slugs, list(unknown.values())
+
+
+def _mentioned(usable: Sequence[Skill], task: str) -> Iterator[str]:
+    """The slugs that `$name` stands for. A dollar before anything else, such as an amount, is none of ours."""
+    known = _by_name(usable)
+    for word in map(_folded, dict.fromkeys(_MENTION.findall(task))):
+        skill = known.get(word) or known.get(word.rstrip("./-"))
+        if skill:
+            yield skill.slug
+
+
+def _is_listed(one: Chosen, spec: SkillsSpec) -> bool:
+    return spec.show == "all" or one.auto_load or one.requested or one.mentioned or one.path_matched
+
+
+def _unknown(name: str, usable: Iterable[Skill]) -> Problem:
+    hint = did_you_mean(name, [skill.slug for skill in usable]) or "there are no skills"
+    return Problem("unknown-skill", f"there is no skill `{name}`, which was requested", hint, "skills")
+
+
+def _by_name(skills: Iterable[Skill]) -> dict[str, Skill]:
+    """Each skill by its slug, and by its display name where no slug says the same."""
+    candidates = tuple(skills)
+    found: dict[str, Skill] = {}
+    for name, skill in (*((s.slug, s) for s in candidates), *((s.name, s) for s in candidates)):
+        found.setdefault(_folded(name), skill)
+    return found
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFC", text.strip()).casefold()

@@ -1,0 +1,49 @@
+"""Conditional visibility: which tools a call has, and why the others are not there (seed 000)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from cuecard.config.sections.tool_list_spec import VisibilitySpec
+from cuecard.model import Cut, ToolCard
+from cuecard.model.gates import Gates
+
+
+def visible(
+    cards: Iterable[ToolCard], gates: Gates, spec: VisibilitySpec
+) -> tuple[tuple[ToolCard, ...], tuple[Cut, ...]]:
+    """The tools that pass every gate, in their order, and a cut for each of the others, with the first reason."""
+    judged = [(card, _reason(card, gates, spec)) for card in cards]
+    shown = tuple(card for card, reason in judged if not reason)
+    return shown, tuple(Cut(f"tool {card.name}", reason) for card, reason in judged if reason)
+
+
+def _reason(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
+    """The first reason why a tool is not there; empty if it is."""
+    if card.name in spec.meta:
+        return "a meta tool is never listed"
+    return _not_enabled(card, gates, spec) or _switched_off(card, gates, spec) or _not_allowed(card, gates)
+
+
+def _not_enabled(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
+    categories = [c for c, names in spec.harness.items() if card.name in names or (not names and card.category == c)]
+    if categories:
+        listed = " or ".join(f"`{category}`" for category in categories)
+        return "" if set(categories) & set(gates.harness) else f"a harness tool of runs with {listed}"
+    # An empty set is no set: an agent for which nobody chose has all tools.
+    return "" if not gates.enabled or card.name in gates.enabled else "it is not switched on"
+
+
+def _switched_off(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
+    for flag, words in spec.flags.items():
+        if gates.flags.get(flag) is False and (card.category in words or card.name in words):
+            return f"the flag `{flag}` is off"
+    needed = [name for name in spec.secrets.get(card.name, ()) if name not in spec.optional_secrets]
+    missing = [name for name in needed if gates.secrets is not None and name not in gates.secrets]
+    return f"secrets are missing: {', '.join(missing)}" if missing else ""
+
+
+def _not_allowed(card: ToolCard, gates: Gates) -> str:
+    if card.name in gates.blocked:
+        return "it is blocked"
+    return "" if gates.allowed is None or card.name in gates.allowed else "it is not among the allowed tools"
