@@ -79,7 +79,8 @@ def _laid_over_its_base(document: Document) -> Document:
     if not isinstance(base, str) or not base:
         return document
     shipped = ROOT.joinpath("prompts", *Path(base).parts[-2:])
-    return lay_over([(read_yaml(shipped.read_text(encoding="utf-8"), shipped.name), "base"), (document, "")])
+    below = read_yaml(shipped.read_text(encoding="utf-8"), shipped.name)
+    return lay_over([(below, "base"), (document, "")]).document
 
 
 def _commands(text: str) -> list[tuple[str, str]]:

@@ -31,7 +31,7 @@ def test_the_shipped_agent_checks_from_the_wheel(installed: Path, tmp_path: Path
     shown = _python(installed, tmp_path, script, "check", "prompts/cms/agent.yaml")
 
     assert str(installed) in shown
-    assert "cms: 9 sections, 48 tools: 0 errors" in shown
+    assert "cms: 7 sections, 48 tools: 0 errors" in shown
 
 
 def test_a_scenario_plays_from_the_wheel(installed: Path, tmp_path: Path) -> None:

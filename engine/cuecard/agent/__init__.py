@@ -1,7 +1,8 @@
 """An agent: what people wrote, checked as a whole and ready to render."""
 
+from cuecard.agent.agent import Agent
 from cuecard.agent.build import build_agent
-from cuecard.agent.nouns import (
+from cuecard.agent.section import (
     BUILT_IN,
     CONTENT,
     CURRENT_DATE,
@@ -12,10 +13,9 @@ from cuecard.agent.nouns import (
     WITHDRAWN_SECTIONS,
     WITHDRAWN_TOOLS,
     WORKING_MEMORY,
-    Agent,
     Section,
 )
-from cuecard.agent.skilled import usable_skills_of
+from cuecard.agent.skills import usable_skills_of
 
 __all__ = [
     "BUILT_IN",

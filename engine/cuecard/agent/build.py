@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from cuecard.agent.agent import Agent
 from cuecard.agent.draft import Draft, make_draft
-from cuecard.agent.elements import elements_written
 from cuecard.agent.memo import Memo
-from cuecard.agent.nouns import Agent
 from cuecard.catalogue import Catalogue
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.layers import origins
 from cuecard.errors import SpecError
 from cuecard.model import FileText
 from cuecard.sources.protocols import make_protocol
-from cuecard.template import clean, element_names, without_controls
+from cuecard.template import clean, without_controls
 
 
 def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
@@ -26,24 +25,20 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         SpecError: with every problem of every file.
     """
     draft = make_draft(sources, memo or Memo())
-    if draft.spec is None or draft.has_errors:
+    if draft.spec is None or draft.assembly is None or draft.has_errors:
         raise SpecError(draft.problems)
-    listed = draft.listed
-    sections = draft.core.sections if draft.core else listed.sections if listed else ()
     protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
-    texts = [source.text for source in (sources.template, *sources.partials) if source]
     return Agent(
         spec=draft.spec,
         sha256=sources.sha256(),
-        sections=sections,
+        editions=draft.assembly.editions,
+        layout=draft.assembly.layout,
         catalogue=Catalogue(draft.cards.values()),
         protocols=protocols,
-        names=elements_written(draft.spec, sources).union(protocols, *map(element_names, texts)),
+        names=draft.names.union(protocols),
         warnings=draft.problems,
-        editions=listed.editions if listed else {},
         files=_files(sources),
         origins=_origins(draft),
-        guard=listed.guard if listed else None,
         models=draft.models,
     )
 
@@ -56,10 +51,9 @@ def _files(sources: AgentSources) -> dict[str, FileText]:
 
 
 def _origins(draft: Draft) -> dict[str, str]:
-    """Which line of which file wrote each value, where one agent file was laid over others."""
-    if draft.document is None or not draft.sources.layers:
+    """Which line of which file wrote each value, where files were laid over each other."""
+    if draft.specification is None or not draft.specification.layered:
         return {}
+    document = draft.specification.document
     paths = {source.name: source.path for source in draft.sources.texts()}
-    return {
-        name: f"{paths.get(document.name, document.name)}:{line}" for name, document, line in origins(draft.document)
-    }
+    return {name: f"{paths.get(found.name, found.name)}:{line}" for name, found, line in origins(document)}

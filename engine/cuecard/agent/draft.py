@@ -2,27 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from cuecard.agent.checks.inputs import check_inputs, check_section_inputs
+from cuecard.agent.assembly import Assembly
+from cuecard.agent.checks.inputs import check_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
+from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_order, check_tools
-from cuecard.agent.core import Backend, Core, read_core
+from cuecard.agent.elements import elements_written
 from cuecard.agent.instructions import read_instructions
-from cuecard.agent.listed import Listed
 from cuecard.agent.memo import Memo
-from cuecard.agent.own_models import read_own_models
+from cuecard.agent.models import read_own_models
+from cuecard.agent.producers.section_list import SectionList
+from cuecard.agent.producers.xml_core import XmlCore, read_core
+from cuecard.agent.section import PROTOCOLS
+from cuecard.agent.selections import check_selections
+from cuecard.agent.specification import Specification, read_specification
+from cuecard.agent.trees import Trees, read_trees
+from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
-from cuecard.config.documents.validation import validate
-from cuecard.config.documents.yaml_text import Document, read_yaml
-from cuecard.config.layers import lay_over
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
-from cuecard.template import Escaping
 
 Result = TypeVar("Result")
 
@@ -32,45 +36,85 @@ class Draft:
     """An agent as far as it could be made; what could not is None, and `problems` says why."""
 
     sources: AgentSources
-    document: Document | None
-    spec: AgentFile | None
-    core: Core | None
-    listed: Listed | None
+    specification: Specification | None
+    assembly: Assembly | None
     cards: Mapping[str, ToolCard]
     problems: tuple[Problem, ...]
+    partials: Trees
+    names: frozenset[str] = frozenset()
     models: ModelsFile | None = None
+
+    @property
+    def spec(self) -> AgentFile | None:
+        """The agent file."""
+        return self.specification.spec if self.specification else None
 
     @property
     def has_errors(self) -> bool:
         """Whether no agent can be made of it."""
-        return self.spec is None or any(problem.severity == "error" for problem in self.problems)
+        return self.assembly is None or any(problem.severity == "error" for problem in self.problems)
 
 
 def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     """Read, compile and check everything that can be."""
     problems = [*sources.problems, *_invisible(sources, memo)]
-    document = _attempt(lambda: _read(sources), problems)
-    spec = _attempt(lambda: validate(document, AgentFile), problems) if document else None
-    written = spec.template if spec else None
-    escaping: Escaping = written.escaping if written else "text"
-    backend: Backend = written.backend if written else "cuecard"
-    template, partials = sources.template, sources.partials
+    specification = _attempt(lambda: read_specification(sources, memo), problems)
     cards, named, found = read_instructions(sources.instructions, memo)
-    given = (partials, escaping, backend, named)
-    core = _attempt(lambda: memo(read_core, template, *given), problems) if template else None
-    listed = Listed(document, spec, sources, memo, named) if document and spec and spec.sections else None
-    problems += [*(core.problems if core else ()), *(listed.problems if listed else ())]
     models, wrong = read_own_models(sources.models, memo)
-    problems += [*found, *wrong]
-    if document and spec:
-        problems += [
-            *document.warnings,
-            *refuse_escaped(document),
-            *(check_inputs(document, spec, core.inputs, sources) if core else ()),
-            *(check_section_inputs(document, spec, listed.uses, instructed=_instructed(cards)) if listed else ()),
-        ]
-        problems += _check_tools(document, spec, named, cards, sources)
-    return Draft(sources, document, spec, core, listed, cards, tuple(problems), models)
+    draft = Draft(sources, specification, None, cards, (), {}, models=models)
+    problems += specification.problems if specification else ()
+    if specification is None or specification.spec is None:
+        problems += _template_problems(sources, memo, named)
+        return replace(draft, problems=(*problems, *found, *wrong))
+    document, spec = specification.document, specification.spec
+    world = World(document, spec, sources, memo, elements_written(spec, sources) | named)
+    problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
+    assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
+    problems += assembly.problems if assembly else ()
+    problems += [*found, *wrong, *document.warnings, *refuse_escaped(document)]
+    partials = _partials(sources, memo)
+    problems += _check_sections(world, assembly, partials, cards) if assembly else ()
+    problems += _check_tools(world, named, cards)
+    return replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
+
+
+def _assemble(world: World, *, outlined: bool) -> Assembly | None:
+    """The sections, whoever produces them; None where the reader has told that the template is not there."""
+    if world.spec.template is None:
+        return Assembly(world, SectionList(world))
+    template = world.sources.template
+    core = XmlCore(world, template) if template else None
+    return Assembly(world, core) if core and outlined else None
+
+
+def _template_problems(sources: AgentSources, memo: Memo, names: frozenset[str]) -> Sequence[Problem]:
+    """What is wrong with the template of an agent file that is wrong itself."""
+    if sources.template is None:
+        return ()
+    try:
+        return memo(read_core, sources.template, sources.partials, "text", "cuecard", names).problems
+    except CuecardError as error:
+        return error.problems
+
+
+def _check_sections(
+    world: World, assembly: Assembly, partials: Trees, cards: Mapping[str, ToolCard]
+) -> Iterator[Problem]:
+    document, spec = world.document, world.spec
+    compiled = assembly.all_compiled
+    uses = [use for each in compiled for use in each.uses]
+    texts = [(each.text.source, each.text.program) for each in compiled]
+    yield from dict.fromkeys(check_inputs(document, spec, uses))
+    if any(card.instructions for card in cards.values()) and all(use.name != PROTOCOLS for use in uses):
+        yield assembly.no_protocols()
+    yield from check_partials(texts, partials, world.sources.partials)
+
+
+def _partials(sources: AgentSources, memo: Memo) -> Trees:
+    try:
+        return memo(read_trees, sources.partials)
+    except CuecardError:  # told where they are compiled
+        return {}
 
 
 def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
@@ -81,30 +125,14 @@ def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
             yield replace(problem, severity="warning") if source.path in shown else problem
 
 
-def _instructed(cards: Mapping[str, ToolCard]) -> bool:
-    return any(card.instructions for card in cards.values())
-
-
-def _read(sources: AgentSources) -> Document:
-    """The agent file laid over those that it extends."""
-    layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
-    return lay_over([*layers, (read_yaml(sources.agent.text, sources.agent.name), "")])
-
-
-def _check_tools(
-    document: Document,
-    spec: AgentFile,
-    named: frozenset[str],
-    cards: Mapping[str, ToolCard],
-    sources: AgentSources,
-) -> Iterator[Problem]:
-    if sources.instructions:
+def _check_tools(world: World, named: frozenset[str], cards: Mapping[str, ToolCard]) -> Iterator[Problem]:
+    if world.sources.instructions:
         without = {name for name, card in cards.items() if card.instructions is None}
-        yield from check_tools(document, spec, named, discovers=not named or not named <= without)
-        yield from check_order(document, spec, sources.instructions)
+        yield from check_tools(world.document, world.spec, named, discovers=not named or not named <= without)
+        yield from check_order(world.document, world.spec, world.sources.instructions)
 
 
-def _attempt(read: Callable[[], Result], problems: list[Problem]) -> Result | None:
+def _attempt(read: Callable[[], Result | None], problems: list[Problem]) -> Result | None:
     try:
         return read()
     except CuecardError as error:

@@ -1,11 +1,11 @@
-"""The names of the elements that a list of sections writes, wherever in the agent's files that is."""
+"""The names of the elements that an agent's texts write, wherever in its files that is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from cuecard.agent.nouns import NOTICES
+from cuecard.agent.section import NOTICES
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.template import element_names
@@ -17,6 +17,8 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
     No data may open or close one of them in any section: each is a template of its own, and one prompt holds all.
     """
     texts = [file.text for file in (*sources.partials, *sources.sections)]
+    if sources.template:
+        texts += [sources.template.text, *(f"<{section.id}>" for section in spec.sections)]
     for section in spec.sections:
         texts += _strings(section.model_dump())
     for selection in (*spec.profiles.values(), *spec.variants.values()):

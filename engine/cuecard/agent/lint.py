@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
+from cuecard.agent.assembly import Assembly, Compiled
 from cuecard.agent.checks.budget import check_budget
-from cuecard.agent.checks.listed_sections import (
-    ListedText,
-    check_listed_mappings,
-    check_listed_order,
-    check_listed_volatile,
-)
 from cuecard.agent.checks.mappings import check_mappings
-from cuecard.agent.checks.sections import Placed, check_tiers
-from cuecard.agent.checks.trees import MAIN
+from cuecard.agent.checks.order import check_order
 from cuecard.agent.checks.volatile import check_volatile
-from cuecard.agent.core import Core, tier_of
 from cuecard.agent.draft import Draft
-from cuecard.agent.nouns import PROTOCOLS, Section
+from cuecard.agent.section import PROTOCOLS
+from cuecard.agent.tiers import tier_of
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.yaml_text import Document
-from cuecard.config.sections.section_spec import SectionSpec
-from cuecard.errors import Problem
+from cuecard.errors import CuecardError, Problem
 from cuecard.model import CountTokens
-from cuecard.sources.protocols import Protocol, make_protocol, protocols_text
+from cuecard.sources.protocols import make_protocol, protocols_text
 from cuecard.template import trusted
+from cuecard.template.parser import parse
 from cuecard.template.relaxng import schema_problems
+from cuecard.template.source import Source
+
+Cost = Callable[[Compiled], int]
 
 
 def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
@@ -37,71 +33,70 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
         count: how tokens are counted.
         schema: the RELAX NG schema of core templates, in XML syntax.
     """
-    core, spec, document = draft.core, draft.spec, draft.document
-    found: list[Problem] = []
-    if core:
-        found += schema_problems(*core.trees[MAIN], schema)
-        found += check_volatile(core.trees, core.placed)
-    if core and spec and document:
-        found += check_mappings(core.trees, spec, core.inputs)
-        found += _counted(draft, core, spec, document, count)
-    if draft.listed and spec and document:
-        found += _listed(draft, [*draft.listed.texts()], spec, document, count)
-    return found
+    spec, assembly = draft.spec, draft.assembly
+    if spec is None or assembly is None:
+        return []
+    compiled = (*assembly.frame, *assembly.compiled)
+    return [
+        *_schema(draft, schema),
+        *check_volatile(compiled, draft.partials),
+        *check_mappings(compiled, draft.partials, spec),
+        *_counted(draft, assembly, spec, count),
+    ]
 
 
-def _listed(
-    draft: Draft, texts: Sequence[ListedText], spec: AgentFile, document: Document, count: CountTokens
-) -> Iterator[Problem]:
-    cost = {each.section.id: count(each.section.heading + each.source.text) for each in texts}
-    yield from check_listed_volatile(texts)
-    yield from check_listed_mappings(texts, spec)
-    system = [each for each in texts if each.section.spec is None or each.section.spec.role == "system"]
-    yield from check_listed_order(system, lambda section: cost[section.id])
-    if spec.budget.total or spec.budget.protocols:
-        protocols = _protocols(draft)
-        static = sum(_least(each.section.spec, cost[each.section.id]) for each in system if _always(each.section))
-        static += count(protocols_text(protocols, protocols)) if spec.delivery == "frozen" else 0
-        yield from check_budget(document, spec, static, protocols, count)
+def _schema(draft: Draft, schema: str) -> list[Problem]:
+    """The shape of the template, where there is one that compiles."""
+    template = draft.sources.template
+    if template is None:
+        return []
+    source = Source(template.name, template.text)
+    return schema_problems(source, parse(source), schema)
 
 
-def _always(section: Section) -> bool:
-    """Whether no condition and no budget can leave a section out."""
-    spec = section.spec
-    return section.tier == "static" and (spec is None or (spec.when is None and spec.priority is None))
-
-
-def _least(spec: SectionSpec | None, cost: int) -> int:
-    return cost if spec is None or spec.budget is None else min(cost, spec.budget)
-
-
-def _protocols(draft: Draft) -> dict[str, Protocol]:
-    return {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
-
-
-def _counted(draft: Draft, core: Core, spec: AgentFile, document: Document, count: CountTokens) -> Iterator[Problem]:
-    protocols = _protocols(draft)
-    frozen, source = spec.delivery == "frozen", core.trees[MAIN][0]
-    placed = [_frozen(p) for p in core.placed] if frozen else core.placed
+def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    frozen = spec.delivery == "frozen"
+    system = [each for each in assembly.compiled if each.section.spec.role == "system"]
+    system = [_frozen(each) for each in system] if frozen else system
     values = {PROTOCOLS: trusted(protocols_text(protocols, protocols))} if frozen else {}
 
-    def cost(section: Placed) -> int:
-        return count(_printed(section.text(source, values), spec))
+    def cost(each: Compiled) -> int:
+        text = _text(each, values)
+        return count(each.section.heading + (_compact(text) if assembly.layout.compact else text))
 
-    yield from check_tiers(core.trees, placed, cost)
-    if spec.budget.total or spec.budget.protocols:
-        static = sum(cost(p) for p in placed if p.section.tier == "static")
-        yield from check_budget(document, spec, static, protocols, count)
+    yield from check_order([*assembly.frame[:1], *system], cost)
+    if draft.specification and (spec.budget.total or spec.budget.protocols):
+        static = sum(_least(each, cost(each)) for each in (*assembly.frame, *system) if _always(each))
+        yield from check_budget(draft.specification.document, spec, static, protocols, count)
 
 
-def _frozen(placed: Placed) -> Placed:
+def _text(each: Compiled, values: Mapping[str, str]) -> str:
+    """What a section prints; where it cannot be rendered, what is written."""
+    try:
+        return each.section.render(values)
+    except CuecardError:
+        return each.text.source.text[each.text.start : each.text.end]
+
+
+def _always(each: Compiled) -> bool:
+    """Whether no condition and no budget can leave a section out."""
+    spec = each.section.spec
+    return each.section.tier == "static" and spec.when is None and spec.priority is None
+
+
+def _least(each: Compiled, cost: int) -> int:
+    budget = each.section.spec.budget
+    return cost if budget is None else min(cost, budget)
+
+
+def _frozen(each: Compiled) -> Compiled:
     """The section where instructions never change: all are there from the start."""
-    section = placed.section
-    return replace(placed, section=replace(section, tier=tier_of(section.reads - {PROTOCOLS})))
+    section = each.section
+    tier = tier_of(section.reads - {PROTOCOLS}, section.spec)
+    return replace(each, section=replace(section, tier=section.spec.tier or tier))
 
 
-def _printed(text: str, spec: AgentFile) -> str:
-    """The text as a prompt shows it: under `compact`, without blank lines and spaces at line ends."""
-    if spec.whitespace == "keep":
-        return text
+def _compact(text: str) -> str:
+    """The text as a prompt shows it under `compact`: without blank lines and spaces at line ends."""
     return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())

@@ -128,7 +128,9 @@ class AgentFile(FileModel):
         None, description="the XML core template: its file, or a mapping with more to say about it"
     )
     sections: Annotated[tuple[SectionSpec, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="instead of a template: the parts of the prompt, in order"
+        (),
+        description="instead of a template: the parts of the prompt, in order; beside one, or over another file: what "
+        "is different in its sections, by `id`",
     )
     layout: LayoutSpec = Field(LayoutSpec(), description="how sections are put together")
     profiles: dict[SectionId, SelectionSpec] = Field(
@@ -160,6 +162,6 @@ class AgentFile(FileModel):
 
     @model_validator(mode="after")
     def _template_or_sections(self) -> AgentFile:
-        if (self.template is None) == (not self.sections):
+        if self.template is None and not self.sections:
             raise ValueError("needs either `template`, an XML core, or `sections`, a list")
         return self

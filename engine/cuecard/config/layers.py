@@ -8,16 +8,14 @@ file that wrote them; but those of files that the host supplies are names that t
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.section_layers import PLACING, Piece, SectionLayers, unplaced
 from cuecard.config.sections.section_spec import SOURCES
-from cuecard.errors import Problem, SpecError, did_you_mean
+from cuecard.errors import Problem
 from cuecard.model import Json
-
-PLACING = ("before", "after", "remove")
-"""Keys of a section that say where an overlay puts it, or that it takes it away."""
 
 _FILES = (
     ("template",),
@@ -31,22 +29,42 @@ _SECTION_FILES = (("file",), ("files", "entries", "path"), ("skills", "roots"))
 """Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
 
 
-def lay_over(documents: Sequence[tuple[Document, str]]) -> Document:
-    """One document of many, each with the folder of its file relative to the last one's; the last one wins.
+@dataclass(frozen=True, slots=True)
+class Layered:
+    """One document of many, and what is wrong with how they lie over each other.
 
-    Raises:
-        SpecError: for each section that an overlay places by, or removes from, sections that do not exist; that a file
-            names twice; or whose place it says in a way that cannot be meant.
+    `removed` is where each section was taken away that is no longer there, as `file:line:column`.
     """
-    merged, folder = documents[0]
-    if folder or len(documents) > 1:
-        unplaced = [*_unplaced(merged)]
-        if unplaced:
-            raise SpecError(unplaced)
-        merged = _Merger(folder).only(merged)
-    for document, place in documents[1:]:
-        merged = _Merger(place).over(merged, document)
-    return merged
+
+    document: Document
+    problems: tuple[Problem, ...] = ()
+    removed: Mapping[str, str] = field(default_factory=dict)
+
+
+def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None = None) -> Layered:
+    """One document of many; the last one wins.
+
+    Problems are: sections that place themselves by, change or remove sections that do not exist; that a file names
+    twice; or whose place it says in a way that cannot be meant.
+
+    Args:
+        documents: the agent files, the lowest first, each with its folder relative to the last one's.
+        outline: the sections of the template that they name, which lie below all of them.
+    """
+    layers = [*([(outline, "")] if outline else []), *documents]
+    merged, folder = layers[0]
+    if len(layers) == 1 and not folder:
+        return Layered(merged)
+    merger = _Merger(folder)
+    merger.problems += unplaced(merged)
+    merged = merger.only(merged)
+    outlined = merged if outline else None
+    for document, place in layers[1:]:
+        merger = _Merger(place, problems=merger.problems, removed=merger.removed)
+        below, merged = merged, merger.over(merged, document)
+        if below is outlined:  # what is missing is missing in the agent file, not in its template
+            merged.origins[()], merged.values[()] = document, document.span(())
+    return Layered(merged, tuple(merger.problems), merger.removed)
 
 
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
@@ -75,19 +93,12 @@ def _dotted(value: Json, path: Path) -> str:
     return ".".join(words)
 
 
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A section of the merged list: where it stands in the base, where in the overlay; either may be missing."""
-
-    base: Path | None
-    top: Path | None
-
-
 @dataclass(slots=True)
 class _Merger:
     folder: str
     made: Document = field(default_factory=lambda: Document("", "", {}))
     problems: list[Problem] = field(default_factory=list)
+    removed: dict[str, str] = field(default_factory=dict)
     supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:
@@ -98,10 +109,8 @@ class _Merger:
 
     def over(self, base: Document, top: Document) -> Document:
         if "sections" not in base.value:
-            self.problems += _unplaced(top)
+            self.problems += unplaced(top)
         value = self.merge(base, (), top, (), ())
-        if self.problems:
-            raise SpecError(self.problems)
         warnings = (*base.warnings, *top.warnings)
         return Document(top.name, top.text, value, self.made.keys, self.made.values, warnings, self.made.origins)
 
@@ -120,7 +129,8 @@ class _Merger:
         below, above = base.at(in_base), top.at(in_top)
         if out == ("sections",) and isinstance(below, list) and isinstance(above, list):
             self.note(top, in_top, out)
-            pieces = self.pieces(base, below, top, above)
+            layers = SectionLayers(base, top, self.removed, self.problems)
+            pieces = layers.pieces(below, above)
             return [self.piece(base, top, piece, (*out, index)) for index, piece in enumerate(pieces)]
         if not isinstance(below, dict) or not isinstance(above, dict) or _is_another_policy(out, below, above):
             return self.copy(top, in_top, out, top=True)
@@ -140,47 +150,12 @@ class _Merger:
                 merged[key] = self.copy(top, (*in_top, key), place, top=True)
         return merged
 
-    def piece(self, base: Document, top: Document, piece: _Piece, out: Path) -> Json:
+    def piece(self, base: Document, top: Document, piece: Piece, out: Path) -> Json:
         if piece.base and piece.top:
             return self.merge(base, piece.base, top, piece.top, out)
         if piece.base:
             return self.copy(base, piece.base, out, top=False)
         return self.copy(top, piece.top or (), out, top=True)
-
-    def pieces(self, base: Document, below: list[Json], top: Document, above: list[Json]) -> list[_Piece]:
-        """The sections of both, in the order of the result."""
-        found = {_id(item, f"#{i}"): _Piece(("sections", i), None) for i, item in enumerate(below)}
-        self.problems += [*_twice(base, below), *_twice(top, above), *_misplaced(top, above)]
-        for index, item in enumerate(above):
-            path, name = ("sections", index), _id(item, f"+{index}")
-            if isinstance(item, dict) and item.get("remove") is True:
-                self.known(top, (*path, "id"), name, found)
-                found.pop(name, None)
-                continue
-            known = found.get(name)
-            found[name] = _Piece(known.base if known else None, path)
-            found = self.placed(top, path, item, name, found)
-        return list(found.values())
-
-    def placed(self, top: Document, path: Path, item: Json, name: str, found: dict[str, _Piece]) -> dict[str, _Piece]:
-        for key, behind in (("before", 0), ("after", 1)):
-            if isinstance(item, dict) and key in item:
-                anchor = str(item[key])
-                others = [other for other in found if other != name]
-                if not self.known(top, (*path, key), anchor, others):
-                    return found
-                at = others.index(anchor) + behind
-                return {other: found[other] for other in (*others[:at], name, *others[at:])}
-        return found
-
-    def known(self, top: Document, path: Path, name: str, found: Collection[str]) -> bool:
-        if name in found:
-            return True
-        hint = did_you_mean(name, found)
-        self.problems.append(
-            top.problem(path, "unknown-section", f"there is no section `{name}` below this file", hint)
-        )
-        return False
 
     def note(self, document: Document, source: Path, out: Path) -> None:
         origin = document.origin(source)
@@ -201,43 +176,6 @@ class _Merger:
         if any(out[: len(files)] == files for files in self.supplied):
             return value
         return posixpath.normpath(posixpath.join(self.folder, value))
-
-
-def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that one file names twice, of which only one could be merged."""
-    first: dict[str, Path] = {}
-    for index, item in enumerate(sections):
-        name, path = _id(item, f"#{index}"), ("sections", index, "id")
-        if name in first:
-            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
-            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
-        first.setdefault(name, path)
-
-
-def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that say two places, or neither yes nor no to `remove`."""
-    for index, item in enumerate(sections):
-        if isinstance(item, dict) and {"before", "after"} <= item.keys():
-            path, hint = ("sections", index, "after"), "keep one of them"
-            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
-        if isinstance(item, dict) and not isinstance(item.get("remove", False), bool):
-            path, hint = ("sections", index, "remove"), "write `remove: true`"
-            yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
-
-
-def _unplaced(document: Document) -> Iterator[Problem]:
-    """Sections of the lowest file that say a place among those below it."""
-    sections = document.value.get("sections")
-    for index, item in enumerate(sections if isinstance(sections, list) else ()):
-        for key in PLACING:
-            if isinstance(item, dict) and key in item:
-                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
-                yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
-
-
-def _id(item: Json, otherwise: str) -> str:
-    named = item.get("id") if isinstance(item, dict) else None
-    return named if isinstance(named, str) else otherwise
 
 
 def _names_a_file(path: Path) -> bool:

@@ -85,7 +85,8 @@ class _Reader:
 
     def follow(self, agent: SourceText, layers: Sequence[tuple[SourceText, Document]]) -> AgentSources:
         """The texts of every file that the merged agent file names."""
-        document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers])
+        # What is wrong with how they lie over each other is found again, and told, when the agent is made.
+        document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
         written = document.value.get("template")
         core = written if isinstance(written, dict) else {"file": written}
         at: Place = ("template", "file") if isinstance(written, dict) else ("template",)

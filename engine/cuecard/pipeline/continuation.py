@@ -118,9 +118,9 @@ def _said(agent: Agent, previous: Call, history: History, count: CountTokens) ->
 
 
 def _gone(names: Sequence[str], agent: Agent) -> Iterator[str]:
-    """Which sections of a list no longer hold, by the titles that the model has seen; a template's are always there."""
-    if names and agent.spec.sections:
-        titles = {section.id: section.spec.title for section in agent.sections if section.spec}
+    """Which sections no longer hold, by the titles that the model has seen, or by their ids."""
+    if names:
+        titles = {section.id: section.spec.title for section in agent.sections}
         told = ", ".join(titles.get(name) or name for name in names)
         yield f"<{WITHDRAWN_SECTIONS}>\n{told}\n</{WITHDRAWN_SECTIONS}>\n"
 

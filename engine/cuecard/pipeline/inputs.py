@@ -53,9 +53,9 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     memory, cuts = memory_text(turn.memory, agent.spec.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
-    cleaned, marks = _guarded(cleaned, declared, agent.guard)
+    cleaned, marks = _guarded(cleaned, declared, agent.layout.guard)
     data = [value for name, value in cleaned.items() if name not in declared or declared[name].trust == "data"]
-    escaping = agent.spec.template.escaping if agent.spec.template else agent.spec.layout.escaping
+    escaping = agent.layout.escaping
     files, in_files = _clean_files(turn.files)
     trust = {"invisible_removed": removed + in_files, **trust_report(data, agent.names, escaping), **marks}
     return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust, files)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuecard.config.sections.section_spec import LayoutSpec
+from cuecard.agent.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +37,7 @@ class Piece:
         return self.before + self.body
 
 
-def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) -> tuple[Piece, ...]:
+def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> tuple[Piece, ...]:
     """The pieces of a prompt, whose texts in a row are the prompt.
 
     A section that says nothing leaves neither heading nor separator. The boundary stands before the first section
@@ -53,8 +53,8 @@ def lay_out(layout: LayoutSpec, frames: Sequence[Frame], bodies: Sequence[str]) 
             pieces.append(Piece(frame.id, stable=frame.stable))
             continue
         before = layout.separator if frame.stable in begun else ""
-        if not frame.stable and False not in begun and layout.boundary:
-            before = layout.boundary.marker
+        if not frame.stable and False not in begun and layout.marker:
+            before = layout.marker
         begun.add(frame.stable)
         lead = frame.lead if under != (frame.group, frame.stable) else ""
         under = frame.group, frame.stable

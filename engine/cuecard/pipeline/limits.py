@@ -2,20 +2,41 @@
 
 from __future__ import annotations
 
-from cuecard.config.sections.section_spec import SectionSpec
+from collections.abc import Collection
+
+from cuecard.agent import Section
 from cuecard.model import CountTokens, Cut
+from cuecard.template.markup import tags
 
 
-def within_budget(spec: SectionSpec | None, body: str, count: CountTokens) -> tuple[str, tuple[Cut, ...]]:
-    """As many whole lines of a section's body as its `budget` allows, and what that cost."""
-    tokens = count(body) if spec and spec.budget is not None else 0
-    if spec is None or spec.budget is None or tokens <= spec.budget:
+def within_budget(
+    section: Section, body: str, names: Collection[str], count: CountTokens
+) -> tuple[str, tuple[Cut, ...]]:
+    """As many whole lines of a section's body as its `budget` allows, and what that cost.
+
+    Elements of these names that are open where it is cut are closed, so that nothing behind the section falls into it.
+    """
+    budget = section.spec.budget
+    tokens = count(body) if budget is not None else 0
+    if budget is None or tokens <= budget:
         return body, ()
     lines = body.splitlines(keepends=True)
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = count("".join(lines[:middle]).rstrip()) <= spec.budget
+        fits = count(_closed("".join(lines[:middle]), names)) <= budget
         low, high = (middle, high) if fits else (low, middle - 1)
-    kept = "".join(lines[:low]).rstrip()
-    return kept, (Cut(spec.id, f"budget: {spec.budget} tokens", tokens - count(kept)),)
+    kept = _closed("".join(lines[:low]), names) if low else ""
+    kept += "\n" if kept and body.endswith("\n") else ""
+    return kept, (Cut(section.id, f"budget: {budget} tokens", tokens - count(kept)),)
+
+
+def _closed(text: str, names: Collection[str]) -> str:
+    """The text without blanks at its end, and with closing tags for the elements of these names that are open there."""
+    is_open: list[str] = []
+    for tag in tags(text):
+        if tag.name in names and tag.kind == "open":
+            is_open.append(tag.name)
+        elif tag.name in names and tag.kind == "close" and tag.name in is_open:
+            del is_open[len(is_open) - 1 - is_open[::-1].index(tag.name) :]
+    return "\n".join([text.rstrip(), *(f"</{name}>" for name in reversed(is_open))])

@@ -163,8 +163,6 @@ def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[Secti
 
 def _spoken(agent: Agent, call: Call, count: CountTokens, salt: str) -> Iterator[SectionRecord]:
     """Sections that are messages of their own; the host's messages have no place in a manifest."""
-    if not agent.spec.sections:
-        return
     sections = {section.id: section for section in (*agent.sections, *agent.edition(call.profile, call.variant))}
     for message in spoken_sections(call, sections):
         section, text = sections[message.id], str(message.content)

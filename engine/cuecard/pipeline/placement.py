@@ -49,13 +49,15 @@ def _sealed_block(block: Appended, salt: str) -> Appended:
 
 def _rewrite(agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens) -> Delivered:
     """The seed's way (003): every step-tier section anew, within its budget; all others as the call rendered them."""
-    sections = [s for s in agent.edition(call.profile, call.variant) if not s.spec or s.spec.role == "system"]
+    sections = [s for s in agent.edition(call.profile, call.variant) if s.spec.role == "system"]
     stepwise = {section.id: section for section in sections if section.tier == "step" and section.id in call.shown}
     if not shown or not stepwise:
         return Delivered(call.segments, ())
     tools = (*call.initial, *(d.tool for d in shown))
     texts = render_sections(agent, stepwise.values(), call.values, tools)
-    fitted = [within_budget(section.spec, text, count) for section, text in zip(stepwise.values(), texts, strict=True)]
+    fitted = [
+        within_budget(section, text, agent.names, count) for section, text in zip(stepwise.values(), texts, strict=True)
+    ]
     rendered = {name: text for name, (text, _) in zip(stepwise, fitted, strict=True)}
     bodies = [rendered.get(section.id, call.shown.get(section.id, "")) for section in sections]
     segments = make_segments(agent, sections, bodies, count, call.segments)

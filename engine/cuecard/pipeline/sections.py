@@ -82,7 +82,7 @@ def compose(
     spoken = tuple(
         (section.spec.role, section.id, bodies[section.id])
         for section in present
-        if section.spec and section.spec.role != "system" and bodies[section.id]
+        if section.spec.role != "system" and bodies[section.id]
     )
     return Composed(segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
 
@@ -97,7 +97,7 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     given = give()
     for section, fill in filling:
         content = fill(replace(given, taken=taken))
-        pool = section.spec.files.pool if section.spec and section.spec.files else ""
+        pool = section.spec.files.pool if section.spec.files else ""
         if pool:
             taken = {**taken, pool: taken.get(pool, 0) + sum(row.characters for row in content.sources)}
         contents[section.id] = content
@@ -105,7 +105,7 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
 
 
 def _is_there(section: Section, values: Mapping[str, Json], plan: ToolPlan, notes: _Notes) -> bool:
-    condition = section.spec.when if section.spec else None
+    condition = section.spec.when
     if condition is None or holds(condition, values, plan.tools):
         return True
     notes.cuts.append(Cut(section.id, f"when: {told(condition)}"))
@@ -131,7 +131,7 @@ def _local(content: Content) -> dict[str, Json]:
 
 
 def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent) -> list[Cut]:
-    cuts = [Cut(s.id, "nothing to say") for s in present if s.spec and not bodies[s.id] and PROTOCOLS not in s.reads]
+    cuts = [Cut(s.id, "nothing to say") for s in present if not bodies[s.id] and PROTOCOLS not in s.reads]
     if agent.protocols and not any(PROTOCOLS in section.reads for section in present):
         cuts.append(Cut(PROTOCOLS, "no section of this call shows tool instructions"))
     return cuts
@@ -141,9 +141,9 @@ def _fit(
     agent: Agent, present: Sequence[Section], bodies: dict[str, str], count: CountTokens, notes: _Notes
 ) -> tuple[Segment, ...]:
     """The segments within the budgets of sections and of the whole; what does not fit is taken out of `bodies`."""
-    system = [section for section in present if not section.spec or section.spec.role == "system"]
+    system = [section for section in present if section.spec.role == "system"]
     for section in present:
-        bodies[section.id], cut = within_budget(section.spec, bodies[section.id], count)
+        bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
         notes.cuts += cut
     total = agent.spec.budget.total
     segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
@@ -162,6 +162,6 @@ def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None
     ranked = [
         (section.spec.priority, -place, section.id)
         for place, section in enumerate(sections)
-        if section.spec and section.spec.priority is not None and bodies[section.id]
+        if section.spec.priority is not None and bodies[section.id]
     ]
     return min(ranked)[2] if ranked else None

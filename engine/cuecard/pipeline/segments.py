@@ -26,9 +26,9 @@ def render_sections(
     """
     everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
     texts = [section.render(everything) for section in sections]
-    if agent.spec.whitespace == "compact":
+    if agent.layout.compact:
         texts = [_compact(text) for text in texts]
-    return [text.strip() for text in texts] if agent.spec.sections and agent.spec.layout.trim else texts
+    return [text.strip() for text in texts] if agent.layout.trim else texts
 
 
 def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
@@ -65,7 +65,7 @@ def make_segments(
         known: segments of an earlier prompt, whose fingerprints need not be made again.
     """
     texts = _laid_out(agent, sections, bodies)
-    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text or section.spec is None]
+    kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text]
     counts = count_pieces([text for _, text in kept], count)
     digests = {segment.text: segment.sha256 for segment in known}
     return tuple(
@@ -96,10 +96,8 @@ def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
 
 
 def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
-    if not agent.spec.sections:
-        return bodies
-    frames = [Frame(s.id, s.heading, s.stable, s.spec.group if s.spec else "", s.lead) for s in sections]
-    return [piece.text for piece in lay_out(agent.spec.layout, frames, bodies)]
+    frames = [Frame(s.id, s.heading, s.stable, s.spec.group, s.lead) for s in sections]
+    return [piece.text for piece in lay_out(agent.layout, frames, bodies)]
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:

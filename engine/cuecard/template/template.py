@@ -101,6 +101,11 @@ class Template:
         self._env = Env({name: unit.call for name, unit in zip(partials, units[1:], strict=True)})
         self.inputs: tuple[InputUse, ...] = self._inputs(self._program.body)
 
+    @property
+    def program(self) -> Program:
+        """The syntax tree of its text."""
+        return self._program
+
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
         """The text with these values.
 

@@ -16,7 +16,8 @@ history: {policy: window, load: 16, keep: 15, on_overflow: 10}
 
 
 def laid_over(text: str) -> AgentFile:
-    return validate(lay_over([(read_yaml(BASE, "base.yaml"), ""), (read_yaml(text, "top.yaml"), "")]), AgentFile)
+    layers = [(read_yaml(BASE, "base.yaml"), ""), (read_yaml(text, "top.yaml"), "")]
+    return validate(lay_over(layers).document, AgentFile)
 
 
 def test_a_history_of_another_policy_replaces_the_one_below() -> None:

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
-from cuecard.agent.layout_marks import guard_of
-from cuecard.config.sections.section_spec import BoundarySpec, GroupSpec, LayoutSpec
+from cuecard.agent.layout import Layout, guard_of
+from cuecard.config.sections.section_spec import GroupSpec, LayoutSpec
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.template.layout_guard import guard_layout
 
-LAYOUT = LayoutSpec(heading="## {{title}}\n")
+LAYOUT = Layout(separator="\n\n")
 FRAMES = (
     Frame("tone", "## Tone\n"),
     Frame("notes", "[ Notes ]\n", group="blocks", lead="## Context\n"),
@@ -23,7 +23,7 @@ FRAMES = (
 )
 
 
-def text(*bodies: str, layout: LayoutSpec = LAYOUT, frames: tuple[Frame, ...] = FRAMES) -> str:
+def text(*bodies: str, layout: Layout = LAYOUT, frames: tuple[Frame, ...] = FRAMES) -> str:
     return "".join(piece.text for piece in lay_out(layout, frames, bodies))
 
 
@@ -44,7 +44,7 @@ def test_what_comes_between_makes_the_heading_necessary_again() -> None:
 
 
 def test_behind_the_boundary_the_heading_stands_again() -> None:
-    layout = LayoutSpec(heading="## {{title}}\n", boundary=BoundarySpec(marker="\n<!-- here -->\n", before="plan"))
+    layout = Layout(separator="\n\n", marker="\n<!-- here -->\n")
     frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, group="blocks", lead="## Context\n"))
 
     assert text("a", "b", layout=layout, frames=frames) == (

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.config.sections.section_spec import BoundarySpec, LayoutSpec
+from cuecard.agent.layout import Layout
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.pipeline.prompt_split import Compiled, compiled
 from unit.sections_mode.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"
-PLAIN = LayoutSpec(separator="|")
-SPLIT = LayoutSpec(separator="|", boundary=BoundarySpec(marker=MARKER, before="c"))
+PLAIN = Layout(separator="|")
+SPLIT = Layout(separator="|", marker=MARKER)
 FRAMES = (Frame("a", "#a:"), Frame("b"), Frame("c", "#c:", stable=False), Frame("d", stable=False))
 
 

@@ -62,7 +62,7 @@ def test_a_mistake_in_a_heading_is_told_with_all_others(tmp_path: Path, layout: 
 
 
 def test_a_mistake_that_a_profile_writes_is_marked_in_the_profile(tmp_path: Path) -> None:
-    patches = "{sections: [{id: p, when: {input: usr}}, {id: a, rows: {input: rws}}]}"
+    patches = "{sections: [{id: p, when: {input: usr}}, {id: a, text: '{{{content}}}', rows: {input: rws}}]}"
     marked = mistakes(tmp_path, f"profiles: {{lean: {patches}}}\nsections:\n  - {{id: a, text: a}}\n")
 
     assert marked == [("undeclared-input", "{input: rws}"), ("undeclared-input", "{input: usr}")]

@@ -1,16 +1,15 @@
-"""Inputs against the template: what it reads is declared, what is declared is read, and every value has its place."""
+"""Inputs against sections: what they read is declared, what is declared is read."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import replace
 from typing import Protocol
 
-from cuecard.agent.nouns import BUILT_IN, PROTOCOLS
+from cuecard.agent.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.texts import AgentSources, SourceText
-from cuecard.config.documents.yaml_text import Document, problem_at
+from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
-from cuecard.template import InputUse
 
 
 class Use(Protocol):
@@ -25,52 +24,21 @@ class Use(Protocol):
         """Makes a problem at that place."""
 
 
-def check_inputs(
-    document: Document, spec: AgentFile, uses: Sequence[InputUse], sources: AgentSources
-) -> Iterator[Problem]:
-    """Undeclared, reserved and unused inputs, and a template without a place for tool instructions."""
-    if sources.template is None:
-        return
-    texts = {"": sources.template, **{partial.stem: partial for partial in sources.partials}}
-    used = {use.name for use in uses}
-    yield from _undeclared(uses, {*spec.inputs, *BUILT_IN}, texts, document)
-    for name in spec.inputs:
-        yield from _declaration(document, name, used)
-    if spec.tools.instructions and PROTOCOLS not in used:
-        message = "the template has no place for tool instructions"
-        hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
-        yield document.problem(("template",), "no-protocols", message, hint)
-
-
-def check_section_inputs(
-    document: Document, spec: AgentFile, uses: Sequence[Use], *, instructed: bool
-) -> Iterator[Problem]:
-    """The same for what a list of sections reads, in all of its profiles and variants.
-
-    `instructed` says whether there are tools with instructions, which need a place.
-    """
+def check_inputs(document: Document, spec: AgentFile, uses: Sequence[Use]) -> Iterator[Problem]:
+    """Undeclared, reserved and unused inputs, in all profiles and variants."""
     declared = {*spec.inputs, *BUILT_IN}
     for use in uses:
         if use.name not in declared:
-            message, hint = f"`{use.name}` is not an input", did_you_mean(use.name, declared)
-            yield use.problem("undeclared-input", message, f"{hint}\nor declare it under `inputs:`".lstrip())
+            yield _undeclared(document, use, declared)
     used = {use.name for use in uses}
     for name in spec.inputs:
         yield from _declaration(document, name, used)
-    if instructed and PROTOCOLS not in used:
-        message = "no section has a place for tool instructions"
-        hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
-        yield document.problem(("sections",), "no-protocols", message, hint)
 
 
-def _undeclared(
-    uses: Sequence[InputUse], declared: Collection[str], texts: Mapping[str, SourceText], document: Document
-) -> Iterator[Problem]:
-    for use in dict.fromkeys(uses):
-        if use.name not in declared:
-            place, message = texts[use.template], f"`{use.name}` is not an input"
-            hint = f"{did_you_mean(use.name, declared)}\nor declare it under `inputs:` in {document.name}"
-            yield problem_at(place.name, place.text, use.span, "undeclared-input", message, hint)
+def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
+    problem = use.problem("undeclared-input", f"`{use.name}` is not an input", did_you_mean(use.name, declared))
+    elsewhere = f" in {document.name}" if problem.name != document.name else ""
+    return replace(problem, hint=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
 
 
 def _declaration(document: Document, name: str, used: Collection[str]) -> Iterator[Problem]:

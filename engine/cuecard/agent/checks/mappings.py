@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Sequence
 
-from cuecard.agent.checks.trees import Trees
+from cuecard.agent.assembly import Compiled
+from cuecard.agent.trees import Trees
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
-from cuecard.template import InputUse
-from cuecard.template.nodes import Block, Path, walk
+from cuecard.template.nodes import Block, Path, Statement, walk
+from cuecard.template.source import Source
 
 
-def check_mappings(trees: Trees, spec: AgentFile, uses: tuple[InputUse, ...]) -> Iterator[Problem]:
-    """A warning for each `{{#each x}}` over an input of type `object`."""
+def check_mappings(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
+    """A warning for each `{{#each x}}` over an input of type `object`, in sections and in the partials they call."""
     objects = {name for name, declared in spec.inputs.items() if declared.type == "object"}
-    places: Mapping[tuple[str, Span], str] = {(use.template, use.span): use.name for use in uses}
-    for name, (source, program) in trees.items():
-        for node in walk(program.body):
-            path = _walked(node) if isinstance(node, Block) else None
-            if path and places.get((name, source.span(path.start, path.end))) in objects:
-                message = f"`each` over the mapping `{path.original}` prints in whatever order the host built it"
-                hint = "pass a list, or let the host sort the keys"
-                yield source.problem(path.start, path.end, "unsorted-mapping", message, hint, severity="warning")
+    for each in compiled:
+        text = each.text
+        uses = {(use.template, use.span): use.name for use in text.inputs if use.name in objects}
+        body = [node for node in text.program.body if text.start <= node.start < text.end]
+        yield from map(text.place, _unsorted(text.source, body, {s for name, s in uses if name not in partials}))
+        for called in dict.fromkeys(name for name, _ in uses if name in partials):
+            source, program = partials[called]
+            yield from _unsorted(source, program.body, {span for name, span in uses if name == called})
+
+
+def _unsorted(source: Source, body: Sequence[Statement], uses: Collection[Span]) -> Iterator[Problem]:
+    for node in walk(body):
+        path = _walked(node) if isinstance(node, Block) else None
+        if path and source.span(path.start, path.end) in uses:
+            message = f"`each` over the mapping `{path.original}` prints in whatever order the host built it"
+            hint = "pass a list, or let the host sort the keys"
+            yield source.problem(path.start, path.end, "unsorted-mapping", message, hint, severity="warning")
 
 
 def _walked(block: Block) -> Path | None:

@@ -1,24 +1,21 @@
-"""Partials: each is used, each is well-formed on its own, and none calls itself for ever."""
+"""Partials: each is used, each has a name of its own, and none calls itself for ever."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.agent.checks.trees import MAIN, Trees, called, inline_names, reachable
+from cuecard.agent.trees import Text, Trees, called, inline_names, reachable
 from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem
 from cuecard.template.nodes import Block, Partial, Statement, branches, walk
-from cuecard.template.well_formed import fragment_problems
 
 
-def check_partials(trees: Trees, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """Malformed, endless and namesake partials (errors), and unused ones (warnings)."""
+def check_partials(texts: Sequence[Text], partials: Trees, files: Sequence[SourceText]) -> Iterator[Problem]:
+    """Endless and namesake partials (errors), and those that none of the texts uses (warnings)."""
     yield from _namesakes(files)
-    for name, (source, program) in trees.items():
-        yield from fragment_problems(source, program) if name != MAIN else ()
-    yield from _cycles(trees)
-    yield from _unused(trees)
+    yield from _cycles(texts, partials)
+    yield from _unused(texts, partials)
 
 
 def _namesakes(files: Sequence[SourceText]) -> Iterator[Problem]:
@@ -30,20 +27,21 @@ def _namesakes(files: Sequence[SourceText]) -> Iterator[Problem]:
             yield Problem("duplicate-partial", message, hint, file.name)
 
 
-def _unused(trees: Trees) -> Iterator[Problem]:
-    used = [MAIN, *reachable(trees, trees[MAIN][1].body)]
-    calls = [node for name in used for node in walk(trees[name][1].body) if isinstance(node, Partial)]
-    if any(called(node) is None for node in calls):
+def _unused(texts: Sequence[Text], partials: Trees) -> Iterator[Problem]:
+    bodies = [program.body for _, program in texts]
+    used = list(dict.fromkeys(name for body in bodies for name in reachable(partials, body)))
+    bodies += [partials[name][1].body for name in used]
+    if any(called(node) is None for body in bodies for node in walk(body) if isinstance(node, Partial)):
         return
-    for name in trees:
+    for name in partials:
         if name not in used:
             message, hint = f"no template uses the partial `{name}`", f"call it with `{{{{> {name}}}}}`, or delete it"
-            yield trees[name][0].problem(0, 1, "unused-partial", message, hint, severity="warning")
+            yield partials[name][0].problem(0, 1, "unused-partial", message, hint, severity="warning")
 
 
-def _cycles(trees: Trees) -> Iterator[Problem]:
+def _cycles(texts: Sequence[Text], trees: Trees) -> Iterator[Problem]:
     """One problem per circle of partials in which every path leads on; a circle with a way out is a tree."""
-    leads = _endless(trees)
+    leads = _endless(trees, inline_names((*texts, *trees.values())))
     told: set[str] = set()
     for name in leads:
         circle = _circle(name, leads)
@@ -69,9 +67,9 @@ def _circle(name: str, leads: Mapping[str, _Call]) -> list[str]:
     return path[path.index(following) :]
 
 
-def _endless(trees: Trees) -> dict[str, _Call]:
+def _endless(trees: Trees, inline: Collection[str]) -> dict[str, _Call]:
     """The templates that end on no path, each with a call that leads on: those left when all that can end are gone."""
-    left = set(trees) - inline_names(trees)
+    left = set(trees) - set(inline)
     while ending := {name for name in left if _leads_on(trees[name][1].body, left) is None}:
         left -= ending
     return {name: call for name in sorted(left) if (call := _leads_on(trees[name][1].body, left))}

@@ -8,8 +8,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
-from cuecard.agent.checks.sections import Placed
-from cuecard.agent.checks.trees import MAIN, Trees, reachable
+from cuecard.agent.assembly import Compiled
+from cuecard.agent.trees import Trees, reachable
 from cuecard.errors import Problem
 from cuecard.template.markup import blanked, mustache_spans
 from cuecard.template.source import Source
@@ -34,19 +34,20 @@ _EXAMPLE = re.compile(r"\b(?:e\.g\.|(?:example|for instance|such as|like)\b)", r
 """Words that make what follows on the line an example."""
 
 
-def check_volatile(trees: Trees, placed: Sequence[Placed]) -> Iterator[Problem]:
+def check_volatile(compiled: Sequence[Compiled], partials: Trees) -> Iterator[Problem]:
     """A warning for each such text in a static section, and in the partials that static sections call."""
-    source, program = trees[MAIN]
-    static = [(p.start, p.end) for p in placed if p.section.tier == "static"]
-    plain = {name: blanked(s.text, mustache_spans(p.body), " ") for name, (s, p) in trees.items()}
-    for start, end in static:
-        yield from volatile_texts(source, plain[MAIN][start:end], start)
-    calls = [node for node in program.body if any(start <= node.start < end for start, end in static)]
-    for name in reachable(trees, calls):
-        yield from volatile_texts(trees[name][0], plain[name], 0)
+    called = dict[str, None]()
+    for each in (each for each in compiled if each.section.tier == "static"):
+        text = each.text
+        plain = blanked(text.source.text, mustache_spans(text.program.body), " ")
+        yield from map(text.place, _volatile_texts(text.source, plain[text.start : text.end], text.start))
+        body = [node for node in text.program.body if text.start <= node.start < text.end]
+        called |= dict.fromkeys(reachable(partials, body))
+    for source, program in (partials[name] for name in called):
+        yield from _volatile_texts(source, blanked(source.text, mustache_spans(program.body), " "), 0)
 
 
-def volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]:
+def _volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]:
     """The same for one text, which stands at this offset of its source."""
     for match in _VOLATILE.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]

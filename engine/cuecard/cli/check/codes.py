@@ -82,6 +82,8 @@ CODES: Mapping[str, str] = {
     "section-order": "A section that changes stands before static ones, which are cached no more; the tokens are told.",
     "conditional-section": "A section that is there only sometimes stands before static ones; likewise.",
     "unknown-section": "A profile, a variant, the boundary or an overlay names a section that does not exist.",
+    "two-assemblies": "A list of sections of its own beside a template: a prompt is assembled from one of the two.",
+    "no-effect": "A key that changes nothing: one for another kind of agent, or a source that its text does not show.",
     "unknown-group": "A section names a group that the layout does not have.",
     "wrong-tier": "A section that says it changes more seldom than what it reads.",
     "not-printed": "A form for files that never prints what the list of files supplies.",

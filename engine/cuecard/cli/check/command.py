@@ -49,10 +49,9 @@ def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
 
 
 def _facts(draft: Draft) -> str:
-    sections = draft.core.placed if draft.core else draft.listed.sections if draft.listed else ()
-    if draft.has_errors or draft.spec is None:
+    if draft.has_errors or draft.spec is None or draft.assembly is None:
         return ""
-    return f"{draft.spec.agent}: {len(sections)} sections, {len(draft.cards)} tools"
+    return f"{draft.spec.agent}: {len(draft.assembly.compiled)} sections, {len(draft.cards)} tools"
 
 
 def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:

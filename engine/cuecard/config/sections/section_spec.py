@@ -17,8 +17,8 @@ from cuecard.config.sections.tool_list_spec import ToolListSpec
 from cuecard.config.values.names import as_tuple
 from cuecard.model import Tier
 
-SectionId = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$")]
-"""A name of a section: letters, digits, `_`, `-` or `.`, such as `01-identity`."""
+SectionId = Annotated[str, Field(pattern=r"^\w[\w.:-]{0,127}$")]
+"""A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""
 
 SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
 """The keys of what a section can be filled from, besides its own text."""
@@ -71,24 +71,18 @@ class SectionPatch(FileModel):
 
 def _with_places(schema: dict[str, Any]) -> None:
     """The keys of a section that are gone when files are laid over each other; editors know them all the same."""
-    where = "in a file that extends others: puts the section {} the one of this name"
+    where = "beside a template, or over another file: puts the section {} the one of this name"
     schema["properties"] |= {
         "before": {"type": "string", "description": where.format("before")},
         "after": {"type": "string", "description": where.format("behind")},
-        "remove": {"type": "boolean", "description": "in a file that extends others: takes the section away"},
+        "remove": {"type": "boolean", "description": "beside a template, or over another file: takes the section away"},
     }
 
 
 class SectionSpec(SectionPatch):
-    """A named part of the prompt: a text, or a source that fills it, or a text around a source."""
+    """A named part of the prompt: an element of the template, a text, a source that fills it, or a text around one."""
 
     model_config = ConfigDict(json_schema_extra=_with_places)
-
-    @model_validator(mode="after")
-    def _something(self) -> Self:
-        if all(getattr(self, name) is None for name in ("text", "file", *SOURCES)):
-            raise ValueError("has nothing to say: give it `text`, `file`, or a source: " + ", ".join(SOURCES))
-        return self
 
 
 class BoundarySpec(FileModel):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cuecard.agent.filled import SkillsFill
-from cuecard.agent.nouns import Agent
+from cuecard.agent.agent import Agent
+from cuecard.agent.section_source import SkillsFill
 from cuecard.model import Turn
 from cuecard.model.skills import Skill
 from cuecard.sources.skills.selection import usable_skills

@@ -12,7 +12,7 @@ SOUL = "sections: [{id: soul, files: {SUPPLIED entries: [{path: SOUL.md}, {path:
 def entries(*layers: tuple[str, str]) -> Json:
     """The entries of the merged list; each layer with the folder of its file."""
     documents = [(read_yaml(text, f"{folder}/agent.yaml"), folder) for text, folder in layers]
-    return lay_over(documents).value["sections"][0]["files"]["entries"]
+    return lay_over(documents).document.value["sections"][0]["files"]["entries"]
 
 
 def soul(supplied: str) -> str:

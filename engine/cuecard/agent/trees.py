@@ -1,4 +1,4 @@
-"""The syntax trees of a core template and its partials: what the checks of templates walk."""
+"""The syntax trees of texts and of the partials that they call: what the checks of templates walk."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from cuecard.template.nodes import Block, Literal, Partial, Path, Program, State
 from cuecard.template.parser import parse
 from cuecard.template.source import Source
 
-MAIN = ""
+Text: TypeAlias = tuple[Source, Program]
+"""A text, parsed."""
 
-Trees: TypeAlias = Mapping[str, tuple[Source, Program]]
-"""Partials by name, and the core template itself under the name `MAIN`."""
+Trees: TypeAlias = Mapping[str, Text]
+"""Partials by name."""
 
 
-def read_trees(template: SourceText, partials: Iterable[SourceText]) -> Trees:
-    """The trees of texts that compile; they know their files."""
-    texts = {MAIN: template, **{partial.stem: partial for partial in partials}}
-    found = {name: Source(text.name, text.text) for name, text in texts.items()}
+def read_trees(partials: Sequence[SourceText]) -> Trees:
+    """The trees of partials that compile; they know their files."""
+    found = {partial.stem: Source(partial.name, partial.text) for partial in partials}
     return {name: (source, parse(source)) for name, source in found.items()}
 
 
@@ -29,11 +29,11 @@ def called(node: Partial) -> str | None:
     return head.original if isinstance(head, Path | Literal) else None
 
 
-def inline_names(trees: Trees) -> frozenset[str]:
+def inline_names(texts: Iterable[Text]) -> frozenset[str]:
     """The names that `{{#*inline "name"}}` gives, anywhere."""
     return frozenset(
         str(node.call.params[0].value)
-        for _, program in trees.values()
+        for _, program in texts
         for node in walk(program.body)
         if isinstance(node, Block) and node.decorator and node.call.params and isinstance(node.call.params[0], Literal)
     )

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from functools import partial
 
 from cuecard.agent.conditions import asks_for_tools
-from cuecard.agent.nouns import CONTENT
-from cuecard.config.documents.texts import AgentSources
-from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
+from cuecard.agent.layout import Layout
+from cuecard.agent.section import CONTENT, Render
+from cuecard.agent.world import World
+from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.config.sections.skills_spec import SkillsSpec
-from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
@@ -23,9 +23,9 @@ from cuecard.sources.files.files import compile_files
 from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
-from cuecard.template import Template, clean, trusted, trusted_value, without_controls
+from cuecard.template import clean, trusted, trusted_value, without_controls
 from cuecard.template.guard import escape_text
-from cuecard.template.layout_guard import LayoutGuard, guard_layout
+from cuecard.template.layout_guard import guard_layout
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """What a source supplies to its section's text, besides `content`."""
@@ -35,10 +35,10 @@ _DEFAULT = {"clock": "{{{datetime}}}"}
 
 
 @dataclass(frozen=True, slots=True)
-class Filled:
-    """The text of a section as a function of the values of a call."""
+class Body:
+    """The text of a section as a function of the values of a call, with what its source has made of the call."""
 
-    template: Template
+    text: Render
     id: str
     trusted: bool
 
@@ -51,7 +51,7 @@ class Filled:
         # Escaped where it was made; marked again, because a call may have travelled as JSON.
         own = trusted_value(values.get(CONTENT + self.id, {}))
         everything = {**values, **own}
-        return self.template.render(trusted_value(everything) if self.trusted else everything)
+        return self.text(trusted_value(everything) if self.trusted else everything)
 
 
 def source_of(spec: SectionSpec) -> str:
@@ -81,45 +81,30 @@ def is_constant(spec: SectionSpec) -> bool:
     return not changing and not (spec.when and asks_for_tools(spec.when))
 
 
-@dataclass(frozen=True, slots=True)
-class World:
-    """What sources are compiled with: the agent's files, layout and gates, and what keeps values from faking a layout.
-
-    `names` are the elements that the agent's texts write.
-    """
-
-    sources: AgentSources
-    layout: LayoutSpec
-    visibility: VisibilitySpec
-    guard: LayoutGuard
-    names: frozenset[str] = frozenset()
-
-
-def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
-    """The source of a section, compiled, and what is wrong with it.
-
-    Args:
-        spec: the section.
-        world: what it is compiled with.
-    """
+def fill_of(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | None, Sequence[Problem]]:
+    """The source of a section, compiled, and what is wrong with it."""
     try:
-        return _compiled(spec, world)
+        return _compiled(spec, world, layout)
     except CuecardError as error:
         return None, error.problems
 
 
-def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
-    name, escaping = f"sections.{spec.id}", world.layout.escaping
-    printed = trusted if spec.trust == "author" else partial(_guarded, world)
+def _compiled(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | None, Sequence[Problem]]:
+    name, escaping = f"sections.{spec.id}", layout.escaping
+    guarded = partial(_guarded, layout, world.names)
+    printed = trusted if spec.trust == "author" else guarded
     if spec.files:
         own = printed if spec.files.supplied else trusted
         return compile_files(spec.files, f"{name}.files", escaping=escaping, printed=own), ()
     if spec.tools:
-        seen = world.visibility
+        seen = world.spec.tools.visibility
         # A tool server may have written the descriptions.
         return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=printed), ()
     if spec.skills:
-        return _skills(spec.skills, f"{name}.skills", world)
+        skills, problems = make_skills(world.sources.skills, spec.skills)
+        partials = {file.stem: file.text for file in world.sources.partials}
+        source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=escaping, printed=guarded)
+        return SkillsFill(spec.skills, skills, source.reads, source.fill(skills)), problems
     if spec.facts:
         return compile_facts(spec.facts, f"{name}.facts", escaping=escaping, printed=printed), ()
     if spec.rows:
@@ -141,15 +126,8 @@ class SkillsFill:
         return self.fill(given)
 
 
-def _skills(spec: SkillsSpec, name: str, world: World) -> tuple[Fill, Sequence[Problem]]:
-    skills, problems = make_skills(world.sources.skills, spec)
-    partials = {file.stem: file.text for file in world.sources.partials}
-    printed = partial(_guarded, world)
-    source = SkillsSource(spec, name=name, partials=partials, escaping=world.layout.escaping, printed=printed)
-    return SkillsFill(spec, skills, source.reads, source.fill(skills)), problems
-
-
-def _guarded(world: World, text: str) -> str:
+def _guarded(layout: Layout, names: frozenset[str], text: str) -> str:
     """Data that can be neither a part of the layout nor an element of another section."""
     seen = str(clean(without_controls(text))[0])
-    return escape_text(guard_layout(seen, world.guard)[0], world.names, mode=world.layout.escaping)
+    kept = guard_layout(seen, layout.guard)[0] if layout.guard else seen
+    return escape_text(kept, names, mode=layout.escaping)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.agent.nouns import Edition
+from cuecard.agent.agent import Edition
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
@@ -41,8 +41,11 @@ def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
     }
 
 
-def check_selections(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Two sections of one name, and names of sections that there are not."""
+def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, str]) -> Iterator[Problem]:
+    """Two sections of one name, and names of sections that there are not.
+
+    `removed` is where sections were taken away that a file below had, as `file:line:column`.
+    """
     first: dict[str, int] = {}
     for index, section in enumerate(spec.sections):
         place = ("sections", index, "id")
@@ -53,9 +56,8 @@ def check_selections(document: Document, spec: AgentFile) -> Iterator[Problem]:
         first.setdefault(section.id, index)
     for path, name in _named(spec):
         if name not in first:
-            yield document.problem(
-                path, "unknown-section", f"there is no section `{name}`", did_you_mean(name, list(first))
-            )
+            gone = f"it is taken away at {removed[name]}" if name in removed else did_you_mean(name, list(first))
+            yield document.problem(path, "unknown-section", f"there is no section `{name}`", gone)
     yield from _patched_twice(document, spec)
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:

@@ -1,0 +1,86 @@
+"""The compiled agent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from cuecard.agent.layout import Layout
+from cuecard.agent.section import PROTOCOLS, Section
+from cuecard.catalogue import Catalogue
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.models_file import ModelsFile
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import FileText
+from cuecard.sources.protocols import Protocol
+
+Edition: TypeAlias = tuple[str, str]
+"""A profile and a variant, by name; empty for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
+
+    Attributes:
+        spec: the agent file.
+        sha256: the fingerprint of all of its files.
+        editions: by profile and variant, the parts of the prompt in order: the sections, and the tags of a template's
+            root element around them.
+        layout: how they are put together.
+        catalogue: every tool the agent could use.
+        protocols: the rendered instructions by tool name.
+        names: every element name that the prompt writes.
+        warnings: what the check found and let pass.
+        files: what sections show of files, by path.
+        origins: which file wrote each value, where agent files, or an agent file and a template, lie over each other.
+        models: the agent's own model profiles.
+    """
+
+    spec: AgentFile
+    sha256: str
+    editions: Mapping[Edition, tuple[Section, ...]]
+    layout: Layout
+    catalogue: Catalogue
+    protocols: Mapping[str, Protocol]
+    names: frozenset[str]
+    warnings: tuple[Problem, ...] = ()
+    files: Mapping[str, FileText] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)
+    models: ModelsFile | None = None
+
+    @property
+    def sections(self) -> tuple[Section, ...]:
+        """The sections of a call that chooses neither profile nor variant, in order."""
+        return tuple(section for section in self.editions["", ""] if not section.frame)
+
+    @property
+    def protocol_place(self) -> str:
+        """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
+        section = next((section for section in self.sections if PROTOCOLS in section.reads), None)
+        if section is None:
+            return "the prompt"
+        return f"`{section.spec.title}`" if section.spec.title else section.label
+
+    def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:
+        """The parts of the prompt under a profile and a variant: its sections, and the frame around them.
+
+        Raises:
+            InputError: when there is none of that name.
+        """
+        problems = [
+            Problem("unknown-selection", f"there is no {kind} `{name}`", did_you_mean(name, known), f"turn.{kind}")
+            for kind, name, known in (
+                ("profile", profile, self.spec.profiles),
+                ("variant", variant, self.spec.variants),
+            )
+            if name and name not in known
+        ]
+        if problems:
+            raise InputError(problems)
+        return self.editions[profile, variant]
+
+    def with_catalogue(self, catalogue: Catalogue) -> Agent:
+        """The same agent with more known about its tools."""
+        return replace(self, catalogue=catalogue)

@@ -1,0 +1,188 @@
+"""The sections of an agent, compiled: for each profile and variant, what a call has of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from cuecard.agent.agent import Edition
+from cuecard.agent.conditions import inputs_read
+from cuecard.agent.producers.texts import Producer, SectionText, use_problem
+from cuecard.agent.section import PROTOCOLS, Section
+from cuecard.agent.section_source import Body, SkillsFill, fill_of, inputs_of, local_names, source_of
+from cuecard.agent.selections import Written, written_editions
+from cuecard.agent.tiers import RHYTHM, tier_of
+from cuecard.agent.world import World
+from cuecard.config.documents.inline import inline_problem
+from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.errors import Problem
+from cuecard.model import Tier
+from cuecard.sources.content import Fill
+from cuecard.sources.skills.selection import check_skill_names
+
+
+@dataclass(frozen=True, slots=True)
+class SectionUse:
+    """An input that a section reads; `problem` makes a problem where that is written, of code, message and hint."""
+
+    name: str
+    problem: Callable[[str, str, str], Problem]
+
+
+@dataclass(frozen=True, slots=True)
+class Compiled:
+    """A section with its text, for those who check it."""
+
+    section: Section
+    text: SectionText
+    uses: tuple[SectionUse, ...]
+
+
+class Assembly:
+    """The sections of every profile and variant, as far as they could be compiled; `problems` says what is wrong."""
+
+    def __init__(self, world: World, producer: Producer) -> None:
+        """Compile every section of every edition, each once."""
+        self._world, self._producer = world, producer
+        self.layout, self.problems = producer.layout, producer.problems
+        self._made: dict[int, tuple[Written, Compiled | None]] = {}
+        self._editions = {
+            edition: tuple(made for each in written if (made := self._compiled(each)))
+            for edition, written in written_editions(world.spec).items()
+        }
+        self.problems = list(dict.fromkeys(self.problems))
+
+    @property
+    def editions(self) -> dict[Edition, tuple[Section, ...]]:
+        """By profile and variant: the sections, and the frame around them."""
+        opening, closing = self.frame[:1], self.frame[1:]
+        return {
+            edition: tuple(made.section for made in (*opening, *compiled, *closing))
+            for edition, compiled in self._editions.items()
+        }
+
+    @property
+    def compiled(self) -> tuple[Compiled, ...]:
+        """The sections of a call that chooses nothing, with their texts."""
+        return self._editions["", ""]
+
+    @property
+    def frame(self) -> tuple[Compiled, ...]:
+        """What stands before the first section and behind the last, whichever they are."""
+        return tuple(map(self._framed, self._producer.frame))
+
+    @property
+    def all_compiled(self) -> tuple[Compiled, ...]:
+        """The same of every profile and variant, and the frame."""
+        return (*self.frame, *(made for _, made in self._made.values() if made))
+
+    def no_protocols(self) -> Problem:
+        """What to say where no section has a place for tool instructions."""
+        return self._producer.no_protocols()
+
+    def _compiled(self, written: Written) -> Compiled | None:
+        key = id(written)  # kept in the table, so that no other can get its number
+        if key not in self._made:
+            self._made[key] = written, self._compile(written)
+        return self._made[key][1]
+
+    def _compile(self, written: Written) -> Compiled | None:
+        text = self._producer.text(written)
+        if text is None:
+            return None
+        spec, fill = written.spec, self._fill(written)
+        in_text, others = [*self._text_uses(written, text)], [*self._other_uses(written, fill)]
+        self.problems += [*self._step_reads(written, in_text, others), *self._unread_source(written, text)]
+        reads = frozenset(use.name for use in (*in_text, *others))
+        section = Section(
+            spec=spec,
+            tier=self._tier(written, reads),
+            reads=reads,
+            source=text.origin,
+            render=Body(text.render, spec.id, spec.trust == "author"),
+            label=self._producer.label(spec),
+            heading=self._producer.heading(spec),
+            lead=self._producer.lead(spec),
+            stable=self._is_stable(written),
+            fill=fill,
+        )
+        return Compiled(section, text, (*in_text, *others))
+
+    def _framed(self, framed: tuple[str, SectionText]) -> Compiled:
+        name, text = framed
+        reads = frozenset(use.name for use in text.inputs)
+        spec = SectionSpec.model_construct(id=name)
+        section = Section(spec, tier_of(reads), reads, text.origin, text.render, f"<{name}>", frame=True)
+        uses = (SectionUse(use.name, partial(use_problem, self._world, text, use)) for use in text.inputs)
+        return Compiled(section, text, tuple(uses))
+
+    def _fill(self, written: Written) -> Fill | None:
+        fill, problems = fill_of(written.spec, self._world, self.layout)
+        self.problems += [self._placed(problem, written) for problem in problems]
+        if isinstance(fill, SkillsFill):
+            at = written.place("skills")
+            self.problems += check_skill_names(self._world.document, at, fill.spec, fill.skills)
+        return fill
+
+    def _text_uses(self, written: Written, text: SectionText) -> Iterator[SectionUse]:
+        for use in text.inputs:
+            if use.name not in local_names(written.spec):
+                yield SectionUse(use.name, partial(use_problem, self._world, text, use))
+
+    def _other_uses(self, written: Written, fill: Fill | None) -> Iterator[SectionUse]:
+        condition, problem = written.spec.when, self._world.document.problem
+        for name in dict.fromkeys(inputs_read(condition) if condition else ()):
+            yield SectionUse(name, partial(problem, written.place("when")))
+        for name in inputs_of(fill):
+            yield SectionUse(name, partial(problem, written.place(source_of(written.spec))))
+
+    def _step_reads(
+        self, written: Written, in_text: Sequence[SectionUse], others: Sequence[SectionUse]
+    ) -> Iterator[Problem]:
+        """What is discovered step by step is read by texts of the system prompt alone.
+
+        Conditions and sources are looked at before that, and a message that was sent stays what it is.
+        """
+        role, problem = written.spec.role, self._world.document.problem
+        if any(use.name == PROTOCOLS for use in others):
+            message = f"only a section's text can read `{PROTOCOLS}`, no condition and no source"
+            hint = "without tool instructions, a section whose text holds nothing else leaves no trace"
+            yield problem(written.at, "undeclared-input", message, hint)
+        if role != "system" and any(use.name == PROTOCOLS for use in in_text):
+            message, hint = f"`{PROTOCOLS}` has no place in a message of role {role}", "leave out `role`"
+            yield problem(written.place("role"), "wrong-value", message, hint)
+
+    def _unread_source(self, written: Written, text: SectionText) -> Iterator[Problem]:
+        """A source whose section's text has no place for it."""
+        source, names = source_of(written.spec), local_names(written.spec)
+        replaced = any({"text", "file"} & patch.model_fields_set for patch, _ in written.patches)
+        if source and not replaced and not any(use.name in names for use in text.inputs):
+            message = f"`{source}` has no effect: the text of {self._producer.label(written.spec)} does not show it"
+            hint = "write `{{{" + names[0] + "}}}` into the text, where it belongs"
+            yield self._world.document.problem(written.place(source), "no-effect", message, hint, key=True)
+
+    def _placed(self, problem: Problem, written: Written) -> Problem:
+        """The problem of a source at the key that it is about."""
+        document = self._world.document
+        key, _, rest = problem.name.removeprefix(f"sections.{written.spec.id}.").partition(".")
+        if key not in SOURCES:
+            return problem
+        at = (*written.place(key), *(rest.split(".") if rest else ()))
+        if at in document.values:
+            return inline_problem(document, at, problem)
+        return document.problem(at, problem.code, problem.message, problem.hint, severity=problem.severity)
+
+    def _tier(self, written: Written, reads: frozenset[str]) -> Tier:
+        spec, inferred = written.spec, tier_of(reads, written.spec)
+        if spec.tier and RHYTHM.index(spec.tier) < RHYTHM.index(inferred):
+            why = ", ".join(sorted(reads)) or "a source that differs from call to call"
+            place, hint = written.place("tier"), f"write `tier: {inferred}`, or leave it out"
+            message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
+            self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))
+        return spec.tier or inferred
+
+    def _is_stable(self, written: Written) -> bool:
+        boundary = self._world.spec.layout.boundary
+        ids = [section.id for section in self._world.spec.sections]
+        return boundary is None or boundary.before not in ids or ids.index(written.spec.id) < ids.index(boundary.before)

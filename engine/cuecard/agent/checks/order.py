@@ -1,0 +1,32 @@
+"""Sections among each other: nothing that changes, or comes and goes, before what always stays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from cuecard.agent.assembly import Compiled
+from cuecard.errors import Problem
+
+_RHYTHM = {"call": "from call to call", "step": "from step to step"}
+
+
+def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -> list[Problem]:
+    """A warning for each section that changes, or comes and goes, before static ones, with what those cost in tokens.
+
+    Providers cache a prompt up to the first place where it differs from the one before.
+    """
+    lost, last, found = 0, "", list[Problem]()
+    for each in reversed(compiled):
+        section = each.section
+        conditional = each.text.conditional or section.spec.when is not None
+        if section.tier == "static" and not conditional:
+            lost, last = lost + cost(each), last or section.label
+        elif last:
+            does = "comes and goes" if conditional else f"changes {_RHYTHM[section.tier]}"
+            message = f"{section.label} {does}, before {lost:,} tokens of static text"
+            hint = f"a prompt cache ends at the first difference: move it behind {last}"
+            problem = each.text.problem
+            found.append(
+                problem("conditional-section" if conditional else "section-order", message, hint, severity="warning")
+            )
+    return found[::-1]

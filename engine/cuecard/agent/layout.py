@@ -1,0 +1,46 @@
+"""How the sections of an agent are put together, and what no value may fake of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from cuecard.config.sections.section_spec import LayoutSpec
+from cuecard.template.layout_guard import LayoutGuard, layout_guard
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """How sections are put together. By default each stands behind the other as it is written.
+
+    Attributes:
+        separator: what stands between two sections.
+        marker: what stands before the first section behind the boundary; empty where there is no boundary.
+        trim: whether white space around each section is removed.
+        compact: whether blank lines and spaces at line ends are removed.
+        escaping: how `{{{x}}}` prints data.
+        guard: what keeps values from looking like a heading, a separator or the marker; None where there are none.
+    """
+
+    separator: str = ""
+    marker: str = ""
+    trim: bool = False
+    compact: bool = False
+    escaping: Literal["text", "names"] = "text"
+    guard: LayoutGuard | None = None
+
+
+def guard_of(layout: LayoutSpec) -> LayoutGuard:
+    """What keeps values from looking like this layout: its headings, its separators, its boundary.
+
+    Raises:
+        SpecError: for a mark that cannot be kept out of values.
+    """
+    headings = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
+    marker = layout.boundary.marker.split("\n") if layout.boundary else ()
+    return layout_guard(map(_mark, headings), layout.separator.split("\n"), marker)
+
+
+def _mark(heading: str) -> str:
+    """What the line of a heading begins with."""
+    return heading.lstrip("\n").partition("{{")[0].partition("\n")[0]

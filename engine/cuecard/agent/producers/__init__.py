@@ -1,0 +1,1 @@
+"""Where sections come from: an XML core, a list in the agent file. From here on nobody asks which it was."""

@@ -1,0 +1,64 @@
+"""A list of sections in the agent file: each a text of its own, laid out with headings and separators."""
+
+from __future__ import annotations
+
+from cuecard.agent.headings import Headings
+from cuecard.agent.layout import Layout, guard_of
+from cuecard.agent.producers.texts import SectionText, written_text
+from cuecard.agent.section import PROTOCOLS
+from cuecard.agent.selections import Written
+from cuecard.agent.world import World
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.errors import Problem, SpecError, TemplateError
+from cuecard.template.layout_guard import LayoutGuard, layout_guard
+
+
+class SectionList:
+    """Makes the texts of a list of sections; its parts are those of `Producer`."""
+
+    frame: tuple[tuple[str, SectionText], ...] = ()
+
+    def __init__(self, world: World) -> None:
+        """Compile the headings, and find what no value may look like."""
+        self._world, spec = world, world.spec.layout
+        self._headings = Headings(world.document, spec)
+        self.problems: list[Problem] = [*self._headings.problems]
+        marker = spec.boundary.marker if spec.boundary else ""
+        compact = world.spec.whitespace == "compact"
+        self.layout = Layout(spec.separator, marker, spec.trim, compact, spec.escaping, self._guard())
+
+    def text(self, written: Written) -> SectionText | None:
+        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+        try:
+            return written_text(self._world, written)
+        except TemplateError as error:
+            self.problems += error.problems
+        except LookupError:  # the reader has told that the file is not there
+            pass
+        return None
+
+    def label(self, spec: SectionSpec) -> str:
+        """A section as errors call it."""
+        return f"`{spec.id}`"
+
+    def heading(self, spec: SectionSpec) -> str:
+        """What stands before a section."""
+        return self._headings.heading(spec)
+
+    def lead(self, spec: SectionSpec) -> str:
+        """What stands before the first section of the group that this one belongs to."""
+        return self._headings.lead(spec)
+
+    def no_protocols(self) -> Problem:
+        """What to say where no section has a place for tool instructions."""
+        message = "no section has a place for tool instructions"
+        hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
+        return self._world.document.problem(("sections",), "no-protocols", message, hint)
+
+    def _guard(self) -> LayoutGuard:
+        try:
+            return guard_of(self._world.spec.layout)
+        except SpecError as error:
+            place = self._world.document.problem
+            self.problems += [place(("layout",), p.code, p.message, p.hint) for p in error.problems]
+            return layout_guard()

@@ -1,0 +1,134 @@
+"""The texts of sections that an agent file writes itself, or names a file for: compiled, with their places."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Protocol
+
+from cuecard.agent.layout import Layout
+from cuecard.agent.section import Render
+from cuecard.agent.section_source import default_text
+from cuecard.agent.selections import Written
+from cuecard.agent.world import World
+from cuecard.config.documents.inline import inline_problem
+from cuecard.config.documents.yaml_text import problem_at
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.errors import Problem, TemplateError
+from cuecard.template import BACKENDS, Escaping, InputUse, Template, compile_template
+from cuecard.template.nodes import Program
+from cuecard.template.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class SectionText:
+    """The text of a section, compiled, and where people wrote it.
+
+    Attributes:
+        source: the text that it stands in, from `start` to `end` (offsets, `end` exclusive).
+        program: the syntax tree of all of that text.
+        inputs: what it reads, also through partials.
+        render: what it prints.
+        origin: where it is written, as `file:line`.
+        place: puts a problem of the source where people wrote it.
+        problem: makes a problem of the section as a whole, of code, message, hint and severity.
+        conditional: whether a block of a template decides if it is there.
+    """
+
+    source: Source
+    program: Program
+    start: int
+    end: int
+    inputs: tuple[InputUse, ...]
+    render: Render
+    origin: str
+    place: Callable[[Problem], Problem]
+    problem: Callable[..., Problem]
+    conditional: bool = False
+
+
+class Producer(Protocol):
+    """What makes the texts of an agent's sections.
+
+    `frame` are the texts around them, with names for manifests; `problems` is what is wrong so far.
+    """
+
+    layout: Layout
+    frame: tuple[tuple[str, SectionText], ...]
+    problems: list[Problem]
+
+    def text(self, written: Written) -> SectionText | None:
+        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+
+    def label(self, spec: SectionSpec) -> str:
+        """How errors call a section."""
+
+    def heading(self, spec: SectionSpec) -> str:
+        """What stands before a section."""
+
+    def lead(self, spec: SectionSpec) -> str:
+        """What stands before the first section of the group that this one belongs to."""
+
+    def no_protocols(self) -> Problem:
+        """What to say where no section has a place for tool instructions."""
+
+
+def written_text(world: World, written: Written) -> SectionText:
+    """The text that a section writes, or the file that it names, or what stands for a text where it has neither.
+
+    Raises:
+        TemplateError: with every reason why it does not compile, each where people wrote it.
+        LookupError: when its file is not there, which the reader has told.
+    """
+    spec = written.spec
+    files = {source.path: source for source in world.sources.sections}
+    file = files[spec.file] if spec.file is not None else None
+    source = Source(file.name, file.text) if file else Source(spec.id, default_text(spec))
+    partials = tuple((each.stem, each.text) for each in world.sources.partials)
+    place = partial(_placed, world, written, source.name)
+    backend = world.spec.template.backend if world.spec.template else "cuecard"
+    try:
+        given = (source.text, source.name, partials, world.escaping, backend, world.names)
+        template = world.memo(_compile, *given)
+    except TemplateError as error:
+        raise type(error)(map(place, error.problems)) from None
+    origin = f"{spec.file}:1" if file else _origin(world, written)
+    told = partial(world.document.problem, written.at)
+    text = template.text
+    return SectionText(source, template.program, 0, len(text), template.inputs, template.render, origin, place, told)
+
+
+def use_problem(world: World, text: SectionText, use: InputUse, code: str, message: str, hint: str) -> Problem:
+    """A problem where a text, or a partial that it calls, reads an input."""
+    files = {each.stem: each for each in world.sources.partials}
+    if use.template in files:
+        file = files[use.template]
+        return problem_at(file.name, file.text, use.span, code, message, hint)
+    return text.place(problem_at(text.source.name, text.source.text, use.span, code, message, hint))
+
+
+def _compile(
+    text: str,
+    name: str,
+    partials: tuple[tuple[str, str], ...],
+    escaping: Escaping,
+    backend: str,
+    names: frozenset[str],
+) -> Template:
+    chosen = BACKENDS[backend]
+    return compile_template(text, name=name, partials=dict(partials), escaping=escaping, names=names, backend=chosen)
+
+
+def _placed(world: World, written: Written, name: str, problem: Problem) -> Problem:
+    """The problem at the place in the file where people wrote the text."""
+    if problem.name == name and written.spec.file is None:
+        return inline_problem(world.document, written.place("text"), problem)
+    files = {file.stem: file.name for file in world.sources.partials}
+    return replace(problem, name=files.get(problem.name, problem.name))
+
+
+def _origin(world: World, written: Written) -> str:
+    paths = {source.name: source.path for source in world.sources.texts()}
+    name = world.document.origin(written.at).name
+    return f"{paths.get(name, name)}:{world.document.span(written.at).line}"

@@ -1,0 +1,144 @@
+"""An XML core template: each child of its root is a section, and the tags of the root are a frame around them.
+
+What an agent file says of those sections it says by their ids. A text that it puts in place of one, or adds, becomes an
+element of that name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import chain
+from typing import Literal, TypeAlias
+
+from cuecard.agent.layout import Layout
+from cuecard.agent.producers.core_checks import check_names, check_placeholders, refuse_layout
+from cuecard.agent.producers.elements import element_problems, in_element, is_element
+from cuecard.agent.producers.texts import SectionText, written_text
+from cuecard.agent.section import PROTOCOLS
+from cuecard.agent.selections import Written
+from cuecard.agent.trees import Text, read_trees
+from cuecard.agent.world import World
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.errors import Problem, TemplateError
+from cuecard.template import BACKENDS, Part, compile_template
+from cuecard.template.source import Source
+from cuecard.template.well_formed import fragment_problems
+
+Escaping: TypeAlias = Literal["text", "names"]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Core:
+    """A template that compiles: its text, parsed, and its parts in order; `problems` need no other file."""
+
+    text: Text
+    parts: tuple[Part, ...]
+    problems: tuple[Problem, ...]
+
+
+def read_core(
+    template: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: str, names: frozenset[str]
+) -> Core:
+    """Compile and check a core template. No data may open or close an element of one of these names.
+
+    Raises:
+        TemplateError: with every reason why it does not compile.
+    """
+    texts = {each.stem: each.text for each in partials}
+    chosen = BACKENDS[backend]
+    try:
+        compiled = compile_template(
+            template.text, name=template.name, partials=texts, escaping=escaping, names=names, backend=chosen
+        )
+        parts = compiled.outline().parts
+    except TemplateError as error:
+        files = {each.stem: each.name for each in partials}
+        raise type(error)(replace(p, name=files.get(p.name, p.name)) for p in error.problems) from None
+    text = Source(template.name, template.text), compiled.program
+    trees = read_trees(partials).values()
+    fragments = [problem for each in trees for problem in fragment_problems(*each)]
+    return Core(text, parts, (*check_names(text[0], parts), *check_placeholders((text, *trees)), *fragments))
+
+
+class XmlCore:
+    """Makes the texts of the sections of a template; its parts are those of `Producer`."""
+
+    def __init__(self, world: World, template: SourceText) -> None:
+        """Compile the template.
+
+        Raises:
+            TemplateError: with every reason why it does not compile.
+        """
+        self._world, spec = world, world.spec
+        backend = spec.template.backend if spec.template else "cuecard"
+        given = (template, world.sources.partials, world.escaping, backend, world.names)
+        core = world.memo(read_core, *given)
+        self.core, self._path = core, template.path
+        self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]
+        self.layout = Layout(compact=spec.whitespace == "compact", escaping=world.escaping)
+        self.frame = tuple((part.id, self._element(part)) for part in core.parts if part.seam.frame)
+        self._own: Mapping[str, Part] = {part.id: part for part in core.parts if not part.seam.frame}
+
+    def text(self, written: Written) -> SectionText | None:
+        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+        spec = written.spec
+        part = self._own.get(spec.id)
+        if part is not None and spec.text is None and spec.file is None:
+            return self._element(part)
+        try:
+            text = written_text(self._world, written)
+        except TemplateError as error:
+            self.problems += error.problems
+            return None
+        except LookupError:  # the reader has told that the file is not there
+            return None
+        wrong = [*self._unlike_xml(text, written)]
+        self.problems += wrong
+        if any(problem.severity == "error" for problem in wrong):
+            return None
+        tagged = is_element(text.source, text.program, spec.id)
+        return replace(text, render=in_element(text.render, None if tagged else spec.id))
+
+    def label(self, spec: SectionSpec) -> str:
+        """A section as errors call it: by its tag."""
+        return f"<{spec.id}>"
+
+    def heading(self, spec: SectionSpec) -> str:  # noqa: ARG002 - a heading is part of the text
+        """Nothing: what stands before an element is part of the element before it."""
+        return ""
+
+    def lead(self, spec: SectionSpec) -> str:  # noqa: ARG002 - there are no groups
+        """Nothing: elements have no groups."""
+        return ""
+
+    def no_protocols(self) -> Problem:
+        """What to say where no section has a place for tool instructions."""
+        message = "the template has no place for tool instructions"
+        hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
+        return self._world.document.problem(("template",), "no-protocols", message, hint)
+
+    def _element(self, part: Part) -> SectionText:
+        source, program = self.core.text
+        seam, told = part.seam, partial(source.problem, *part.seam.mark)
+        end = seam.start + len(part.text)
+        origin, render = self._origin(part), part.render
+        return SectionText(
+            source, program, seam.start, end, part.inputs, render, origin, _unmoved, told, seam.conditional
+        )
+
+    def _origin(self, part: Part) -> str:
+        return f"{self._path}:{part.span.line}"
+
+    def _unlike_xml(self, text: SectionText, written: Written) -> Iterator[Problem]:
+        """What keeps a text from being an element of the prompt."""
+        found = fragment_problems(text.source, text.program), check_placeholders([(text.source, text.program)])
+        yield from map(text.place, chain(*found))
+        yield from element_problems(self._world.document, written)
+
+
+def _unmoved(problem: Problem) -> Problem:
+    """A problem of a template stands where people wrote it."""
+    return problem

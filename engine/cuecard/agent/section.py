@@ -1,0 +1,75 @@
+"""A section of the compiled agent, and what the engine itself supplies to sections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.model import Json, Tier
+from cuecard.sources.content import Fill
+
+WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
+SUMMARY = "conversationSummary"
+
+BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SUMMARY: "call", PROTOCOLS: "step"}
+"""The placeholders that the engine fills itself, and how often each may change."""
+
+UPDATE = "context-update"
+"""The element around what changed since the conversation began, under `append` delivery."""
+
+WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS = "withdrawn-sections", "withdrawn-tools", "restored-tools"
+NOTICES = frozenset({UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS})
+"""The elements that the engine itself writes into a conversation: no data may open or close one."""
+
+CONTENT = "content:"
+"""What stands before a section's id in the values of a call: what its source has made of the call."""
+
+Render: TypeAlias = Callable[[Mapping[str, Json]], str]
+"""A text as a function of the values of a call."""
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A named part of the prompt, whoever wrote it: an element of a template, or an entry of a list.
+
+    Attributes:
+        spec: how it is configured: its id, role, condition, priority, budget.
+        tier: how often it may change.
+        reads: the inputs and built-in values that its text, its condition and its source read.
+        source: where its text is written, as `file:line`.
+        render: its text.
+        label: how errors call it, such as `<identity>`.
+        heading: what stands before it in the prompt.
+        lead: what stands before the first section of its group.
+        stable: on which side of the layout's boundary it is.
+        fill: its source.
+        frame: whether it is a tag of the root element: always there, and no section to anybody.
+        values: all values of a call that it depends on, by name: those that it reads, what its source has made, the
+            date of a clock.
+    """
+
+    spec: SectionSpec
+    tier: Tier
+    reads: frozenset[str]
+    source: str
+    render: Render
+    label: str = ""
+    heading: str = ""
+    lead: str = ""
+    stable: bool = True
+    fill: Fill | None = None
+    frame: bool = False
+    values: tuple[str, ...] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Found once: every manifest tells it.
+        made = {CONTENT + self.id} if self.fill else set[str]()
+        date = {CURRENT_DATE} if self.spec.clock else set[str]()
+        object.__setattr__(self, "values", tuple(sorted(self.reads | made | date)))
+
+    @property
+    def id(self) -> str:
+        """Its name, unlike that of any other section."""
+        return self.spec.id

@@ -1,0 +1,84 @@
+"""The agent file with all that it lies over: the files that it extends, and the outline of its template."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
+
+from cuecard.agent.memo import Memo
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.core_outline import outline_document
+from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.layers import lay_over
+from cuecard.config.sections.section_spec import SOURCES
+from cuecard.errors import Problem, SpecError
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Specification:
+    """An agent file, read.
+
+    Attributes:
+        document: all layers as one document.
+        spec: the same, validated; None where that failed.
+        problems: what is wrong with it.
+        removed: where each section was taken away that is no longer there, as `file:line:column`.
+        outlined: whether the sections are known: false where they are those of a template that cannot be read.
+        layered: whether more than one file had something to say of the same thing.
+    """
+
+    document: Document
+    spec: AgentFile | None
+    problems: tuple[Problem, ...] = ()
+    removed: Mapping[str, str] = field(default_factory=dict)
+    outlined: bool = True
+    layered: bool = False
+
+
+def read_specification(sources: AgentSources, memo: Memo) -> Specification:
+    """The agent file laid over those that it extends, and over the sections of its template.
+
+    Raises:
+        SpecError: when one of the files cannot be read as YAML.
+    """
+    layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
+    layers.append((read_yaml(sources.agent.text, sources.agent.name), ""))
+    written = [document.value["template"] for document, _ in layers if "template" in document.value]
+    if not written or written[-1] is None:
+        layered = lay_over(layers)
+        spec, problems = _validated(layered.document, ())
+        return Specification(
+            layered.document, spec, (*layered.problems, *problems), layered.removed, layered=len(layers) > 1
+        )
+    outline = memo(outline_document, sources.template) if sources.template else None
+    if outline is None:
+        document = lay_over(layers, Document("", "", {})).document
+        spec, problems = _validated(document, None)
+        return Specification(document, spec, problems, outlined=False)
+    layered = lay_over(layers, outline)
+    spec, problems = _validated(layered.document, [section["id"] for section in outline.value["sections"]])
+    patched = len(layers) > 1 or any("sections" in document.value for document, _ in layers)
+    return Specification(layered.document, spec, (*layered.problems, *problems), layered.removed, layered=patched)
+
+
+def _validated(document: Document, elements: Collection[str] | None) -> tuple[AgentFile | None, tuple[Problem, ...]]:
+    """The document as an agent file; `elements` are the sections that have their text in a template, if known."""
+    silent = [] if elements is None else [*_silent(document, elements)]
+    try:
+        spec = validate(document, AgentFile)
+    except SpecError as error:
+        problems = sorted((*error.problems, *silent), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
+        return None, tuple(problems)
+    return (None if silent else spec), tuple(silent)
+
+
+def _silent(document: Document, elements: Collection[str]) -> Iterator[Problem]:
+    """Sections that have nothing to say."""
+    sections = document.value.get("sections")
+    for index, section in enumerate(sections if isinstance(sections, list) else ()):
+        says = isinstance(section, dict) and {"text", "file", *SOURCES} & section.keys()
+        if isinstance(section, dict) and not says and section.get("id") not in elements:
+            message = f"`sections.{index}` has nothing to say: give it `text`, `file`, or a source: "
+            yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))

@@ -1,0 +1,21 @@
+"""How often a section may change: inferred from what it reads, or declared, and then checked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cuecard.agent.section import BUILT_IN
+from cuecard.agent.section_source import is_constant
+from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.model import Tier
+
+RHYTHM: Sequence[Tier] = ("static", "call", "step")
+"""The tiers, from the one that changes least."""
+
+
+def tier_of(reads: Iterable[str], spec: SectionSpec | None = None) -> Tier:
+    """How often what reads these inputs may change; with `spec`, also by its source and its condition."""
+    tiers = {BUILT_IN.get(name, "call") for name in reads}
+    if "step" in tiers:
+        return "step"
+    return "call" if tiers or (spec and not is_constant(spec)) else "static"

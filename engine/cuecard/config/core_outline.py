@@ -1,0 +1,28 @@
+"""The sections of an XML core template as a document, so that agent files can be laid over them as over each other."""
+
+from __future__ import annotations
+
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.errors import Span, TemplateError
+from cuecard.template.outline import find_seams
+from cuecard.template.parser import parse
+from cuecard.template.source import Source
+from cuecard.template.well_formed import document_problems
+
+
+def outline_document(template: SourceText) -> Document | None:
+    """`{sections: [{id: ...}, ...]}` with the place of each element; None for a template that has no outline."""
+    source = Source(template.name, template.text)
+    try:
+        program = parse(source)
+    except (TemplateError, RecursionError):
+        return None
+    if document_problems(source, program):
+        return None
+    root, *seams = find_seams(source, program)
+    values: dict[Path, Span] = {("sections",): source.span(*root.mark)}
+    ids = [seam for seam in seams if not seam.frame]
+    for index, seam in enumerate(ids):
+        values["sections", index] = values["sections", index, "id"] = source.span(*seam.mark)
+    return Document(source.name, source.text, {"sections": [{"id": seam.id} for seam in ids]}, values=values)

@@ -1,0 +1,151 @@
+"""The sections of one agent file laid over those below it: which is changed, added, moved or taken away."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.section_spec import SOURCES
+from cuecard.errors import Problem, did_you_mean
+from cuecard.model import Json
+
+PLACING = ("before", "after", "remove")
+"""Keys of a section that say where an overlay puts it, or that it takes it away."""
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A section of the merged list: where it stands in the base, where in the overlay; either may be missing."""
+
+    base: Path | None
+    top: Path | None
+
+
+@dataclass(slots=True)
+class SectionLayers:
+    """Lays the sections of one file over those of another; `problems` are those of the two lists.
+
+    `removed` is where each section was taken away that is no longer there, as `file:line:column`.
+    """
+
+    base: Document
+    top: Document
+    removed: dict[str, str]
+    problems: list[Problem] = field(default_factory=list)
+
+    def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
+        """The sections of both, in the order of the result."""
+        found = {section_id(item, f"#{i}"): Piece(("sections", i), None) for i, item in enumerate(below)}
+        self.problems += [*_twice(self.base, below), *_twice(self.top, above), *_misplaced(self.top, above)]
+        if self._is_another_list(above, found):
+            return list(found.values())
+        for index, item in enumerate(above):
+            found = self._laid(item, ("sections", index), section_id(item, f"+{index}"), found)
+        return list(found.values())
+
+    def _laid(self, item: Json, path: Path, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
+        entry = item if isinstance(item, dict) else {}
+        if entry.get("remove") is True:
+            if self._known((*path, "id"), name, found):
+                self.removed[name] = _where(self.top, (*path, "id"))
+            return {other: piece for other, piece in found.items() if other != name}
+        known = found.get(name)
+        if known is None and not {"before", "after"} & entry.keys() and self._is_meant_for_another(entry, name, found):
+            self._unknown((*path, "id"), name, found, "to add a section, say `before` or `after` which one it goes")
+            return found
+        found = {**found, name: Piece(known.base if known else None, path)}
+        self.removed.pop(name, None)
+        for key, behind in (("before", 0), ("after", 1)):
+            if key in entry:
+                return self._placed((*path, key), str(entry[key]), behind, name, found)
+        return found
+
+    def _is_meant_for_another(self, entry: dict[str, Json], name: str, found: Collection[str]) -> bool:
+        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
+        says = any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
+        return not says or bool(get_close_matches(name, found, n=1, cutoff=0.8))
+
+    def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
+        others = [other for other in found if other != name]
+        if not self._known(path, anchor, {other: found[other] for other in others}):
+            return found
+        at = others.index(anchor) + behind
+        return {other: found[other] for other in (*others[:at], name, *others[at:])}
+
+    def _known(self, path: Path, name: str, found: dict[str, Piece]) -> bool:
+        if name not in found:
+            self._unknown(path, name, found)
+        return name in found
+
+    def _unknown(self, path: Path, name: str, found: dict[str, Piece], more: str = "") -> None:
+        gone = f"it is taken away at {self.removed[name]}" if name in self.removed else did_you_mean(name, found)
+        hint = "\n".join(line for line in (gone, more, f"the sections below stand at {self._below()}") if line)
+        self.problems.append(
+            self.top.problem(path, "unknown-section", f"there is no section `{name}` below this file", hint)
+        )
+
+    def _below(self) -> str:
+        """Where the sections of the base are written; for those of a template, also where that is named."""
+        naming = self._naming()
+        named = f" (the `template` of {_where(naming, ('template',))})" if naming else ""
+        return _where(self.base, ("sections",)) + named
+
+    def _naming(self) -> Document | None:
+        """The document that names the template, if there is one."""
+        return next((document for document in (self.top, self.base) if document.value.get("template")), None)
+
+    def _is_another_list(self, above: Sequence[Json], found: dict[str, Piece]) -> bool:
+        """Whether this is a list of its own beside a template: none of it says anything about an element."""
+        own = [item for item in above if section_id(item, "") not in found and not set(PLACING) & {*item}]
+        if not self._naming() or len(own) < len(above):
+            return False
+        message = "a list of sections of its own, beside a template"
+        ways = "name them by `id` to change them, say `before` or `after` to add to them, or keep one of the two"
+        hint = f"those stand at {self._below()}\n{ways}"
+        self.problems.append(self.top.problem(("sections",), "two-assemblies", message, hint, key=True))
+        return True
+
+
+def unplaced(document: Document) -> Iterator[Problem]:
+    """Sections of the lowest file that say a place among those below it."""
+    sections = document.value.get("sections")
+    for index, item in enumerate(sections if isinstance(sections, list) else ()):
+        for key in PLACING:
+            if isinstance(item, dict) and key in item:
+                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
+                yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
+
+
+def section_id(item: Json, otherwise: str) -> str:
+    """The id that a section gives itself."""
+    named = item.get("id") if isinstance(item, dict) else None
+    return named if isinstance(named, str) else otherwise
+
+
+def _where(document: Document, path: Path) -> str:
+    span = document.span(path)
+    return f"{document.origin(path).name}:{span.line}:{span.column}"
+
+
+def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that one file names twice, of which only one could be merged."""
+    first: dict[str, Path] = {}
+    for index, item in enumerate(sections):
+        name, path = section_id(item, f"#{index}"), ("sections", index, "id")
+        if name in first:
+            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
+            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
+        first.setdefault(name, path)
+
+
+def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that say two places, or neither yes nor no to `remove`."""
+    for index, item in enumerate(sections):
+        if isinstance(item, dict) and {"before", "after"} <= item.keys():
+            path, hint = ("sections", index, "after"), "keep one of them"
+            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
+        if isinstance(item, dict) and not isinstance(item.get("remove", False), bool):
+            path, hint = ("sections", index, "remove"), "write `remove: true`"
+            yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
