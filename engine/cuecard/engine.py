@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
@@ -20,15 +20,15 @@ from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import make_call, select_history, with_system
+from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
-from cuecard.pipeline.delivery import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
+from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import Summarizer
 from cuecard.pipeline.inputs import check_inputs
-from cuecard.pipeline.manifest import make_manifest
-from cuecard.pipeline.placement import deliver, sealed
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.sections import compose
+from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
 from cuecard.sources.entities import remember
 
@@ -107,20 +107,16 @@ class Engine:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = turn or Turn()
-        now = turn.now or self.clock()
-        selected = select_history(self.agent, turn, self.count)
-        values = check_inputs(self.agent, turn, now, selected.summary)
-        turn = replace(turn, files=values.files) if turn.files else turn
-        chosen, model = self._choose(turn, previous)
-        before = previous.discovered if previous else ()
-        earlier = earlier_tools(self.agent, previous, history, self.count, compacted=compacted)
-        plan = plan_tools(self.agent, turn, history, before, earlier=earlier, frozen=chosen.delivery == "frozen")
-        composed = compose(self.agent, turn, values.values, plan, now, self.count)
-        authority = authority_of(chosen.delivery, turn.host, model)
-        call = make_call(self.agent, turn, values, plan, composed, selected, chosen, authority, self.count.source)
-        if previous is None:
-            return call
-        return continue_conversation(self.agent, call, previous, history, self.count, kept=kept if compacted else None)
+        now, after = turn.now or self.clock(), kept if compacted and previous else None
+        request = CallRequest(self.agent, turn, history, previous, after, now, self.count)
+        chosen = select_history(request)
+        values = check_inputs(request, chosen.summary)
+        request = request.with_files(values.files)
+        delivery = delivery_of(request, self.delivery, self._profile(turn))
+        plan = plan_tools(request, earlier_tools(request), frozen=delivery.name == "frozen")
+        sections = compose(request, values.values, plan.tools)
+        call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
+        return continue_conversation(request, call)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -129,15 +125,9 @@ class Engine:
             call: what `prepare_call` gave.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
         """
-        discovered, dropped = discover_more(self.agent, call.tools, call.initial, history, call.discovered)
-        give = partial(deliver, self.agent, call, count=self.count)
-        budget, protocols, sent, earlier = self.agent.spec.budget, self.agent.protocols, call.sent_tools, call.earlier
-        delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=sent, earlier=earlier)
-        delivered, left_out = sealed(delivered, self.salt), (*dropped, *cuts, *delivered.cuts)
-        manifest = make_manifest(self.agent, call, delivered, shown, discovered, left_out, self.count, self.salt)
-        system = "".join(segment.text for segment in delivered.segments)
-        messages = with_system(call, system)
-        return Step(system, delivered.segments, delivered.appended, manifest.active_tools, manifest, messages)
+        request = StepRequest(self.agent, call, history, self.count, self.salt)
+        discovered, dropped = discover_more(request)
+        return make_step(request, discovered, dropped, fit(request, discovered))
 
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first; none when nothing fits well enough.
@@ -183,12 +173,9 @@ class Engine:
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _choose(self, turn: Turn, previous: Call | None) -> tuple[Choice, ModelProfile]:
-        """The delivery of a call; model profiles are read when a turn names its model, and not before."""
-        wish = wish_of(self.agent, self.delivery, turn)
-        model = profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
-        tokens = partial(instruction_tokens, self.agent, turn, self.count)
-        return choose_delivery(wish, turn.host, model, tokens, chosen_before(previous)), model
+    def _profile(self, turn: Turn) -> ModelProfile:
+        """The profile of the turn's model; profiles are read when a turn names its model, and not before."""
+        return profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
 
     @cached_property
     def _index(self) -> SearchIndex:

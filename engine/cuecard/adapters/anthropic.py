@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cuecard.adapters.placing import Body, Message, homes, initial_tools, order_tools, reminder, system_pieces
+from cuecard.adapters.placing import Body, Message, homes, order_tools, reminder, system_pieces
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 
@@ -91,14 +91,14 @@ def _deferred(tools: list[Body], turns: list[Body], step: Step) -> tuple[list[Bo
     A tool whose search result is no longer among the messages is loaded like a core tool: nothing could reveal it.
     """
     held = {call_id for turn in turns for call_id in _results(turn)}
-    lost = {found.tool for found in step.manifest.discovered if found.after_call_id not in held}
-    loaded = {*initial_tools(step), *lost}
+    lost = {found.tool for found in step.discovered if found.after_call_id not in held}
+    loaded = {*step.initial_tools, *lost}
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [t for t in tools if t.get("name") not in loaded and t.get("type", "custom") == "custom"]
     tools = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]
     names = {tool["name"] for tool in tools if tool.get("defer_loading")}
     revealed: dict[str, list[Body]] = {}
-    for found in step.manifest.discovered:
+    for found in step.discovered:
         if found.tool in names and found.after_call_id is not None:
             reference = {"type": "tool_reference", "tool_name": found.tool}
             revealed.setdefault(found.after_call_id, []).append(reference)

@@ -73,7 +73,7 @@ def chat_request(
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
-    key = f"cuecard-{step.manifest.spec_sha256[:32]}" if cache_key is None else cache_key
+    key = f"cuecard-{step.manifest.configuration.sha256[:32]}" if cache_key is None else cache_key
     return {"model": model.name, "prompt_cache_key": key, **({"tools": tools} if tools else {})}
 
 

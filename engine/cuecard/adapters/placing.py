@@ -135,14 +135,8 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
 
     Discovered tools keep the place they had before, because tools stand before everything else in a cached prefix.
     """
-    first = {name: place for place, name in enumerate(initial_tools(step))}
+    first = {name: place for place, name in enumerate(step.initial_tools)}
     return [dict(tool) for tool in sorted(tools, key=lambda tool: (first.get(_name(tool), len(first)), _name(tool)))]
-
-
-def initial_tools(step: Step) -> tuple[str, ...]:
-    """The tools that were active before anything was discovered."""
-    discovered = {discovery.tool for discovery in step.manifest.discovered}
-    return tuple(name for name in step.active_tools if name not in discovered)
 
 
 def _name(tool: Message) -> str:

@@ -79,7 +79,7 @@ class Cuecard(AbstractCapability[Any]):
         """
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
         previous, results = self.previous, tool_results(ctx.messages)
-        compacted = previous is not None and not holds_all(ctx.messages, previous.sent)
+        compacted = previous is not None and not holds_all(ctx.messages, previous.prompt.sent)
         call = self.engine.prepare_call(turn, results, previous=previous, compacted=compacted)
         if self.on_call:
             self.on_call(call)
@@ -103,7 +103,7 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_step:
             self.on_step(step)
         parameters = request_context.model_request_parameters
-        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery == "rewrite")
+        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.name == "rewrite")
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
@@ -184,7 +184,7 @@ def active_tools(
     order = {name: place for place, name in enumerate(step.active_tools)}
 
     def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in call.initial else 2 if tool.name in order else 1
+        group = 0 if tool.name in call.tools.initial else 2 if tool.name in order else 1
         return group, order.get(tool.name, 0)
 
     return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)
