@@ -9,6 +9,9 @@ from typing import Literal
 from cuecard.model.messages import Message
 from cuecard.model.values import Authority, Delivery, ReloadPolicy, Tier
 
+REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
+"""Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -149,6 +152,7 @@ class Step:
 
     `system` is the text to send, `segments` the same in pieces, `appended` what `append` delivery adds to the messages.
     `messages` is the whole stack, system prompt first, where the host has handed the conversation to the turn.
+    `reminder` is what adapters put around an appended block where no role has more authority than the user.
     """
 
     system: str
@@ -157,3 +161,4 @@ class Step:
     active_tools: tuple[str, ...]
     manifest: Manifest
     messages: tuple[Message, ...] = ()
+    reminder: str = REMINDER
