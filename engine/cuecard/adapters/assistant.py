@@ -44,12 +44,15 @@ def make_assistant(
         on_call: told of the prepared call.
         on_step: told of every step.
     """
-    own = [Tool(acknowledge, description=_said(engine, ACKNOWLEDGE))] if ACKNOWLEDGE in engine.tools else []
+    words = engine.agent.spec.words.tools
+    said = _said(engine, ACKNOWLEDGE, words.acknowledge)
+    own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
+    answer = _said(engine, FINAL_ANSWER, words.final_answer)
     return Agent(
         model,
         deps_type=Turn,
         # A model that answers in plain text has answered: only a tool call carries the turn on.
-        output_type=[ToolOutput(final_answer, name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER)), str],
+        output_type=[ToolOutput(final_answer, name=FINAL_ANSWER, description=answer), str],
         tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
         retries=retries,
         capabilities=[
@@ -75,9 +78,9 @@ def acknowledge(message: str) -> dict[str, Json]:
     return {"acknowledged": message}
 
 
-def _said(engine: Engine, name: str) -> str | None:
+def _said(engine: Engine, name: str, otherwise: str) -> str:
     card = engine.tools.get(name)
-    return (card.description if card else "") or None
+    return (card.description if card else "") or otherwise
 
 
 def _server_tool(card: ToolCard, call_tool: CallTool) -> Tool[Turn]:

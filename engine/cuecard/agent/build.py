@@ -30,7 +30,8 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         raise SpecError(draft.problems)
     listed = draft.listed
     sections = draft.core.sections if draft.core else listed.sections if listed else ()
-    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    words = draft.spec.words.protocols
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words))}
     texts = [source.text for source in (sources.template, *sources.partials) if source]
     return Agent(
         spec=draft.spec,

@@ -9,7 +9,7 @@ from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.placeholders import check_placeholders
 from cuecard.agent.checks.sections import Placed, check_names, place_sections
 from cuecard.agent.checks.trees import Trees, read_trees
-from cuecard.agent.nouns import BUILT_IN, NOTICES, Section
+from cuecard.agent.nouns import BUILT_IN, Section
 from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem, TemplateError
 from cuecard.model import Tier
@@ -38,9 +38,9 @@ Backend: TypeAlias = Literal["cuecard", "pybars3"]
 
 
 def read_core(
-    source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: Backend, tools: frozenset[str]
+    source: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: Backend, names: frozenset[str]
 ) -> Core:
-    """Compile and check a core template. No data may open or close an element named like one of `tools`.
+    """Compile and check a core template. No data may open or close an element of one of the `names`.
 
     Raises:
         TemplateError: with every reason why it does not compile.
@@ -52,7 +52,7 @@ def read_core(
             name=source.name,
             partials=texts,
             escaping=escaping,
-            names=tools | NOTICES,
+            names=names,
             backend=BACKENDS[backend],
         )
         parts = template.outline().parts

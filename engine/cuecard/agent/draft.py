@@ -9,6 +9,7 @@ from typing import TypeVar
 from cuecard.agent.checks.inputs import check_inputs, check_section_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.tools import check_order, check_tools
+from cuecard.agent.checks.words import check_words
 from cuecard.agent.core import Backend, Core, read_core
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.listed import Listed
@@ -20,6 +21,7 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.config.models_file import ModelsFile
+from cuecard.config.words_spec import ENGLISH
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 from cuecard.template import Escaping
@@ -56,7 +58,8 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     backend: Backend = written.backend if written else "cuecard"
     template, partials = sources.template, sources.partials
     cards, named, found = read_instructions(sources.instructions, memo)
-    given = (partials, escaping, backend, named)
+    words = spec.words if spec else ENGLISH
+    given = (partials, escaping, backend, named | words.elements)
     core = _attempt(lambda: memo(read_core, template, *given), problems) if template else None
     listed = Listed(document, spec, sources, memo, named) if document and spec and spec.sections else None
     problems += [*(core.problems if core else ()), *(listed.problems if listed else ())]
@@ -66,6 +69,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
         problems += [
             *document.warnings,
             *refuse_escaped(document),
+            *(check_words(document, spec.words, listed.guard) if listed else ()),
             *(check_inputs(document, spec, core.inputs, sources) if core else ()),
             *(check_section_inputs(document, spec, listed.uses, instructed=_instructed(cards)) if listed else ()),
         ]

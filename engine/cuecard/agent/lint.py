@@ -22,6 +22,7 @@ from cuecard.agent.nouns import PROTOCOLS, Section
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.config.words_spec import ENGLISH
 from cuecard.errors import Problem
 from cuecard.model import CountTokens
 from cuecard.sources.protocols import Protocol, make_protocol, protocols_text
@@ -76,7 +77,8 @@ def _least(spec: SectionSpec | None, cost: int) -> int:
 
 
 def _protocols(draft: Draft) -> dict[str, Protocol]:
-    return {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    words = draft.spec.words if draft.spec else ENGLISH
+    return {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words.protocols))}
 
 
 def _counted(draft: Draft, core: Core, spec: AgentFile, document: Document, count: CountTokens) -> Iterator[Problem]:

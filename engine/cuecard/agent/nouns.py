@@ -20,11 +20,7 @@ WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activ
 SUMMARY = "conversationSummary"
 
 UPDATE = "context-update"
-"""The element around what changed since the conversation began, under `append` delivery."""
-
-WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS = "withdrawn-sections", "withdrawn-tools", "restored-tools"
-NOTICES = frozenset({UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS})
-"""The elements that the engine itself writes into a conversation: no data may open or close one."""
+"""What the id of a block begins with that says what changed since the conversation began, in every language."""
 
 BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SUMMARY: "call", PROTOCOLS: "step"}
 """The placeholders that the engine fills itself, and how often each may change."""
@@ -103,7 +99,7 @@ class Agent:
         """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
         section = next((section for section in self.sections if PROTOCOLS in section.reads), None)
         if section is None:
-            return "the prompt"
+            return self.spec.words.search.prompt
         return f"<{section.id}>" if section.spec is None else f"`{section.spec.title or section.id}`"
 
     def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:

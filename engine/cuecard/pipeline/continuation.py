@@ -11,7 +11,9 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 
-from cuecard.agent import PROTOCOLS, RESTORED_TOOLS, UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, Agent
+from cuecard.agent import PROTOCOLS, UPDATE, Agent
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CountTokens, Cut, History
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import as_before
@@ -79,13 +81,14 @@ def _appended(agent: Agent, call: Call, previous: Call, history: History, count:
     untold = tuple(name for name in call.initial if name not in told)
     news = _news(agent, call, previous, untold)
     gone = [name for name, body in previous.shown.items() if body and not call.shown.get(name)]
-    notices = [news, *_gone(gone, agent), *_notices(told, previous.tools, call.tools)]
+    words = agent.spec.words
+    notices = [news, *_gone(gone, agent), *_notices(told, previous.tools, call.tools, words)]
     return replace(
         call,
         segments=previous.segments,
         messages=as_before(agent, call, previous),
         base=previous.base,
-        sent=(*delivered.appended, *_update("".join(notices), call.turn, count)),
+        sent=(*delivered.appended, *_update("".join(notices), call.turn, count, words)),
         sent_tools=(*sent_tools, *untold),
         shown=call.shown,
     )
@@ -121,24 +124,24 @@ def _gone(names: Sequence[str], agent: Agent) -> Iterator[str]:
     """Which sections of a list no longer hold, by the titles that the model has seen; a template's are always there."""
     if names and agent.spec.sections:
         titles = {section.id: section.spec.title for section in agent.sections if section.spec}
-        told = ", ".join(titles.get(name) or name for name in names)
-        yield f"<{WITHDRAWN_SECTIONS}>\n{told}\n</{WITHDRAWN_SECTIONS}>\n"
+        told = agent.spec.words.listed(titles.get(name) or name for name in names)
+        yield fill(agent.spec.words.notices.withdrawn_sections, {"sections": told})
 
 
-def _notices(told: Iterable[str], before: Collection[str], now: Collection[str]) -> Iterator[str]:
+def _notices(told: Iterable[str], before: Collection[str], now: Collection[str], words: WordsSpec) -> Iterator[str]:
     """Which of the tools that the model was told about have gone, or come back, since the call before."""
     gone = [name for name in told if name in before and name not in now]
     back = [name for name in told if name not in before and name in now]
     if gone:
-        yield f"<{WITHDRAWN_TOOLS}>\n{', '.join(gone)}\n</{WITHDRAWN_TOOLS}>\n"
+        yield fill(words.notices.withdrawn_tools, {"tools": words.listed(gone)})
     if back:
-        yield f"<{RESTORED_TOOLS}>\n{', '.join(back)}\n</{RESTORED_TOOLS}>\n"
+        yield fill(words.notices.restored_tools, {"tools": words.listed(back)})
 
 
-def _update(body: str, turn: int, count: CountTokens) -> tuple[Appended, ...]:
+def _update(body: str, turn: int, count: CountTokens, words: WordsSpec) -> tuple[Appended, ...]:
     """One block, numbered, because the same text may have to be said again later."""
     if not body:
         return ()
-    text = f'<{UPDATE} turn="{turn + 1}">\n{body}</{UPDATE}>\n'
+    text = fill(words.notices.update, {"turn": str(turn + 1), "text": body})
     digest = sha256(text)
     return (Appended(None, text, f"{UPDATE}-{digest[:12]}", count(text), digest, turn),)
