@@ -11,7 +11,7 @@ from cuecard.template.layout_guard import LayoutGuard, guard_layout
 
 
 def check_words(document: Document, words: WordsSpec, guard: LayoutGuard) -> Iterator[Problem]:
-    """An error for each written line of the working memory that looks like a mark of the layout: no data may fake one."""
+    """An error for each line of the working memory that looks like a mark of the layout, which no data may fake."""
     for path, text in _lines(words):
         if path in document.values and guard_layout(text, guard)[0] != text:
             message = f"`{'.'.join(map(str, path))}` looks like a heading or a separator of the layout"
