@@ -115,7 +115,7 @@ class ToolWords(FileModel):
     )
     final_answer: Word = Field(
         "End the turn with this text for the user.",
-        description="describes the tool `final_answer` of the runnable assistant, unless a tool file does",
+        description="describes the tool `final_answer` of the runnable assistant, also behind what a tool file says",
     )
     acknowledge: Word = Field(
         "Tell the user in one sentence what is about to happen.",
