@@ -92,7 +92,7 @@ class Cuecard(AbstractCapability[Any]):
         """The search tool, under the name that the agent file gives it."""
         name, words = self.engine.agent.spec.tools.search.tool, self.engine.agent.spec.words.search
         card = self.engine.tools.get(name)
-        description = (card.description if card else "") or words.description
+        description = card.description if card else words.description
         return FunctionToolset([Tool(self._search, name=name, description=description, prepare=self._described)])
 
     @override

@@ -27,7 +27,7 @@ from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.outside.reading import MAX_BYTES
 from cuecard.outside.skills import read_skill
-from unit.words.foreign import AGENT, TOOLS, english, engine, translated, words
+from unit.words.foreign import AGENT, engine, english, translated, words
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 APPLE = Entity("т", "1", "яблоко")
@@ -212,17 +212,24 @@ def test_an_agent_of_pydantic_ai_hears_nothing_but_words(foreign: Engine) -> Non
 
 
 def test_the_runnable_assistant_describes_its_tools_in_words(tmp_path: Path) -> None:
-    own = {"described": {"acknowledge": {}, "final_answer": {}}}
-    agent = {**AGENT, "tools": {**AGENT["tools"], "core": ["s_1", "acknowledge", "final_answer"]}}
+    described: dict[str, Any] = {"described": {"acknowledge": {}, "final_answer": {}, "t_1": {}}}
+    sections, tools = AGENT["sections"][:2], {**AGENT["tools"], "core": ["acknowledge", "final_answer"]}
+    foreign = engine(tmp_path, {**AGENT, "sections": sections, "tools": tools}, described, words=words())
     model = Model()
 
     async def refuse(tool: str, arguments: Any) -> ToolResult:
         raise AssertionError(tool)
 
-    assistant = make_assistant(
-        engine(tmp_path, agent, {**TOOLS, **own}, words=words()), FunctionModel(model.decide), [], refuse
-    )
+    assistant = make_assistant(foreign, FunctionModel(model.decide), [], refuse)
     asyncio.run(assistant.run("да", deps=Turn(now=NOW)))
 
-    assert {*model.tools} == {"s_1", "acknowledge", "final_answer"}
+    said = {name: tool.description for name, tool in model.tools.items()}
+    spec = WordsSpec()
+    expected = {
+        "s_1": spec.search.description,
+        "acknowledge": spec.tools.acknowledge,
+        "final_answer": spec.tools.final_answer,
+    }
+
+    assert said == translated(expected)
     assert [text for text in model.described() if english(text)] == []

@@ -47,7 +47,7 @@ class SearchWords(FileModel):
         description="the model asked for {limit} tools at once; {most} are allowed, {usual} are usual",
     )
     description: Word = Field(
-        "Find tools by what they can do.", description="describes the search tool, unless a tool file does"
+        "Find tools by what they can do.", description="describes the search tool where no tool file names it"
     )
     query_description: Word = Field(
         "the action as verb and object, two to five words.", description="describes the tool's argument `query`"
