@@ -10,6 +10,7 @@ from pathlib import Path
 from cuecard.agent import Agent, build_agent, usable_skills_of
 from cuecard.catalogue import SearchIndex
 from cuecard.config.models_file import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.errors import Problem
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.model.skills import SkillText
@@ -135,14 +136,14 @@ class Engine:
         Raises:
             InputError: when `limit` is out of range.
         """
-        search = self.agent.spec.tools.search
-        hint = f"Read their instructions in {self.agent.protocol_place} before you call them."
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        hint = fill(words.search.place, {"place": self.agent.protocol_place})
         wanted = search.limit if limit is None else limit
-        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint)
+        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""
-        return remember(memory, results, self.agent.spec.memory)
+        return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
         """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
@@ -155,7 +156,8 @@ class Engine:
         Raises:
             InputError: when the turn names a profile or a variant that does not exist, and for nothing else.
         """
-        return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit)
+        usable = usable_skills_of(self.agent, turn or Turn())
+        return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 
     def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
         """The turn with the summary of its conversation, made anew if the history policy asks for that.

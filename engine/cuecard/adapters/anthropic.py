@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
 from cuecard.adapters.placing import Body, Message, homes, order_tools, reminder, system_pieces
@@ -51,7 +52,7 @@ def request(
 def _place(turns: list[Body], step: Step, model: ModelProfile) -> list[Body]:
     """The messages with the blocks in their places; those of an earlier request are taken out first."""
     by_system = model.mid_conversation != "user"
-    make = str if by_system else reminder
+    make = str if by_system else partial(reminder, form=step.reminder)
     role = "system" if by_system else "user"
     texts = {make(block.text) for block in step.appended}
     bare = [_without(turn, texts) if turn["role"] == role else turn for turn in turns]

@@ -95,7 +95,7 @@ def _place(
     role = model.mid_conversation
 
     def block(text: str) -> Body:
-        return {"role": role, "content": reminder(text) if role == "user" else text}
+        return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
     bare = [message for message in messages if message not in first]
     return place_after(bare, step.appended, block, results=results, is_user=_is_user)

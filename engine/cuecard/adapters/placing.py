@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cuecard.config.models_file import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Segment, Step
+from cuecard.model.prompt import REMINDER
 from cuecard.pipeline.segments import stable_part
 
 Message: TypeAlias = Mapping[str, Any]
@@ -19,12 +21,13 @@ Body: TypeAlias = dict[str, Any]
 """A request body, or a part of one."""
 
 
-def reminder(text: str) -> str:
+def reminder(text: str, form: str = REMINDER) -> str:
     """A block for places where no role has more authority than the user: the documented fallback for Claude.
 
-    Anything that writes into user turns can forge it, so a role with authority is always the first choice.
+    Anything that writes into user turns can forge it, so a role with authority is always the first choice. `form` is
+    the `reminder` of the step.
     """
-    return f"<system-reminder>\n{text}</system-reminder>\n"
+    return fill(form, {"text": text})
 
 
 def homes(

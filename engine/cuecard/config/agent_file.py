@@ -11,6 +11,7 @@ from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, Names, Texts, ToolName, as_tuple
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
 
 
@@ -152,6 +153,7 @@ class AgentFile(FileModel):
     delivery: DeliveryWish = Field(
         "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
     )
+    words: WordsSpec = Field(WordsSpec(), description="what the engine itself says to the model; English when left out")
     models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",

@@ -7,6 +7,9 @@ from typing import Literal, Protocol
 
 from cuecard.model.values import Tier
 
+REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
+"""Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:

@@ -24,6 +24,7 @@ class _StoredStep:
     initial_tools: tuple[str, ...]
     discovered: tuple[Discovery, ...]
     messages: tuple[Message, ...]
+    reminder: str
     manifest: Manifest
 
 
@@ -39,6 +40,7 @@ class Step:
         initial_tools: those of them that were active before anything was discovered in this run.
         discovered: the others, each with the search result that named it first.
         messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
+        reminder: what adapters put around an appended block where no role has more authority than the user.
         record: makes the manifest.
     """
 
@@ -49,6 +51,7 @@ class Step:
     initial_tools: tuple[str, ...]
     discovered: tuple[Discovery, ...]
     messages: tuple[Message, ...]
+    reminder: str
     record: Callable[[], Manifest] = field(repr=False, compare=False)
 
     @cached_property

@@ -10,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from cuecard.agent import PROTOCOLS, RESTORED_TOOLS, UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, Agent
+from cuecard.agent import PROTOCOLS, UPDATE, Agent
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CountTokens, Cut
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.fingerprints import sha256
@@ -77,12 +79,13 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
     untold = tuple(name for name in call.tools.initial if name not in told)
     before, now = previous.prompt.shown, call.prompt.shown
     gone = [name for name, body in before.items() if body and not now.get(name)]
-    notices = _notices(told, previous.tools.available, call.tools.available)
+    words = agent.spec.words
+    notices = _notices(told, previous.tools.available, call.tools.available, words)
     news = "".join([_news(agent, call, previous, untold), *_gone(gone, agent), *notices])
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,
-        sent=(*last.placed.appended, *_update(news, call.turn, request.count)),
+        sent=(*last.placed.appended, *_update(news, call.turn, request.count, words)),
         messages=as_before(call, previous, {section.id for section in agent.sections}),
     )
     return replace(call, prompt=prompt, tools=replace(call.tools, base=previous.tools.base, sent=(*sent, *untold)))
@@ -115,24 +118,24 @@ def _gone(names: Sequence[str], agent: Agent) -> Iterator[str]:
     """Which sections no longer hold, by the titles that the model has seen, or by their ids."""
     if names:
         titles = {section.id: section.spec.title for section in agent.sections}
-        told = ", ".join(titles.get(name) or name for name in names)
-        yield f"<{WITHDRAWN_SECTIONS}>\n{told}\n</{WITHDRAWN_SECTIONS}>\n"
+        told = agent.spec.words.listed(titles.get(name) or name for name in names)
+        yield fill(agent.spec.words.notices.withdrawn_sections, {"sections": told})
 
 
-def _notices(told: Iterable[str], before: Collection[str], now: Collection[str]) -> Iterator[str]:
+def _notices(told: Iterable[str], before: Collection[str], now: Collection[str], words: WordsSpec) -> Iterator[str]:
     """Which of the tools that the model was told about have gone, or come back, since the call before."""
     gone = [name for name in told if name in before and name not in now]
     back = [name for name in told if name not in before and name in now]
     if gone:
-        yield f"<{WITHDRAWN_TOOLS}>\n{', '.join(gone)}\n</{WITHDRAWN_TOOLS}>\n"
+        yield fill(words.notices.withdrawn_tools, {"tools": words.listed(gone)})
     if back:
-        yield f"<{RESTORED_TOOLS}>\n{', '.join(back)}\n</{RESTORED_TOOLS}>\n"
+        yield fill(words.notices.restored_tools, {"tools": words.listed(back)})
 
 
-def _update(body: str, turn: int, count: CountTokens) -> tuple[Appended, ...]:
+def _update(body: str, turn: int, count: CountTokens, words: WordsSpec) -> tuple[Appended, ...]:
     """One block, numbered, because the same text may have to be said again later."""
     if not body:
         return ()
-    text = f'<{UPDATE} turn="{turn + 1}">\n{body}</{UPDATE}>\n'
+    text = fill(words.notices.update, {"turn": str(turn + 1), "text": body})
     digest = sha256(text)
     return (Appended(None, text, f"{UPDATE}-{digest[:12]}", count(text), digest, turn),)

@@ -51,7 +51,7 @@ def check_inputs(request: CallRequest, summary: str = "") -> Values:
         problems += refuse_controls([asdict(entity) for entity in turn.memory.entities], "turn.memory")
     if problems:
         raise InputError(problems)
-    memory, cuts = memory_text(turn.memory, agent.spec.memory)
+    memory, cuts = memory_text(turn.memory, agent.spec.memory, agent.spec.words.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     cleaned, marks = _guarded(cleaned, declared, agent.layout.guard)

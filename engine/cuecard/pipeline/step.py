@@ -33,5 +33,6 @@ def make_step(
         initial_tools=call.tools.initial,
         discovered=discovered,
         messages=with_system(call, placed.system),
+        reminder=request.agent.spec.words.notices.reminder,
         record=partial(make_manifest, request, parts),
     )

@@ -13,10 +13,11 @@ from cuecard.config.history_spec import (
     TokenHistory,
     WindowHistory,
 )
+from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.cutoff import Cutoff, blocks, fits, last, newest, window
-from cuecard.pipeline.history.text import cost, fill, prefixed
+from cuecard.pipeline.history.text import cost, prefixed
 from cuecard.pipeline.history.units import LeftOut, Unit, units
 
 
