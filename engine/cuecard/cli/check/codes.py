@@ -99,7 +99,7 @@ CODES: Mapping[str, str] = {
     "unknown-selection": "A profile or a variant that the agent file does not have.",
     "unknown-zone": "A time zone that does not exist.",
     "unknown-locale": "A locale that does not exist.",
-    "no-locales": "A locale is named, and Babel is not installed.",
+    "no-locales": "A locale other than English, or a time with the name of its zone, and Babel is not installed.",
     "bad-message": "A message of the conversation that is none.",
     "bad-metadata": "Metadata of a turn with a value that JSON does not have.",
     "missing-value": "A path in the template that leads to nothing.",
