@@ -110,6 +110,10 @@ Template = Annotated[
 ]
 
 
+VERSION = 1
+"""Raised whenever agent files get a meaning that older versions of cuecard would misread."""
+
+
 def _named_somewhere(schema: dict[str, Any]) -> None:
     """For editors, which see one file alone: a file that extends others may leave the name to them."""
     schema.pop("required", None)
@@ -121,6 +125,7 @@ class AgentFile(FileModel):
 
     model_config = ConfigDict(json_schema_extra=_named_somewhere)
 
+    version: int = Field(VERSION, ge=1, le=VERSION, description="the version of this file's format")
     agent: Name = Field(description="the agent's name")
     extends: Texts = Field(
         (), description="agent files that this one is laid over, relative to it; of several the later wins"

@@ -8,7 +8,7 @@ from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryC
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
-from cuecard.pipeline.history.stack import stack
+from cuecard.pipeline.history.stack import TurnMessages, stack
 from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import call_messages
 from cuecard.pipeline.request import CallRequest
@@ -43,7 +43,8 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     """
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
-    stacked = stack(system, parts.history, turn.metadata, turn.message, agent.spec.messages, ephemeral=turn.ephemeral)
+    added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
+    stacked = stack(system, parts.history, added, agent.spec.messages)
     return Call(
         configuration=Configuration(agent.spec.agent, agent.sha256, turn.profile, turn.variant, turn.reload),
         delivery=parts.delivery,

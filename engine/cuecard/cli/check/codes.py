@@ -26,6 +26,7 @@ CODES: Mapping[str, str] = {
     "unknown-key": "A key that the file does not have.",
     "missing-key": "A key that the file must have.",
     "wrong-value": "A value of the wrong type, or out of range.",
+    "newer-version": "An agent file of a later version than this cuecard reads.",
     # tools and their instructions
     "unknown-tool": "A name that no tool has: in `core` an error, in BEFORE, AFTER, NEXT or GOTCHA a warning.",
     "duplicate-tool": "A tool with instructions in two places.",
