@@ -113,6 +113,6 @@ def _problem(error: Any) -> Problem:
     return Problem(
         code="bad-call",
         message=f"`{place}`: {error['msg']}",
-        hint="pass on what Call.to_json() gave, unchanged",
+        advice="pass on what Call.to_json() gave, unchanged",
         name="Call.from_json",
     )

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from cuecard.errors import Problem, Span, SpecError
+from cuecard.errors import DidYouMean, Problem, Span, SpecError
 from cuecard.model import Json
 
 MAX_CHARACTERS = 256 * 1024
@@ -67,14 +67,14 @@ class Document:
         return not isinstance(value, (dict, list)) and value is not None
 
     def problem(
-        self, path: Path, code: str, message: str, hint: str = "", *, key: bool = False, **more: Any
+        self, path: Path, code: str, message: str, hint: str | DidYouMean = "", *, key: bool = False, **more: Any
     ) -> Problem:
         """A problem at a path of this document."""
         origin = self.origin(path)
         return problem_at(origin.name, origin.text, self.span(path, key=key), code, message, hint, **more)
 
 
-def problem_at(name: str, text: str, span: Span, code: str, message: str, hint: str = "", **more: Any) -> Problem:
+def problem_at(name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean = "", **more: Any) -> Problem:
     """A problem at a place of a text, with its line."""
     lines = text.splitlines()
     source = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
