@@ -12,6 +12,9 @@ MAX_CHARACTERS = 256 * 1024
 MAX_DEPTH = 32
 MAX_NODES = 20_000
 
+_STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
+"""How much deeper the next value stands."""
+
 
 def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
     """The events, of which no more are read than the limits allow: what comes after may be millions of brackets.
@@ -27,14 +30,13 @@ def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
 
 
 def _problems(events: Iterable[Event], text: str, name: str, found: list[Event]) -> Iterator[Problem]:
-    depth = nodes = -2  # the stream and the document
-    documents = 0
+    depth = nodes = documents = 0
     for event in events:
         found.append(event)
         kind = type(event).__name__
-        begins = kind.endswith("StartEvent")
-        nodes += begins or kind == "ScalarEvent"
-        depth += begins - kind.endswith("EndEvent")
+        step = _STEPS.get(kind, 0)
+        depth += step
+        nodes += step > 0 or kind == "ScalarEvent"
         documents += kind == "DocumentStartEvent"
         over = _over(depth, nodes)
         refused = over or _refusal(event, kind, documents)
