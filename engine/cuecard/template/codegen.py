@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.template.code import At, Branch, Function
+from cuecard.template.code import SURROUNDINGS, At, Branch, Function
 from cuecard.template.codegen_calls import CallWriter
+from cuecard.template.loop import BOOLEANS, Loop
 from cuecard.template.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
 from cuecard.template.source import Source
@@ -44,7 +45,7 @@ class _Writer(CallWriter):
         super().__init__(source, rules)
         self.finished: list[str] = []
         self.functions = 0
-        self.plain: set[str] = set()  # functions that need nothing but their context
+        self.taken: dict[str, set[str]] = {}  # by function, what it must be given beside its context
 
     # -- functions
 
@@ -58,15 +59,14 @@ class _Writer(CallWriter):
         self.finished += [f"    return {name}(c0, d, s0, b, {environment})"]
         return "main"
 
-    def function(self, program: Program, params: tuple[tuple[str, ...], ...]) -> str:
+    def function(self, program: Program, params: tuple[tuple[str, ...], ...], function: Function | None = None) -> str:
         """Write a program as a function; its name."""
         self.functions += 1
         name = f"p{self.functions}"
-        at = At(Function(), (program.block_params, *params) if program.block_params else params)
+        at = At(function or Function(), (program.block_params, *params) if program.block_params else params)
         self.body(program, at)
         self.finished += at.function.written(name)
-        if not at.function.reads_frame:
-            self.plain.add(name)
+        self.taken[name] = at.function.takes()
         return name
 
     def branch(self, program: Program | None, at: At) -> str:
@@ -77,7 +77,7 @@ class _Writer(CallWriter):
 
     def bind(self, function: str, program: Program, at: At) -> str:
         """A function with all that is in reach where it is written."""
-        at.function.reads_frame = True
+        at.function.use(*SURROUNDINGS)
         environment = self.inlines(program, at.params, function)
         return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
 
@@ -136,7 +136,11 @@ class _Writer(CallWriter):
 
     def mustache(self, node: Mustache, at: At) -> None:
         printer = "E" if node.escaped else "A" if node.start in self.rules.attributes else "T"
-        at.function.put(f"{printer}({self.invoke(node.call, at)}, {self.place(node)})")
+        value = self.invoke(node.call, at)
+        printed = f"{printer}({value}, {self.place(node)})"
+        if node.escaped and isinstance(at.function, Loop):
+            printed = at.function.printed(value, printed)
+        at.function.put(printed)
 
     def partial(self, node: Partial, at: At) -> None:
         call = node.call
@@ -155,7 +159,7 @@ class _Writer(CallWriter):
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
         block = self.branch(node.program, at)
-        at.function.reads_frame = True
+        at.function.use("d", "s", "k")
         place = self.place(node)
         at.function.put(f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place})")
 
@@ -185,10 +189,17 @@ class _Writer(CallWriter):
     def loop(self, name: str, node: Block, at: At) -> str:
         """What `each` or `with` prints: a text, or None."""
         value, place, program = self.value(node.call.params[0], at), self.place(node.call), node.program or Program([])
+        if name == "each" and not _inline_partials(program):
+            function = self.function(program, at.params, Loop(names_items=bool(program.block_params)))
+            return f"loop({value}, {function}, {place}{self.given(function, at)})"
         function = self.function(program, at.params)
-        if name == "each" and function in self.plain and not _inline_partials(program):
-            return f"walk({value}, {function}, {place})"
         return f"{'each' if name == 'each' else 'within'}({value}, {self.bind(function, program, at)}, {place})"
+
+    def given(self, function: str, at: At) -> str:
+        """The further arguments of a function: what it takes, and no more."""
+        taken = self.taken[function]
+        at.function.use(*taken)
+        return "".join(f", {name if name in taken else None}" for name in SURROUNDINGS) if taken else ""
 
     def condition(self, name: str, node: Block, at: At) -> None:
         program = node.program or node.inverse
@@ -199,7 +210,11 @@ class _Writer(CallWriter):
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")
         extra = f", include_zero=not falsy({zero}, {place})" if zero else ""
         then, other = self.inline(node.program, at.inside()), self.inline(node.inverse, at.inside())
-        at.function.choose(f"{'' if name == 'unless' else 'not '}falsy({value}, {place}{extra})", then, other)
+        negated = "" if name == "unless" else "not "
+        test = f"{negated}falsy({value}, {place}{extra})"
+        if value in BOOLEANS:
+            test = value if negated else f"not {value}"
+        at.function.choose(test, then, other)
 
     def section(self, node: Block, at: At) -> None:
         """`{{#x}}` of a value: JavaScript's blockHelperMissing, or the one that was supplied."""

@@ -24,3 +24,8 @@ def escape_html(text: str) -> str:
     if "=" in text:
         text = text.replace("=", "&#x3D;")
     return text
+
+
+def needs_escape(text: str) -> bool:
+    """Whether escaping would change a text."""
+    return "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text

@@ -9,7 +9,7 @@ from cuecard.template.codegen import Generated, generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
 from cuecard.template.runtime import Runtime, found_in, log
-from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, outer, up
+from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
 from cuecard.template.source import Source
 from cuecard.template.values import is_nothing, lookup
 
@@ -27,7 +27,7 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
 def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
     """The main function. Nothing is reachable from it but these names."""
     namespace: dict[str, Any] = {
-        "__builtins__": {"dict": dict, "type": type},
+        "__builtins__": {"dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
         "A": runtime.attribute,
         "D": found_in,
         "E": runtime.html,
@@ -40,20 +40,23 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "P": runtime.param,
         "S": runtime.strict,
         "T": runtime.bare,
+        "are_clean": runtime.are_clean,
         "call": runtime.call,
         "each": runtime.each,
         "fail": runtime.fail,
         "falsy": runtime.falsy,
         "log": log,
         "lookup": runtime.lookup,
+        "loop": runtime.loop,
+        "frame": frame,
         "nothing": is_nothing,
         "outer": outer,
         "partial": runtime.partial,
+        "push": push,
         "section": runtime.section,
         "text": runtime.text,
         "uncalled": runtime.uncalled,
         "up": up,
-        "walk": runtime.walk,
         "within": runtime.within,
         **generated.constants,
     }

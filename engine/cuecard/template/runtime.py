@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
 from cuecard.template.guard import Escaping, Trusted, escape_text
-from cuecard.template.html import escape_html
-from cuecard.template.scope import Data, Env, Fn, Options, PartialBlock, PartialBody, Scope, frame, push
+from cuecard.template.html import escape_html, needs_escape
+from cuecard.template.scope import Data, Env, Fn, LoopBody, Options, PartialBlock, PartialBody, Scope, frame, push
 from cuecard.template.source import Source
 from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
 
@@ -21,6 +21,9 @@ MAX_PARTIALS = 100
 
 MAX_OUTPUT = 10_000_000
 """How many characters a template may print."""
+
+_TOGETHER = 16
+"""How many items a loop renders before it looks how much it has printed."""
 
 _EXACT = 10**15
 """Below this, JavaScript writes an integer as Python does."""
@@ -86,19 +89,28 @@ class Runtime:
     def html(self, value: Json, place: int) -> str:
         """`{{x}}`: escaped as Handlebars does; trusted text as it is."""
         kind = type(value)
-        if kind is str:
-            text: str = value
-        elif kind is int and -_EXACT < value < _EXACT:
+        if kind is int and -_EXACT < value < _EXACT:
             return str(value)
-        elif isinstance(value, Trusted):
-            return value
-        else:
-            text = self.text(value, place)
+        if kind is not str:
+            if isinstance(value, Trusted):
+                return value
+            value = self.text(value, place)
+        text: str = value
         # One test per character: most values are clean, and each test is a fast search.
         if "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text:
             text = escape_html(text)
         # Only other characters can look like an angle.
-        return text if text.isascii() else escape_text(text, self.names, mode=self.escaping)
+        return text if text.isascii() or not self.names else escape_text(text, self.names, mode=self.escaping)
+
+    def are_clean(self, values: Sequence[Json]) -> bool:
+        """Whether `html` prints each of these as it is: one look at a few short texts is cheaper than one at each."""
+        if type(values[0]) is not str:
+            return False
+        try:
+            text = "".join(values)
+        except TypeError:
+            return False
+        return (text.isascii() or not self.names) and not needs_escape(text)
 
     def bare(self, value: Json, place: int) -> str:
         """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
@@ -134,7 +146,8 @@ class Runtime:
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
         """What `if` takes for no."""
-        if value is True or value is False or value is None:
+        kind = type(value)
+        if kind is str or kind is bool or kind is list or value is None:
             return not value
         try:
             return is_falsy(value, include_zero=include_zero)
@@ -164,13 +177,21 @@ class Runtime:
             pieces.append(piece)
         return "".join(pieces)
 
-    def walk(self, value: Json, body: Callable[[Json], str], place: int) -> str | None:
-        """`{{#each}}` of a body that reads nothing but its item."""
-        items, pieces, size = self.items(value, place)[1], [], 0
+    def loop(
+        self,
+        value: Json,
+        body: LoopBody,
+        place: int,
+        *around: Any,
+    ) -> str | None:
+        """`{{#each}}`, a few items at a time, so that what it prints is bounded; None when there is nothing to walk."""
+        keys, items = self.items(value, place)
         if not items:
             return None
-        for item in items:
-            piece = body(item)
+        pieces, size, last = [], 0, len(items) - 1
+        for first in range(0, len(items), _TOGETHER):
+            beyond = first + _TOGETHER
+            piece = body(items[first:beyond], keys[first:beyond], first, last, *around)
             size += len(piece)
             if size > MAX_OUTPUT:
                 self.too_much(place)
@@ -179,6 +200,8 @@ class Runtime:
 
     def items(self, value: Json, place: int) -> tuple[Sequence[Json], Sequence[Json]]:
         """The keys and values that `each` walks."""
+        if type(value) is list:
+            return range(len(value)), value
         try:
             return items_of(value)
         except NotData:
