@@ -19,12 +19,19 @@ _INLINED = 8
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Python source, the name of its main function, the places that it names by number, and what it refers to."""
+    """Python source, the name of its main function, the places that it names by number, and what it refers to.
+
+    Attributes:
+        included: the plain partials that it calls, each with the place of the call, by variable.
+        context_only: what it prints depends on nothing but its context.
+    """
 
     source: str
     entry: str
     places: list[tuple[int, int]]
     constants: dict[str, Any]
+    included: dict[str, tuple[str, int]]
+    context_only: bool
 
 
 def generate(program: Program, source: Source, rules: Rules) -> Generated:
@@ -37,7 +44,9 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
-    return Generated("\n".join(writer.finished), entry, writer.places, writer.constants)
+    context_only = not writer.taken.get(entry, SURROUNDINGS)
+    source_code = "\n".join(writer.finished)
+    return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only)
 
 
 class _Writer(CallWriter):
@@ -45,6 +54,7 @@ class _Writer(CallWriter):
         super().__init__(source, rules)
         self.finished: list[str] = []
         self.functions = 0
+        self.included: dict[str, tuple[str, int]] = {}
         self.taken: dict[str, set[str]] = {}  # by function, what it must be given beside its context
 
     # -- functions
@@ -81,7 +91,7 @@ class _Writer(CallWriter):
         environment = self.inlines(program, at.params, function)
         return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
 
-    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> str:
+    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str, around: str = "b") -> str:
         """The environment of a program: with its inline partials, which see what is around the program, as in
         Handlebars.js: not its context, nor the names of its block parameters.
         """
@@ -97,13 +107,13 @@ class _Writer(CallWriter):
                 self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
             content = block.program or Program([])
             body = self.function(content, within)
-            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body)) != "k" else ""
+            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body, b)) != "k" else ""
             key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
             fn = f"Fn({body}, d, s, {b}, k{own})"
             at.function.add(f"k.partials[text({key}, {self.place(block)})] = {fn}.as_partial")
         lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
         self.finished += [*lines[:-1], "    return k"]
-        return f"x{name}(c, d, s, b, k)"
+        return f"x{name}(c, d, s, {around}, k)"
 
     def inline(self, program: Program | None, at: At) -> Branch:
         """A branch that keeps its context, written into the same function."""
@@ -158,10 +168,21 @@ class _Writer(CallWriter):
                 self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
-        block = self.branch(node.program, at)
-        at.function.use("d", "s", "k")
-        place = self.place(node)
-        at.function.put(f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place})")
+        if isinstance(call.head, Call) or call.head.original not in self.rules.plain or node.program is not None:
+            block = self.branch(node.program, at)
+            at.function.use("d", "s", "k")
+            at.function.put(
+                f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {self.place(node)})"
+            )
+        else:
+            at.function.put(self.include(node, call.head.original, context, pairs))
+
+    def include(self, node: Partial, name: str, context: str, pairs: str) -> str:
+        """The text of a plain partial, which needs nothing but its context."""
+        variable = f"m{len(self.included)}"
+        self.included[variable] = name, self.place(node)
+        context = context if pairs == "None" else f"extended({context}, {pairs})"
+        return f"indented({variable}({context}), {node.indent!r})" if node.indent else f"{variable}({context})"
 
     # -- blocks
 
@@ -198,8 +219,12 @@ class _Writer(CallWriter):
     def given(self, function: str, at: At) -> str:
         """The further arguments of a function: what it takes, and no more."""
         taken = self.taken[function]
+        if "r" in taken and not isinstance(at.function, Loop):
+            taken = taken - {"r"} | {"d"}
         at.function.use(*taken)
-        return "".join(f", {name if name in taken else None}" for name in SURROUNDINGS) if taken else ""
+        data = "d" if "d" in taken else "e" if "r" in taken else "None"
+        rest = (name if name in taken else "None" for name in SURROUNDINGS[1:])
+        return f", {', '.join((data, *rest))}" if taken else ""
 
     def condition(self, name: str, node: Block, at: At) -> None:
         program = node.program or node.inverse

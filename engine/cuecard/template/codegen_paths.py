@@ -78,7 +78,11 @@ class PathWriter:
             if not depth and path.parts[:1] and path.parts[0] in DATA:
                 function.use(*(name for name in "iy" if name in DATA[path.parts[0]]))
                 return DATA[path.parts[0]], path.parts[1:]
-            frame, depth = "e", max(depth - 1, 0)
+            if not depth and (path.parts[:1] == ("root",) or not self.rules.strict):
+                function.use("r")
+                return "e", path.parts
+            # A name that is not there is told with all that are: those of the loop, too.
+            frame, depth = ("e", depth - 1) if depth else ("d", 0)
         function.use(frame)
         return (f"up({frame}, {depth})" if depth else frame), path.parts
 

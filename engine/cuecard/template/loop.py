@@ -36,8 +36,8 @@ class Loop(Function):
         return f"({'y' if plain == 'x' else 'c'} if {plain} else {escaped})"
 
     def takes(self) -> set[str]:
-        """Which of its surroundings it must be given."""
-        needed = {"e": "d", "d": "d", "s": "s", "t": "s", "g": "s", "q": "s", "a": "b", "b": "b", "k": "k"}
+        """Which of its surroundings it must be given; `r` is `@data` that no loop writes, so that any frame will do."""
+        needed = {"r": "r", "e": "d", "d": "d", "s": "s", "t": "s", "g": "s", "q": "s", "a": "b", "b": "b", "k": "k"}
         return {needed[name] for name in self.uses if name in needed}
 
     def written(self, name: str, first: Iterable[str] = ()) -> list[str]:

@@ -8,7 +8,7 @@ from cuecard.template.backend import Code
 from cuecard.template.codegen import Generated, generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
-from cuecard.template.runtime import Runtime, found_in, log
+from cuecard.template.runtime import Runtime, extended, found_in, indented, log
 from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
 from cuecard.template.source import Source
 from cuecard.template.values import is_nothing, lookup
@@ -21,7 +21,7 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
     generated = generate(program, source, rules)
-    return Code(generated.places, lambda runtime: _load(source.name, generated, runtime))
+    return Code(generated.places, lambda runtime: _load(source.name, generated, runtime), generated.context_only)
 
 
 def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
@@ -44,11 +44,13 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "call": runtime.call,
         "each": runtime.each,
         "fail": runtime.fail,
+        "extended": extended,
         "falsy": runtime.falsy,
         "log": log,
         "lookup": runtime.lookup,
         "loop": runtime.loop,
         "frame": frame,
+        "indented": indented,
         "nothing": is_nothing,
         "outer": outer,
         "partial": runtime.partial,
@@ -59,6 +61,7 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "up": up,
         "within": runtime.within,
         **generated.constants,
+        **{variable: runtime.include(*called) for variable, called in generated.included.items()},
     }
     code = compile(generated.source, f"<template {name!r}>", "exec", dont_inherit=True)
     exec(code, namespace)  # noqa: S102 - our own code: text of a template is in it only as literals
