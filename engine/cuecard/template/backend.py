@@ -15,10 +15,14 @@ from cuecard.template.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render."""
+    """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render.
+
+    `context_only`: what it prints depends on nothing but its context.
+    """
 
     places: list[tuple[int, int]]
     load: Callable[[Runtime], Body]
+    context_only: bool = False
 
 
 Backend: TypeAlias = Callable[[Program, Source, Rules], Code]

@@ -8,6 +8,12 @@ from dataclasses import dataclass, field, replace
 _RUN = 200
 """How many pieces of text one line appends."""
 
+SURROUNDINGS = ("d", "s", "b", "k")
+"""What a function is given beside its context: `@data`, scope, block parameters, environment."""
+
+BOXED = "(N if c is None else c)"
+"""The context where null is an object."""
+
 
 @dataclass(frozen=True, slots=True)
 class Branch:
@@ -24,16 +30,22 @@ class Function:
     Pieces of text and values wait until a block follows, so that a run of them costs one operation.
 
     Attributes:
-        reads_context: whether it looks up names in its context.
-        reads_frame: whether it needs anything but its context.
+        uses: the variables that it reads: of what it is given all but the context, and `f`, whether that is a mapping.
     """
 
     lines: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
     indent: int = 1
     temporaries: int = 0
-    reads_context: bool = False
-    reads_frame: bool = False
+    uses: set[str] = field(default_factory=set)
+
+    def use(self, *names: str) -> None:
+        """Note that these variables are read."""
+        self.uses.update(names)
+
+    def takes(self) -> set[str]:
+        """Which of its surroundings it must be given."""
+        return self.uses.intersection(SURROUNDINGS)
 
     def put(self, piece: str) -> None:
         """Print the value of an expression, which must be text."""
@@ -64,7 +76,7 @@ class Function:
     def choose(self, test: str, then: Branch, other: Branch) -> None:
         """Print one branch or the other: in one expression if both are just runs of pieces."""
         if not then.lines and not other.lines:
-            self.put(f"({_joined(then.pieces)} if {test} else {_joined(other.pieces)})")
+            self.put(f"({joined(then.pieces)} if {test} else {joined(other.pieces)})")
             return
         for head, branch in ((f"if {test}:", then), ("else:", other)):
             self.add(head)
@@ -84,10 +96,10 @@ class Function:
         head = [
             f"def {name}(c, d=None, s=None, b=None, k=None):",
             *first,
-            *(["    f = type(c) is dict"] if self.reads_context else []),
+            *(["    f = type(c) is dict"] if "f" in self.uses else []),
         ]
         if not self.lines:
-            return [*head, f"    return {_joined(self.pieces)}"]
+            return [*head, f"    return {joined(self.pieces)}"]
         self.flush()
         return [*head, "    o = []", *self.lines, "    return ''.join(o)"]
 
@@ -109,10 +121,11 @@ class At:
 
     def context(self) -> str:
         """The code of the context itself."""
-        return "(N if c is None else c)" if self.boxed else "c"
+        return BOXED if self.boxed else "c"
 
 
-def _joined(pieces: list[str]) -> str:
+def joined(pieces: list[str]) -> str:
+    """The code of a text of pieces."""
     if len(pieces) == 1 and pieces[0].startswith(("'", '"')):
         return pieces[0]  # a literal; a value on its own must go through `join`, which makes trusted text plain
     return f"''.join(({', '.join(pieces)},))" if pieces else "''"

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.template.code import At, Branch, Function
+from cuecard.template.code import SURROUNDINGS, At, Branch, Function
 from cuecard.template.codegen_calls import CallWriter
+from cuecard.template.loop import BOOLEANS, Loop
 from cuecard.template.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
 from cuecard.template.source import Source
@@ -18,12 +19,19 @@ _INLINED = 8
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """Python source, the name of its main function, the places that it names by number, and what it refers to."""
+    """Python source, the name of its main function, the places that it names by number, and what it refers to.
+
+    Attributes:
+        included: the plain partials that it calls, each with the place of the call, by variable.
+        context_only: what it prints depends on nothing but its context.
+    """
 
     source: str
     entry: str
     places: list[tuple[int, int]]
     constants: dict[str, Any]
+    included: dict[str, tuple[str, int]]
+    context_only: bool
 
 
 def generate(program: Program, source: Source, rules: Rules) -> Generated:
@@ -36,7 +44,9 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
-    return Generated("\n".join(writer.finished), entry, writer.places, writer.constants)
+    context_only = not writer.taken.get(entry, SURROUNDINGS)
+    source_code = "\n".join(writer.finished)
+    return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only)
 
 
 class ProgramWriter(CallWriter):
@@ -47,7 +57,8 @@ class ProgramWriter(CallWriter):
         super().__init__(source, rules)
         self.finished: list[str] = []
         self.functions = 0
-        self.plain: set[str] = set()  # functions that need nothing but their context
+        self.included: dict[str, tuple[str, int]] = {}
+        self.taken: dict[str, set[str]] = {}  # by function, what it must be given beside its context
 
     # -- functions
 
@@ -61,15 +72,14 @@ class ProgramWriter(CallWriter):
         self.finished += [f"    return {name}(c0, d, s0, b, {environment})"]
         return "main"
 
-    def function(self, program: Program, params: tuple[tuple[str, ...], ...]) -> str:
+    def function(self, program: Program, params: tuple[tuple[str, ...], ...], function: Function | None = None) -> str:
         """Write a program as a function; its name."""
         self.functions += 1
         name = f"p{self.functions}"
-        at = At(Function(), (program.block_params, *params) if program.block_params else params)
+        at = At(function or Function(), (program.block_params, *params) if program.block_params else params)
         self.body(program, at)
         self.finished += at.function.written(name)
-        if not at.function.reads_frame:
-            self.plain.add(name)
+        self.taken[name] = at.function.takes()
         return name
 
     def branch(self, program: Program | None, at: At) -> str:
@@ -80,11 +90,11 @@ class ProgramWriter(CallWriter):
 
     def bind(self, function: str, program: Program, at: At) -> str:
         """A function with all that is in reach where it is written."""
-        at.function.reads_frame = True
+        at.function.use(*SURROUNDINGS)
         environment = self.inlines(program, at.params, function)
         return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
 
-    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str) -> str:
+    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str, around: str = "b") -> str:
         """The environment of a program: with its inline partials, which see what is around the program, as in
         Handlebars.js: not its context, nor the names of its block parameters.
         """
@@ -100,13 +110,13 @@ class ProgramWriter(CallWriter):
                 self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
             content = block.program or Program([])
             body = self.function(content, within)
-            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body)) != "k" else ""
+            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body, b)) != "k" else ""
             key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
             fn = f"Fn({body}, d, s, {b}, k{own})"
             at.function.add(f"k.partials[text({key}, {self.place(block)})] = {fn}.as_partial")
         lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
         self.finished += [*lines[:-1], "    return k"]
-        return f"x{name}(c, d, s, b, k)"
+        return f"x{name}(c, d, s, {around}, k)"
 
     def inline(self, program: Program | None, at: At) -> Branch:
         """A branch that keeps its context, written into the same function."""
@@ -142,7 +152,11 @@ class ProgramWriter(CallWriter):
     def mustache(self, node: Mustache, at: At) -> None:
         """Print a value, escaped as its tag and its place ask for."""
         printer = "E" if node.escaped else "A" if node.start in self.rules.attributes else "T"
-        at.function.put(f"{printer}({self.invoke(node.call, at)}, {self.place(node)})")
+        value = self.invoke(node.call, at)
+        printed = f"{printer}({value}, {self.place(node)})"
+        if node.escaped and isinstance(at.function, Loop):
+            printed = at.function.printed(value, printed)
+        at.function.put(printed)
 
     def partial(self, node: Partial, at: At) -> None:
         """Print what a partial prints."""
@@ -161,10 +175,21 @@ class ProgramWriter(CallWriter):
                 self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
-        block = self.branch(node.program, at)
-        at.function.reads_frame = True
-        place = self.place(node)
-        at.function.put(f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {place})")
+        if isinstance(call.head, Call) or call.head.original not in self.rules.plain or node.program is not None:
+            block = self.branch(node.program, at)
+            at.function.use("d", "s", "k")
+            at.function.put(
+                f"partial({name}, {context}, {pairs}, (d, s, k), {block}, {node.indent!r}, {self.place(node)})"
+            )
+        else:
+            at.function.put(self.include(node, call.head.original, context, pairs))
+
+    def include(self, node: Partial, name: str, context: str, pairs: str) -> str:
+        """The text of a plain partial, which needs nothing but its context."""
+        variable = f"m{len(self.included)}"
+        self.included[variable] = name, self.place(node)
+        context = context if pairs == "None" else f"extended({context}, {pairs})"
+        return f"indented({variable}({context}), {node.indent!r})" if node.indent else f"{variable}({context})"
 
     # -- blocks
 
@@ -194,10 +219,21 @@ class ProgramWriter(CallWriter):
     def loop(self, name: str, node: Block, at: At) -> str:
         """What `each` or `with` prints: a text, or None."""
         value, place, program = self.value(node.call.params[0], at), self.place(node.call), node.program or Program([])
+        if name == "each" and not _inline_partials(program):
+            function = self.function(program, at.params, Loop(names_items=bool(program.block_params)))
+            return f"loop({value}, {function}, {place}{self.given(function, at)})"
         function = self.function(program, at.params)
-        if name == "each" and function in self.plain and not _inline_partials(program):
-            return f"walk({value}, {function}, {place})"
         return f"{'each' if name == 'each' else 'within'}({value}, {self.bind(function, program, at)}, {place})"
+
+    def given(self, function: str, at: At) -> str:
+        """The further arguments of a function: what it takes, and no more."""
+        taken = self.taken[function]
+        if "r" in taken and not isinstance(at.function, Loop):
+            taken = taken - {"r"} | {"d"}
+        at.function.use(*taken)
+        data = "d" if "d" in taken else "e" if "r" in taken else "None"
+        rest = (name if name in taken else "None" for name in SURROUNDINGS[1:])
+        return f", {', '.join((data, *rest))}" if taken else ""
 
     def condition(self, name: str, node: Block, at: At) -> None:
         """Print one branch or the other."""
@@ -209,7 +245,11 @@ class ProgramWriter(CallWriter):
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")
         extra = f", include_zero=not falsy({zero}, {place})" if zero else ""
         then, other = self.inline(node.program, at.inside()), self.inline(node.inverse, at.inside())
-        at.function.choose(f"{'' if name == 'unless' else 'not '}falsy({value}, {place}{extra})", then, other)
+        negated = "" if name == "unless" else "not "
+        test = f"{negated}falsy({value}, {place}{extra})"
+        if value in BOOLEANS:
+            test = value if negated else f"not {value}"
+        at.function.choose(test, then, other)
 
     def section(self, node: Block, at: At) -> None:
         """Print `{{#x}}` of a value."""

@@ -1,28 +1,16 @@
-"""Calls, paths and literals to Python expressions. The lower half of the code generator."""
+"""Calls to Python expressions. The middle part of the code generator."""
 
 from __future__ import annotations
 
-import math
-from typing import Any
-
-from cuecard.errors import Problem, did_you_mean
+from cuecard.errors import did_you_mean
 from cuecard.template.code import At
-from cuecard.template.nodes import Call, Expression, Literal, Path, Statement, as_path
-from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.source import Source
+from cuecard.template.codegen_paths import PathWriter
+from cuecard.template.nodes import Call, Expression, Literal, Path, as_path
+from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
 
 
-class CallWriter:
-    """Writes expressions; collects the places, constants and problems of a template on the way."""
-
-    def __init__(self, source: Source, rules: Rules) -> None:
-        """Begin with nothing written."""
-        self.source, self.rules = source, rules
-        self.places: list[tuple[int, int]] = []
-        self.constants: dict[str, Any] = {}
-        self.problems: list[Problem] = []
-
-    # -- calls
+class CallWriter(PathWriter):
+    """Writes expressions."""
 
     def invoke(self, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
         """The value of a head with its arguments: a helper's result, or what the path leads to."""
@@ -82,7 +70,7 @@ class CallWriter:
 
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""
-        at.function.reads_frame = True
+        at.function.use("d")
         name = shown or as_path(call.head).original
         return f"Options({', '.join([repr(name), self.pairs(call, at), at.inside().context(), 'd', *branches])})"
 
@@ -91,79 +79,11 @@ class CallWriter:
         pairs = ((key, value) for key, value in reversed(call.hash) if not _is_undefined(value))
         return "{" + ", ".join(f"{key!r}: {self.value(value, at)}" for key, value in pairs) + "}"
 
-    # -- values
-
     def value(self, node: Expression, at: At) -> str:
         """The value of a parameter."""
         if isinstance(node, Literal):
-            if isinstance(node.value, float) and math.isinf(node.value):
-                return self.constant(node.value)
-            return repr(node.value)
+            return self.literal(node)
         return self.invoke(node, at) if isinstance(node, Call) else self.path(node, at)
-
-    def path(self, path: Path, at: At, *, strict: bool = False) -> str:
-        """Lookups from the inside out; with `strict` the last one must succeed."""
-        parts, bound = path.parts, self.bound(path, at)
-        at.function.reads_frame |= bool(bound or path.data or path.depth)
-        if bound:
-            code, parts = f"P(b{'[1]' * bound[0]}[0], {bound[1]}, {self.place(path)})", parts[1:]
-        elif path.data:
-            code = f"up(d, {path.depth})" if path.depth else "d"
-        else:
-            boxed = ", boxed=True" if at.boxed else ""
-            code = f"outer(s, {path.depth}{boxed})" if path.depth else at.context()
-        for position, part in enumerate(parts):
-            last = position == len(parts) - 1
-            code = self.step(code, part, path, must=strict and last, data=path.data and position > 0)
-            if position == 0 and not (bound or path.data or path.depth):
-                at.function.reads_context = True
-                code = f"(c[{part!r}] if f and {part!r} in c else {code})"
-        return code
-
-    def step(self, value: str, part: str, path: Path, *, must: bool, data: bool) -> str:
-        """One lookup; `must` succeed, or at least have something to look in, as the mode has it."""
-        if self.rules.strict and must:
-            return f"S({value}, {part!r}, {self.place(path)})"
-        if self.rules.strict or self.rules.assume_objects:
-            return f"M({value}, {part!r}, {self.place(path)})"
-        return f"D({value}, {part!r})" if data else f"L({value}, {part!r})"
-
-    def bound(self, path: Path, at: At) -> tuple[int, int] | None:
-        """Where a path's first name is a block parameter: levels out, and position (Handlebars.js blockParamIndex)."""
-        if path.depth or path.scoped or not path.parts:
-            return None
-        for depth, names in enumerate(at.params):
-            if path.parts[0] in names:
-                return depth, names.index(path.parts[0])
-        return None
-
-    # -- constants, places and mistakes
-
-    def helper(self, name: str) -> str:
-        """The variable that holds a helper."""
-        self.constants[f"h{list(self.rules.helpers).index(name)}"] = self.rules.helpers[name]
-        return f"h{list(self.rules.helpers).index(name)}"
-
-    def constant(self, value: Any) -> str:
-        """A variable that holds a value."""
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value
-        return name
-
-    def place(self, node: Statement | Expression) -> int:
-        """The number of a place, for errors."""
-        self.places.append((node.start, node.end))
-        return len(self.places) - 1
-
-    def report(self, node: Statement | Expression, code: str, message: str, hint: str, *, certain: bool = False) -> str:
-        """What cannot be rendered: told when it is reached, but in a strict template, or if it is certain, right away.
-
-        Writing goes on after it, so that all mistakes are told at once.
-        """
-        if not self.rules.strict and not certain:
-            return f"fail({self.place(node)}, {code!r}, {message!r}, {hint!r})"
-        self.problems.append(self.source.problem(node.start, node.end, code, message, hint))
-        return "None"
 
 
 def _is_undefined(node: Expression) -> bool:

@@ -9,8 +9,8 @@ from cuecard.template.backend import Code
 from cuecard.template.codegen import generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
-from cuecard.template.runtime import Runtime, found_in, log
-from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, outer, up
+from cuecard.template.runtime import Runtime, extended, found_in, indented, log
+from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
 from cuecard.template.source import Source
 from cuecard.template.values import is_nothing, lookup
 
@@ -24,16 +24,18 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
     generated = generate(program, source, rules)
 
     def load(runtime: Runtime) -> Body:
-        body: Body = execute(source.name, generated.source, generated.constants, runtime)[generated.entry]
+        included = {variable: runtime.include(*called) for variable, called in generated.included.items()}
+        constants = {**generated.constants, **included}
+        body: Body = execute(source.name, generated.source, constants, runtime)[generated.entry]
         return body
 
-    return Code(generated.places, load)
+    return Code(generated.places, load, generated.context_only)
 
 
 def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:
     """The functions of generated code, by name. Nothing is reachable from them but the names below."""
     namespace: dict[str, Any] = {
-        "__builtins__": {"dict": dict, "type": type},
+        "__builtins__": {"dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
         "A": runtime.attribute,
         "D": found_in,
         "E": runtime.html,
@@ -46,20 +48,25 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "P": runtime.param,
         "S": runtime.strict,
         "T": runtime.bare,
+        "are_clean": runtime.are_clean,
         "call": runtime.call,
         "each": runtime.each,
         "fail": runtime.fail,
+        "extended": extended,
         "falsy": runtime.falsy,
         "log": log,
         "lookup": runtime.lookup,
+        "loop": runtime.loop,
+        "frame": frame,
+        "indented": indented,
         "nothing": is_nothing,
         "outer": outer,
         "partial": runtime.partial,
+        "push": push,
         "section": runtime.section,
         "text": runtime.text,
         "uncalled": runtime.uncalled,
         "up": up,
-        "walk": runtime.walk,
         "within": runtime.within,
         **constants,
     }

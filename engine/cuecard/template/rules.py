@@ -23,13 +23,19 @@ BUILT_IN = (*BLOCKS, "lookup", "log", *HOOKS)
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """How a template is compiled; `attributes` are the offsets of the mustaches inside its own tags."""
+    """How a template is compiled.
+
+    Attributes:
+        attributes: the offsets of the mustaches inside its own tags.
+        plain: the partials that print the same for the same context, wherever they are called.
+    """
 
     strict: bool
     assume_objects: bool
     helpers: Mapping[str, Helper]
     partials: Collection[str]
     attributes: Collection[int] = frozenset()
+    plain: Collection[str] = frozenset()
 
 
 def wants_options(helper: Helper) -> bool:

@@ -22,6 +22,9 @@ Data: TypeAlias = dict[str, Any]
 Body: TypeAlias = "Callable[[Json, Data, Scope, Any, Env], str]"
 """A generated function: context, data frame, scope, block parameters, environment -> text."""
 
+LoopBody: TypeAlias = "Callable[..., str]"
+"""A generated function of some items, as `template.loop.Loop` describes it."""
+
 PartialBody: TypeAlias = "Callable[[Json, Data, Env], str]"
 """A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
 

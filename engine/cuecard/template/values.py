@@ -87,12 +87,21 @@ def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
         return range(len(value)), value
     if isinstance(value, Mapping):
         keys = list(value)
-        if any(_is_index(key) for key in keys):
-            keys = [*sorted((k for k in keys if _is_index(k)), key=int), *(k for k in keys if not _is_index(k))]
+        if not _may_be_indexes(keys):
+            return keys, list(value.values())
+        keys = [*sorted((k for k in keys if _is_index(k)), key=int), *(k for k in keys if not _is_index(k))]
         return keys, [value[key] for key in keys]
     if not is_data(value):
         raise NotData
     return (), ()
+
+
+def _may_be_indexes(keys: list[Any]) -> bool:
+    """False where none of them begins with a digit, nor with what sorts before digits."""
+    try:
+        return bool(min(keys, default=":") < ":")
+    except TypeError:
+        return True
 
 
 def _is_index(key: Any) -> bool:
