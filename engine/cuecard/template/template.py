@@ -8,22 +8,22 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
-from cuecard.template.backend import Backend
-from cuecard.template.guard import Escaping
-from cuecard.template.markup import element_names, in_attributes
-from cuecard.template.nodes import Block, Program, Statement
-from cuecard.template.parser import parse
-from cuecard.template.python_backend import python
-from cuecard.template.rules import Helper, Rules
-from cuecard.template.runtime import MAX_OUTPUT, Runtime
-from cuecard.template.scope import Data, Env
-from cuecard.template.source import Source
+from cuecard.template.backends.backend import Backend
+from cuecard.template.backends.python_backend import python
+from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.guards.guard import Escaping
+from cuecard.template.markup.tags import element_names, in_attributes
+from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.runtime.scope import Data, Env
+from cuecard.template.syntax.nodes import Block, Program, Statement
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.whitespace import control_whitespace
 from cuecard.template.units import Unit, callees_first, inline_names
-from cuecard.template.whitespace import control_whitespace
 
 if TYPE_CHECKING:
     from cuecard.model import Json
-    from cuecard.template.outline import Outline
+    from cuecard.template.markup.outline import Outline
 
 MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
@@ -131,7 +131,7 @@ class Template:
         Raises:
             TemplateSyntaxError: with every place where it is not well-formed XML, whichever branches are taken.
         """
-        from cuecard.template.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
+        from cuecard.template.markup.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
 
         return make_outline(self.part, self._source, self._program)
 

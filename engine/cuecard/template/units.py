@@ -6,10 +6,10 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from cuecard.template.backend import Code
-from cuecard.template.nodes import Block, Literal, Partial, Path, Program, Statement
-from cuecard.template.runtime import Runtime
-from cuecard.template.scope import Body, Data, Env, Scope
+from cuecard.template.backends.backend import Code
+from cuecard.template.runtime.runtime import Runtime
+from cuecard.template.runtime.scope import Body, Data, Env, Scope
+from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement
 
 if TYPE_CHECKING:
     from cuecard.model import Json

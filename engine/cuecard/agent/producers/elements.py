@@ -10,9 +10,9 @@ from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem
 from cuecard.model import Json
 from cuecard.template import element_names
-from cuecard.template.markup import FILLER, blanked, mustache_spans, tags
-from cuecard.template.nodes import Program
-from cuecard.template.source import Source
+from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, tags
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
 
 
 def is_element(source: Source, program: Program, name: str) -> bool:

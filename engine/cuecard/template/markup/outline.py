@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from cuecard.errors import Span, TemplateSyntaxError
 from cuecard.template.analysis import InputUse
-from cuecard.template.markup import FILLER, Tag, blanked, mustache_spans, tags
-from cuecard.template.nodes import Block, Call, Content, Partial, Program, Statement, walk
-from cuecard.template.source import Source
-from cuecard.template.well_formed import document_problems
+from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, tags
+from cuecard.template.markup.well_formed import document_problems
+from cuecard.template.syntax.nodes import Block, Call, Content, Partial, Program, Statement, walk
+from cuecard.template.syntax.source import Source
 
 if TYPE_CHECKING:
     from cuecard.model import Json

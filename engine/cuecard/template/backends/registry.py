@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from cuecard.template.backend import Backend, Code
-from cuecard.template.nodes import Program
-from cuecard.template.python_backend import python
-from cuecard.template.rules import Rules
-from cuecard.template.source import Source
+from cuecard.template.backends.backend import Backend, Code
+from cuecard.template.backends.python_backend import python
+from cuecard.template.backends.rules import Rules
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
 
 
 def _pybars3(program: Program, source: Source, rules: Rules) -> Code:
-    from cuecard.template.pybars_backend import pybars3  # noqa: PLC0415 - hardly any agent asks for it
+    from cuecard.template.backends.pybars_backend import pybars3  # noqa: PLC0415 - hardly any agent asks for it
 
     return pybars3(program, source, rules)
 

@@ -9,11 +9,11 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 
 from cuecard.errors import Problem
-from cuecard.template.markup import FILLER, Tag, blanked, mustache_spans, skipped, tags
-from cuecard.template.nodes import Block, Partial, Program, Statement
-from cuecard.template.placeholders import tag_problems
-from cuecard.template.source import Source
-from cuecard.template.xml import xml_problems
+from cuecard.template.markup.placeholders import tag_problems
+from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, skipped, tags
+from cuecard.template.markup.xml import xml_problems
+from cuecard.template.syntax.nodes import Block, Partial, Program, Statement
+from cuecard.template.syntax.source import Source
 
 
 def document_problems(source: Source, program: Program) -> list[Problem]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cuecard.template.backend import Code
-from cuecard.template.codegen import generate
-from cuecard.template.nodes import Program
-from cuecard.template.rules import Rules
-from cuecard.template.runtime import Runtime, extended, found_in, indented, log
-from cuecard.template.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
-from cuecard.template.source import Source
-from cuecard.template.values import is_nothing, lookup
+from cuecard.template.backends.backend import Code
+from cuecard.template.backends.codegen import generate
+from cuecard.template.backends.rules import Rules
+from cuecard.template.runtime.runtime import Runtime, extended, found_in, indented, log
+from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
+from cuecard.template.runtime.values import is_nothing, lookup
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
 
 
 def python(program: Program, source: Source, rules: Rules) -> Code:

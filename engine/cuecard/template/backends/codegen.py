@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.template.code import SURROUNDINGS, At, Branch, Function
-from cuecard.template.codegen_calls import CallWriter
-from cuecard.template.loop import BOOLEANS, Loop
-from cuecard.template.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
-from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.source import Source
+from cuecard.template.backends.code import SURROUNDINGS, At, Branch, Function
+from cuecard.template.backends.codegen_calls import CallWriter
+from cuecard.template.backends.loop import BOOLEANS, Loop
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
+from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
+from cuecard.template.syntax.source import Source
 
 _INLINED = 8
 """How deep branches are written into one function: Python limits how deep code may be indented."""

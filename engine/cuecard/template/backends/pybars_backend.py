@@ -19,15 +19,15 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
-from cuecard.template.backend import Code
-from cuecard.template.code import At, Function
-from cuecard.template.codegen import ProgramWriter
-from cuecard.template.nodes import Block, Content, Partial, Program, Statement, as_path
-from cuecard.template.python_backend import execute
-from cuecard.template.rules import BLOCKS, BUILT_IN, Rules
-from cuecard.template.runtime import Runtime
-from cuecard.template.scope import Body, Data, Env, Fn, Scope
-from cuecard.template.source import Source
+from cuecard.template.backends.backend import Code
+from cuecard.template.backends.code import At, Function
+from cuecard.template.backends.codegen import ProgramWriter
+from cuecard.template.backends.python_backend import execute
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, Rules
+from cuecard.template.runtime.runtime import Runtime
+from cuecard.template.runtime.scope import Body, Data, Env, Fn, Scope
+from cuecard.template.syntax.nodes import Block, Content, Partial, Program, Statement, as_path
+from cuecard.template.syntax.source import Source
 
 if TYPE_CHECKING:
     from cuecard.model import Json

@@ -7,10 +7,21 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.template.guard import Escaping, Trusted, escape_text
-from cuecard.template.scope import Data, Env, Fn, LoopBody, Options, PartialBlock, PartialBody, Scope, frame, push
-from cuecard.template.source import Source
-from cuecard.template.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
+from cuecard.template.guards.guard import Escaping, Trusted, escape_text
+from cuecard.template.runtime.scope import (
+    Data,
+    Env,
+    Fn,
+    LoopBody,
+    Options,
+    PartialBlock,
+    PartialBody,
+    Scope,
+    frame,
+    push,
+)
+from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
+from cuecard.template.syntax.source import Source
 
 if TYPE_CHECKING:
     from cuecard.model import Json

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from cuecard.errors import did_you_mean
-from cuecard.template.code import At
-from cuecard.template.codegen_paths import PathWriter
-from cuecard.template.nodes import Call, Expression, Literal, Path, as_path
-from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
+from cuecard.template.backends.code import At
+from cuecard.template.backends.codegen_paths import PathWriter
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
+from cuecard.template.syntax.nodes import Call, Expression, Literal, Path, as_path
 
 
 class CallWriter(PathWriter):

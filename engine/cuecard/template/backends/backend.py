@@ -6,11 +6,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from cuecard.template.nodes import Program
-from cuecard.template.rules import Rules
-from cuecard.template.runtime import Runtime
-from cuecard.template.scope import Body
-from cuecard.template.source import Source
+from cuecard.template.backends.rules import Rules
+from cuecard.template.runtime.runtime import Runtime
+from cuecard.template.runtime.scope import Body
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
 
 
 @dataclass(frozen=True, slots=True)

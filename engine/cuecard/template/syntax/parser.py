@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cuecard.template.lexer import Token
-from cuecard.template.nodes import (
+from cuecard.template.syntax.lexer import Token
+from cuecard.template.syntax.nodes import (
     Block,
     Call,
     Comment,
@@ -16,8 +16,8 @@ from cuecard.template.nodes import (
     Statement,
     Strip,
 )
-from cuecard.template.parser_calls import HEADS, CallParser
-from cuecard.template.source import Source
+from cuecard.template.syntax.parser_calls import HEADS, CallParser
+from cuecard.template.syntax.source import Source
 
 MAX_DEPTH = 100
 """How deep blocks may nest, and how many branches a chain of `{{else if}}` may have."""

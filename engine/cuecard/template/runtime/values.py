@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from cuecard.template.numbers import number_of, number_text
+from cuecard.template.syntax.numbers import number_of, number_text
 
 if TYPE_CHECKING:
     from cuecard.model import Json

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cuecard.errors import Problem, TemplateSyntaxError
-from cuecard.template.source import Source
+from cuecard.template.syntax.source import Source
 
 SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
 """What JavaScript's `\\s` matches."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from cuecard.errors import Problem
-from cuecard.template.markup import blanked, mustache_spans, tags
-from cuecard.template.nodes import Mustache, Program, walk
-from cuecard.template.source import Source
+from cuecard.template.markup.tags import blanked, mustache_spans, tags
+from cuecard.template.syntax.nodes import Mustache, Program, walk
+from cuecard.template.syntax.source import Source
 
 _NAME_FOLLOWS = ("<", "</")
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from cuecard.template.nodes import Block, Comment, Mustache, Partial, Program, Statement
+from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Program, Statement
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
 FILLER = "x"

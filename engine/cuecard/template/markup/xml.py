@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from cuecard.errors import Problem
-from cuecard.template.source import Source
+from cuecard.template.syntax.source import Source
 
 
 def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Problem]:

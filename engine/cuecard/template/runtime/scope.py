@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cuecard.template.guard import Trusted
-from cuecard.template.values import Code, same
+from cuecard.template.guards.guard import Trusted
+from cuecard.template.runtime.values import Code, same
 
 if TYPE_CHECKING:
     from cuecard.model import Json

@@ -6,11 +6,11 @@ import math
 from typing import Any
 
 from cuecard.errors import Problem
-from cuecard.template.code import At
-from cuecard.template.loop import DATA, Loop
-from cuecard.template.nodes import Expression, Literal, Path, Statement
-from cuecard.template.rules import Rules
-from cuecard.template.source import Source
+from cuecard.template.backends.code import At
+from cuecard.template.backends.loop import DATA, Loop
+from cuecard.template.backends.rules import Rules
+from cuecard.template.syntax.nodes import Expression, Literal, Path, Statement
+from cuecard.template.syntax.source import Source
 
 
 class PathWriter:

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuecard.template.lexer import SPACES
-from cuecard.template.nodes import Block, Comment, Content, Mustache, Partial, Program, Statement
+from cuecard.template.syntax.lexer import SPACES
+from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Partial, Program, Statement
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from typing import Any
 
 from cuecard.errors import Problem
-from cuecard.template.markup import FILLER, blanked, in_attributes, mustache_spans
-from cuecard.template.nodes import Mustache, Partial, Program, walk
-from cuecard.template.source import Source
-from cuecard.template.well_formed import other_branches
-from cuecard.template.xml import described, xml_parser
+from cuecard.template.markup.tags import FILLER, blanked, in_attributes, mustache_spans
+from cuecard.template.markup.well_formed import other_branches
+from cuecard.template.markup.xml import described, xml_parser
+from cuecard.template.syntax.nodes import Mustache, Partial, Program, walk
+from cuecard.template.syntax.source import Source
 
 
 def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:

@@ -6,10 +6,10 @@ import re
 from typing import NoReturn
 
 from cuecard.errors import Problem, TemplateLimitError, TemplateSyntaxError
-from cuecard.template.lexer import Token, tokenize
-from cuecard.template.nodes import Call, Expression, Literal, Path
-from cuecard.template.numbers import number_text
-from cuecard.template.source import Source
+from cuecard.template.syntax.lexer import Token, tokenize
+from cuecard.template.syntax.nodes import Call, Expression, Literal, Path
+from cuecard.template.syntax.numbers import number_text
+from cuecard.template.syntax.source import Source
 
 MAX_NESTED = 40
 """How deep parentheses may nest, and how many names a path may have."""

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from cuecard.template.guard import Escaping, escape_text
+from cuecard.template.guards.guard import Escaping, escape_text
 
 if TYPE_CHECKING:
     from cuecard.model import Json

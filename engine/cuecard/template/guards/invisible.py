@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
-from cuecard.template.guard import Trusted
+from cuecard.template.guards.guard import Trusted
 
 if TYPE_CHECKING:
     from cuecard.model import Json

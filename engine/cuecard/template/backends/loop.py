@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from cuecard.template.code import BOXED, Function
+from cuecard.template.backends.code import BOXED, Function
 
 DATA = {"index": "i", "first": "(i == 0)", "last": "(i == z)", "key": "y"}
 """What `each` writes into `@data`, as code."""
