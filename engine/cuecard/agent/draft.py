@@ -67,7 +67,8 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
         problems += _template_problems(sources, memo, named)
         return replace(draft, problems=(*problems, *found, *wrong))
     document, spec = specification.document, specification.spec
-    world = World(document, spec, sources, memo, elements_written(spec, sources) | named)
+    names = elements_written(spec, sources) | named
+    world = World(document, spec, sources, memo, names, specification.removed)
     problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
     assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
     problems += assembly.problems if assembly else ()
