@@ -106,7 +106,8 @@ def _check_sections(
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
     yield from dict.fromkeys(check_inputs(document, spec, uses))
-    if any(card.instructions for card in cards.values()) and all(use.name != PROTOCOLS for use in uses):
+    instructed = assembly.is_whole and any(card.instructions for card in cards.values())
+    if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()
     yield from check_partials(texts, partials, world.sources.partials)
 

@@ -87,5 +87,6 @@ def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Prob
     sections = document.value.get("sections")
     for index, section in enumerate(sections if isinstance(sections, list) else ()):
         if isinstance(section, dict) and not says_something(section) and section_id(section, "") not in elements:
-            message = f"`sections.{index}` has nothing to say: give it `text`, `file`, or a source: "
+            label = document.dotted(("sections", index))
+            message = f"`{label}` has nothing to say: give it `text`, `file`, or a source: "
             yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))

@@ -74,7 +74,7 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
     """Each value with its dotted path (sections by their ids), the document that wrote it, and the line."""
     for path, _ in _leaves(document.value, ()):
-        yield _dotted(document.value, path), document.origin(path), document.span(path).line
+        yield document.dotted(path), document.origin(path), document.span(path).line
 
 
 def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
@@ -86,15 +86,6 @@ def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
             yield from _leaves(item, (*path, index))
     else:
         yield path, value
-
-
-def _dotted(value: Json, path: Path) -> str:
-    words = []
-    for part in path:
-        value = value[part]
-        named = value.get("id") if isinstance(part, int) and isinstance(value, dict) else None
-        words.append(str(named or part))
-    return ".".join(words)
 
 
 @dataclass(slots=True)

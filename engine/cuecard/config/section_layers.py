@@ -66,8 +66,8 @@ class SectionLayers:
 
     def _is_meant_for_another(self, entry: dict[str, Json], name: str, found: Collection[str]) -> bool:
         """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
-        if {"before", "after"} & entry.keys():
-            return False
+        if {"before", "after"} & entry.keys() or section_id(entry, "") != name:
+            return False  # without a name it is another mistake
         return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
@@ -164,11 +164,16 @@ def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
 
 
 def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that say two places, or neither yes nor no to `remove`."""
+    """Sections that say two places, neither yes nor no to `remove`, or more than that they are gone."""
     for index, item in enumerate(sections):
-        if isinstance(item, dict) and {"before", "after"} <= item.keys():
+        if not isinstance(item, dict):
+            continue
+        if {"before", "after"} <= item.keys():
             path, hint = ("sections", index, "after"), "keep one of them"
             yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
-        if isinstance(item, dict) and not isinstance(item.get("remove", False), bool):
+        if not isinstance(item.get("remove", False), bool):
             path, hint = ("sections", index, "remove"), "write `remove: true`"
             yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
+        for key in [key for key in item if key not in {"id", "remove"}] if item.get("remove") is True else ():
+            path, hint = ("sections", index, key), "keep one of the two"
+            yield document.problem(path, "no-effect", f"`{key}` has no effect: `remove` takes it away", hint, key=True)
