@@ -252,7 +252,7 @@ HOSTILE = st.lists(
     ),
     min_size=1,
     max_size=9,
-).map("".join)
+).map(lambda marks: "".join([*marks, "."]))
 
 
 def own_tags(text: str, engine: Engine) -> list[str]:
