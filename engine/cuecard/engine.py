@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
 from cuecard.catalogue import SearchIndex
 from cuecard.config.models_file import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.errors import Problem
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.model.skills import SkillText
@@ -20,15 +21,15 @@ from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import make_call, select_history, with_system
+from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
-from cuecard.pipeline.delivery import Choice, authority_of, choose_delivery, chosen_before, instruction_tokens, wish_of
+from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import Summarizer
 from cuecard.pipeline.inputs import check_inputs
-from cuecard.pipeline.manifest import make_manifest
-from cuecard.pipeline.placement import deliver, sealed
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.sections import compose
+from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
 from cuecard.sources.entities import remember
 
@@ -107,20 +108,16 @@ class Engine:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = turn or Turn()
-        now = turn.now or self.clock()
-        selected = select_history(self.agent, turn, self.count)
-        values = check_inputs(self.agent, turn, now, selected.summary)
-        turn = replace(turn, files=values.files) if turn.files else turn
-        chosen, model = self._choose(turn, previous)
-        before = previous.discovered if previous else ()
-        earlier = earlier_tools(self.agent, previous, history, self.count, compacted=compacted)
-        plan = plan_tools(self.agent, turn, history, before, earlier=earlier, frozen=chosen.delivery == "frozen")
-        composed = compose(self.agent, turn, values.values, plan, now, self.count)
-        authority = authority_of(chosen.delivery, turn.host, model)
-        call = make_call(self.agent, turn, values, plan, composed, selected, chosen, authority, self.count.source)
-        if previous is None:
-            return call
-        return continue_conversation(self.agent, call, previous, history, self.count, kept=kept if compacted else None)
+        now, after = turn.now or self.clock(), kept if compacted and previous else None
+        request = CallRequest(self.agent, turn, history, previous, after, now, self.count)
+        chosen = select_history(request)
+        values = check_inputs(request, chosen.summary)
+        request = request.with_files(values.files)
+        delivery = delivery_of(request, self.delivery, self._profile(turn))
+        plan = plan_tools(request, earlier_tools(request), frozen=delivery.name == "frozen")
+        sections = compose(request, values.values, plan.tools)
+        call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
+        return continue_conversation(request, call)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -129,15 +126,9 @@ class Engine:
             call: what `prepare_call` gave.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
         """
-        discovered, dropped = discover_more(self.agent, call.tools, call.initial, history, call.discovered)
-        give = partial(deliver, self.agent, call, count=self.count)
-        budget, protocols, sent, earlier = self.agent.spec.budget, self.agent.protocols, call.sent_tools, call.earlier
-        delivered, shown, cuts = fit(discovered, give, budget, protocols, self.count, sent=sent, earlier=earlier)
-        delivered, left_out = sealed(delivered, self.salt), (*dropped, *cuts, *delivered.cuts)
-        manifest = make_manifest(self.agent, call, delivered, shown, discovered, left_out, self.count, self.salt)
-        system = "".join(segment.text for segment in delivered.segments)
-        messages = with_system(call, system)
-        return Step(system, delivered.segments, delivered.appended, manifest.active_tools, manifest, messages)
+        request = StepRequest(self.agent, call, history, self.count, self.salt)
+        discovered, dropped = discover_more(request)
+        return make_step(request, discovered, dropped, fit(request, discovered))
 
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first; none when nothing fits well enough.
@@ -145,14 +136,14 @@ class Engine:
         Raises:
             InputError: when `limit` is out of range.
         """
-        search = self.agent.spec.tools.search
-        hint = f"Read their instructions in {self.agent.protocol_place} before you call them."
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        hint = fill(words.search.place, {"place": self.agent.protocol_place})
         wanted = search.limit if limit is None else limit
-        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint)
+        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""
-        return remember(memory, results, self.agent.spec.memory)
+        return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
         """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
@@ -165,7 +156,8 @@ class Engine:
         Raises:
             InputError: when the turn names a profile or a variant that does not exist, and for nothing else.
         """
-        return read_skill(usable_skills_of(self.agent, turn or Turn()), slug, limit=limit)
+        usable = usable_skills_of(self.agent, turn or Turn())
+        return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 
     def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
         """The turn with the summary of its conversation, made anew if the history policy asks for that.
@@ -183,12 +175,9 @@ class Engine:
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _choose(self, turn: Turn, previous: Call | None) -> tuple[Choice, ModelProfile]:
-        """The delivery of a call; model profiles are read when a turn names its model, and not before."""
-        wish = wish_of(self.agent, self.delivery, turn)
-        model = profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
-        tokens = partial(instruction_tokens, self.agent, turn, self.count)
-        return choose_delivery(wish, turn.host, model, tokens, chosen_before(previous)), model
+    def _profile(self, turn: Turn) -> ModelProfile:
+        """The profile of the turn's model; profiles are read when a turn names its model, and not before."""
+        return profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
 
     @cached_property
     def _index(self) -> SearchIndex:

@@ -97,13 +97,17 @@ def visible(text: str) -> str:
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest of the known words, or lists them when none is close."""
     words = sorted(known)
-    close = difflib.get_close_matches(word, words, n=1, cutoff=0.6)
-    if close:
-        return f"did you mean `{close[0]}`?"
+    if close := closest(word, words):
+        return f"did you mean `{close}`?"
     if not words:
         return ""
     listed = ", ".join(f"`{w}`" for w in words[:12])
     return f"known here: {listed}" + (", ..." if len(words) > 12 else "")
+
+
+def closest(word: str, known: Iterable[str]) -> str:
+    """The known word that is most like this one; empty when none is close."""
+    return next(iter(difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)), "")
 
 
 class CuecardError(Exception):

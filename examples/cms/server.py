@@ -50,7 +50,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             told = "\n".join(map(str, changes(options.changes, snapshot(db))))
             sys.stdout.write(f"{told or 'nothing has changed'}\n")
         elif find_spec("mcp") is None:
-            sys.stderr.write("serving needs the package mcp: pip install 'cuecard[mcp]'\n")
+            sys.stderr.write('serving needs the package mcp: pip install "cuecard[mcp]"\n')
             return 2
         else:
             asyncio.run(_serve(db))

@@ -126,9 +126,9 @@ class Renderer(threading.Thread):
             call = engine.prepare_call()
             step = engine.prepare_step(call)
             self.times.append(time.perf_counter() - begun)
-            same = self.texts.setdefault(step.manifest.spec_sha256, step.system) == step.system
+            same = self.texts.setdefault(step.manifest.configuration.sha256, step.system) == step.system
             whole = all(len(set(re.findall(rf"{mark}=(\d+)", step.system))) == 1 for mark in ("template", "tools"))
-            if not (same and whole and call.spec_sha256 == step.manifest.spec_sha256):
+            if not (same and whole and call.configuration.sha256 == step.manifest.configuration.sha256):
                 self.mixed.append(step.system)
 
 

@@ -55,7 +55,7 @@ def test_a_step_against_the_naive_way() -> None:
 
     def first_time() -> object:
         fresh = replace(engine, count=bundled_counter("o200k_base"))
-        fresh.count(call.segments[0].text)
+        fresh.count(call.prompt.segments[0].text)
         return fresh.prepare_step(call, history)
 
     rows = {

@@ -82,6 +82,10 @@ BARE = {
 }
 
 
+STILL = st.sampled_from(["<agent>\n", "<!-- x -->\n<agent>\n", "<agent>\nIntro.\n"])
+OPENINGS = STILL | st.just('<agent for="{{who}}">\nIntro.\n')
+
+
 @st.composite
 def elements(draw: st.DrawFn, name: str) -> str:
     attributes, body = draw(ATTRIBUTES), "\n".join(draw(st.lists(LINES, max_size=4)))
@@ -91,11 +95,9 @@ def elements(draw: st.DrawFn, name: str) -> str:
 
 
 @st.composite
-def cores(draw: st.DrawFn, *, bare: bool = True) -> Core:
+def cores(draw: st.DrawFn, openings: st.SearchStrategy[str] = OPENINGS, *, bare: bool = True) -> Core:
     """Elements on lines of their own or not, with text, blocks and partials between them, one of protocols."""
-    opening = draw(
-        st.sampled_from(["<agent>\n", "<agent>\n", '<agent for="{{who}}">\nIntro.\n', "<!-- x -->\n<agent>\n"])
-    )
+    opening = draw(openings)
     parts: list[tuple[str, str]] = []
     for name in draw(st.lists(st.sampled_from([*NAMES, *(BARE if bare else ())]), unique=True, min_size=1, max_size=6)):
         fresh = (parts[-1][1] if parts else opening).endswith("\n")
@@ -144,4 +146,4 @@ def with_list(core: Core, said: Mapping[str, Spec], **more: Any) -> Spec:
     return {**spec, "layout": layout, "sections": core.listed(said)}
 
 
-__all__ = ["NOW", "Core", "cores", "engine_of", "replace", "with_list", "with_template"]
+__all__ = ["NOW", "STILL", "Core", "cores", "engine_of", "replace", "with_list", "with_template"]

@@ -15,7 +15,7 @@ from lxml import etree
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.model import DeliveryWish
-from property.cores import NOW, Core, cores, engine_of, with_list, with_template
+from property.cores import NOW, STILL, Core, cores, engine_of, with_list, with_template
 
 Spec = dict[str, Any]
 
@@ -97,15 +97,18 @@ def alike(step: Step) -> tuple[Any, ...]:
     record = step.manifest
     blocks = [(block.after_call_id, block.text, block.id, block.tokens, block.turn) for block in step.appended]
     pieces = [(segment.text, segment.tokens, segment.tier, segment.sha256) for segment in step.segments]
-    figures = record.system_tokens, record.appended_tokens, record.message_tokens, record.total_tokens
+    figures = record.tokens, record.total_tokens
     trust = {what: number for what, number in record.trust.items() if what != "layout_marks"}
     return step.system, pieces, blocks, figures, record.cuts, trust, record.active_tools, record.protocols
 
 
 @settings(deadline=None, max_examples=120)
-@given(core=cores(), talk=TALKS, data=st.data())
+@given(core=cores(STILL), talk=TALKS, data=st.data())
 def test_an_xml_core_is_one_way_to_write_a_list_of_sections(core: Core, talk: Talk, data: st.DataObject) -> None:
-    """The same bytes, blocks and tokens under all three deliveries, in every call and step of a conversation."""
+    """The same bytes, blocks and tokens under all three deliveries, in every call and step of a conversation.
+
+    The tags of the root are no sections: where one reads a value that changes, only a template knows its closing tag.
+    """
     own, chosen = data.draw(said(core)), data.draw(selections(core))
     included = [*chosen["profiles"]["p"]["include"], "opening", "closing"]
     listed = {**chosen, "profiles": {"p": {"include": included}}}

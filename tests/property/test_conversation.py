@@ -67,7 +67,7 @@ def test_what_the_model_saw_last_is_what_holds_now(
     fresh = engine().prepare_call(Turn(memory=Memory(tuple(memory)), now=now))
 
     for section in ("working-memory", "current-datetime"):
-        text = next(segment.text for segment in fresh.segments if segment.id == section)
+        text = next(segment.text for segment in fresh.prompt.segments if segment.id == section)
         seen = whole.rfind(f"<{section}>")
         assert whole[seen:].startswith(text)
 

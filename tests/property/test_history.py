@@ -22,7 +22,7 @@ from cuecard.config.history_spec import (
 from cuecard.model.messages import Message, Summary, ToolCall, messages_from_json
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
-from cuecard.pipeline.history.stack import metadata_message, stack
+from cuecard.pipeline.history.stack import TurnMessages, metadata_message, stack
 from cuecard.pipeline.history.text import cost
 
 IDS = st.sampled_from(["c1", "c2", "c3"])
@@ -262,7 +262,9 @@ def test_the_stack_never_loses_the_current_message_nor_anything_else(
     ephemeral: str,
 ) -> None:
     selected = select(messages, "stored", spec, count)
-    made = stack(system, selected, metadata, current, StackSpec.model_validate({"order": order}), ephemeral=ephemeral)
+    made = stack(
+        system, selected, TurnMessages(current, metadata, ephemeral), StackSpec.model_validate({"order": order})
+    )
     sent = made.messages
 
     assert sum(message is current for message in sent) == (not current.blank)

@@ -112,8 +112,8 @@ def test_promise_6_exact_sums(history: list[ToolResult], memory: Memory, deliver
     manifest = step.manifest
 
     assert step.system == "".join(segment.text for segment in step.segments)
-    assert sum(segment.tokens for segment in step.segments) == one.count(step.system) == manifest.system_tokens
-    assert sum(block.tokens for block in step.appended) == manifest.appended_tokens
+    assert sum(segment.tokens for segment in step.segments) == one.count(step.system) == manifest.tokens.system
+    assert sum(block.tokens for block in step.appended) == manifest.tokens.appended
     assert sum(record.tokens for record in manifest.sections) == manifest.total_tokens
 
 

@@ -159,5 +159,5 @@ def test_the_memory_and_the_date_of_the_last_call_are_what_the_model_saw_last(ca
     whole = last.system + "".join(block.text for block in last.appended)
 
     for section in ("working-memory", "current-datetime"):
-        text = next(segment.text for segment in fresh.segments if segment.id == section)
+        text = next(segment.text for segment in fresh.prompt.segments if segment.id == section)
         assert whole[whole.rfind(f"<{section}>") :].startswith(text)

@@ -24,7 +24,7 @@ from cuecard.model.messages import Message, Summary
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
 from cuecard.outside.tokens import bundled_counter
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
 TOOLS = """\
@@ -170,7 +170,7 @@ def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     engine = looking(look)
     call = engine.prepare_call(turn)
     step = engine.prepare_step(call)
-    speaking = [name for name in IDS if call.shown[name]]
+    speaking = [name for name in IDS if call.prompt.shown[name]]
     behind = [name for name in speaking if IDS.index(name) >= IDS.index("rows")]
     headings, separators, boundaries = cut_up(look, step.system)
 
@@ -178,9 +178,9 @@ def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     assert separators == (max(0, len(speaking) - len(behind) - 1) + len(behind) - 1 if look.is_line else 0)
     assert boundaries == 1
     bodies = [segment.text for segment in step.segments]
-    assert [body.endswith(call.shown[name]) for body, name in zip(bodies, speaking, strict=True)] == [True] * len(
-        bodies
-    )
+    assert [body.endswith(call.prompt.shown[name]) for body, name in zip(bodies, speaking, strict=True)] == [
+        True
+    ] * len(bodies)
 
 
 @settings(deadline=None, max_examples=200)
@@ -272,7 +272,7 @@ def test_promise_6_exact_sums(layout: Spec, bodies: dict[str, str], data: st.Dat
     engine = made(spec)
     step = engine.prepare_step(engine.prepare_call(Turn(bodies, now=NOW)))
 
-    assert sum(segment.tokens for segment in step.segments) == engine.count(step.system) == step.manifest.system_tokens
+    assert sum(segment.tokens for segment in step.segments) == engine.count(step.system) == step.manifest.tokens.system
     assert "".join(segment.text for segment in step.segments) == step.system
 
 
@@ -293,9 +293,9 @@ def test_promise_7_no_silent_cut(spec: Spec, values: dict[str, str], chosen: tup
     assert {segment.id for segment in step.segments} & {message.id for message in step.messages} == set()
     assert not any(cut.what in shown and not cut.reason.startswith("budget: ") for cut in step.manifest.cuts)
     removable = [s["id"] for s in spec["sections"] if "priority" in s and s.get("role", "system") == "system"]
-    assert step.manifest.system_tokens <= total or not {segment.id for segment in step.segments} & set(removable)
+    assert step.manifest.tokens.system <= total or not {segment.id for segment in step.segments} & set(removable)
     for section in spec["sections"]:
-        assert engine.count(call.shown.get(section["id"], "")) <= section.get("budget", 10**9)
+        assert engine.count(call.prompt.shown.get(section["id"], "")) <= section.get("budget", 10**9)
 
 
 @settings(deadline=None, max_examples=100)
@@ -415,7 +415,7 @@ def test_what_the_model_saw_last_of_a_section_is_what_holds(talk: Talk) -> None:
     whole = step.system + "".join(block.text for block in step.appended)
 
     for name, title in (("rules", "Rules"), ("one", "One"), ("two", "Two"), ("time", "Time")):
-        body, seen = fresh.shown.get(name, ""), whole.rfind(f"## {title}\n")
+        body, seen = fresh.prompt.shown.get(name, ""), whole.rfind(f"## {title}\n")
         gone = [at.start() for at in re.finditer(rf"<withdrawn-sections>\n(.*, )?{title}(, .*)?\n</", whole)]
         if body:
             assert whole[seen:].startswith(f"## {title}\n{body}")
@@ -435,7 +435,7 @@ def test_only_stable_inputs_change_the_stable_text(first: str, second: str, othe
             Turn({"one": second, "two": other, "who": other}, now=NOW + timedelta(hours=hours), profile=mode)
         ),
     ]
-    before, after = (compiled(one.agent, call, one.prepare_step(call)) for call in calls)
+    before, after = (split_prompt(one.agent, call, one.prepare_step(call)) for call in calls)
 
     assert before.stable_text == after.stable_text
     assert before.stable_sha256 == after.stable_sha256

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import Call, DeliveryWish, Step
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 AGENT = Path(__file__).parents[2] / "prompts/cms/agent.yaml"
 TOOLS = tuple(Engine.open(AGENT).tools)
@@ -53,7 +53,7 @@ def test_the_same_turn_gives_the_same_bytes(turn: Turn, found: list[list[str]], 
 def test_the_stable_text_is_the_same_whatever_memory_date_and_searches_say(
     one: Turn, other: Turn, found: list[list[str]]
 ) -> None:
-    texts = {compiled(engine("append").agent, *made(turn, found)).stable_text for turn in (one, other)}
+    texts = {split_prompt(engine("append").agent, *made(turn, found)).stable_text for turn in (one, other)}
 
     assert len(texts) == 1
     assert len(texts.pop()) > 1000
@@ -87,7 +87,7 @@ def test_every_tool_that_was_found_is_shown_once_or_is_a_cut(
 def test_every_entity_is_shown_once_or_is_a_cut(turn: Turn) -> None:
     call, _ = made(turn, [])
     newest = {entity.id: entity for entity in reversed(turn.memory.entities)}
-    left_out = {cut.what for cut in call.cuts}
-    shown = call.shown["working-memory"].count('\n  - "')
+    left_out = {cut.what for cut in call.record.cuts}
+    shown = call.prompt.shown["working-memory"].count('\n  - "')
 
     assert shown == sum(f"memory {entity.type} {entity.id}" not in left_out for entity in newest.values())

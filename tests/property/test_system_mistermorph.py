@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from cuecard import Engine, Turn
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 AGENT = Path(__file__).parents[2] / "prompts/mistermorph/agent.yaml"
 PERSONA = "state/IDENTITY.md", "state/SOUL.md"
@@ -88,20 +88,20 @@ def test_persona_tools_and_skills_do_not_change_with_channel_memory_and_history(
     stays = {"persona", "available_tools", "available_skills", "local_tool_notes", "response_format", "rules"}
 
     assert _bodies(made(one)[0], stays) == _bodies(made(mixed)[0], stays)
-    assert compiled(engine().agent, made(one)[0], first).full_text == first.system
+    assert split_prompt(engine().agent, made(one)[0], first).full_text == first.system
     assert [s.sha256 for s in first.segments if s.id == "rules"] == [
         s.sha256 for s in second.segments if s.id == "rules"
     ]
 
 
 def _bodies(call: Call, names: set[str]) -> dict[str, str]:
-    return {name: text for name, text in call.shown.items() if name in names}
+    return {name: text for name, text in call.prompt.shown.items() if name in names}
 
 
 @given(turns())
 def test_the_default_identity_stands_exactly_where_no_persona_file_is_used(turn: Turn) -> None:
     call, step = made(turn)
-    used = [row.name for row in call.sources if row.path in PERSONA and row.status == "loaded"]
+    used = [row.name for row in call.record.sources if row.path in PERSONA and row.status == "loaded"]
 
     assert ("You are MisterMorph, an assistant" in step.system) == (not used)
     assert [name for name in ("IDENTITY.md", "SOUL.md") if f">>> BEGIN OF {name} <<<\n" in step.system] == used
@@ -111,8 +111,9 @@ def test_the_default_identity_stands_exactly_where_no_persona_file_is_used(turn:
 def test_headings_come_from_the_layout_alone(turn: Turn) -> None:
     call, step = made(turn)
     authored = {"persona", "local_tool_notes"}  # people write these files, with headings of their own
-    titles = [s.title for s in engine().agent.spec.sections if s.id in call.shown and call.shown[s.id] and not s.group]
-    groups = [s.title for s in engine().agent.spec.sections if s.id in call.shown and call.shown[s.id] and s.group]
+    there = [s for s in engine().agent.spec.sections if call.prompt.shown.get(s.id)]
+    titles = [s.title for s in there if not s.group]
+    groups = [s.title for s in there if s.group]
     lines = "".join(segment.text for segment in step.segments if segment.id not in authored).split("\n")
     skipped = {"Persona", "Local Tool Notes"}
 
@@ -153,6 +154,6 @@ def _with(turn: Turn, place: str) -> Turn:
 
 def _recorded(call: Call, place: str) -> bool:
     """Whether the manifest says that it is not there."""
-    told = {cut.what for cut in call.cuts}
+    told = {cut.what for cut in call.record.cuts}
     name = place.rpartition("/")[2]
     return bool(told & {f"file {name}", "history message", f"metadata {place}", place})

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from cuecard import Engine, Turn
 from cuecard.model import Call, FileText, Json, Step
 from cuecard.model.messages import Message
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 AGENT = Path(__file__).parents[2] / "prompts/mushroom/agent.yaml"
 NOW = datetime(2026, 11, 20, 9, tzinfo=UTC)
@@ -78,7 +78,7 @@ def test_the_same_turn_gives_the_same_bytes(turn: Turn) -> None:
 
 @given(turns(), turns())
 def test_the_stable_text_is_the_same_for_every_turn(one: Turn, other: Turn) -> None:
-    texts = {compiled(engine().agent, *made(turn)).stable_text for turn in (one, other)}
+    texts = {split_prompt(engine().agent, *made(turn)).stable_text for turn in (one, other)}
 
     assert len(texts) == 1
 
@@ -94,7 +94,7 @@ def test_layers_keep_their_order(turn: Turn) -> None:
 @given(turns())
 def test_files_keep_to_their_limits(turn: Turn) -> None:
     call, step = made(turn)
-    rows = [row for row in call.sources if row.name in NAMES]
+    rows = [row for row in call.record.sources if row.name in NAMES]
     text = "".join(segment.text for segment in step.segments if segment.id == "workspace_context")
 
     assert all(row.characters <= 4000 for row in rows)
@@ -108,7 +108,9 @@ def test_no_value_makes_a_heading(turn: Turn) -> None:
     call, step = made(turn)
     ours = {"workspace_context", "heartbeat", "persona"}  # raw, because they are the owner's
     text = "".join(segment.text for segment in step.segments if segment.id not in ours)
-    titles = [s.title for s in engine().agent.spec.sections if s.id in call.shown and s.id not in ours and s.title]
+    titles = [
+        s.title for s in engine().agent.spec.sections if s.id in call.prompt.shown and s.id not in ours and s.title
+    ]
 
     assert re.findall(r"^##? .*", text, re.MULTILINE) == [f"## {title}" for title in titles]
 
@@ -123,7 +125,7 @@ def test_nothing_appears_twice_or_vanishes_without_a_record(turn: Turn, place: s
     everything = "".join(str(message.content) for message in step.messages)
     section = {"knowledge": "knowledge_context", "topic": "conversation_summary", "HEARTBEAT.md": "heartbeat"}
     section |= dict.fromkeys(NAMES, "workspace_context")
-    left_out = section.get(place) in {cut.what for cut in call.cuts}
+    left_out = section.get(place) in {cut.what for cut in call.record.cuts}
 
     assert everything.count(MARK) == (0 if left_out else 1)
 

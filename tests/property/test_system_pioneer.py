@@ -22,7 +22,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.pipeline.history.decision import summary_message
 from cuecard.pipeline.history.selection import apply_summary
 from cuecard.pipeline.history.text import cost
-from cuecard.pipeline.prompt_split import Compiled, compiled
+from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
 
 PIONEER = Path(__file__).parents[2] / "prompts" / "pioneer" / "agent.yaml"
 NAMES = ("SOUL.md", "IDENTITY.md", "USER.md")
@@ -85,9 +85,9 @@ def turn(files: dict[str, str | None], inputs: dict[str, Json], profile: str = "
     return Turn({"workspace": "/home/ines", **inputs}, now=now, files=held, tools=(), profile=profile)
 
 
-def compile_turn(engine: Engine, turn: Turn) -> Compiled:
+def compile_turn(engine: Engine, turn: Turn) -> SplitPrompt:
     call = engine.prepare_call(turn)
-    return compiled(engine.agent, call, engine.prepare_step(call))
+    return split_prompt(engine.agent, call, engine.prepare_step(call))
 
 
 @given(files=FILES, inputs=DYNAMIC, profile=st.sampled_from(["", "full", "minimal", "none"]))

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuecard import Call, Engine, Step, Turn
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 ROOT = Path(__file__).parents[2]
 POLYANT = ROOT / "prompts" / "polyant"
@@ -103,17 +103,17 @@ def test_the_same_turn_gives_the_same_bytes_also_from_another_engine(turn: Turn)
 def test_a_prompt_is_its_sections_in_their_order_with_separators_between_them(turn: Turn) -> None:
     call, step = made(turn)
     sections = engine().agent.spec.sections
-    said = [section for section in sections if call.shown.get(section.id)]
+    said = [section for section in sections if call.prompt.shown.get(section.id)]
 
     assert step.system == SEPARATOR.join(
-        (f"## {section.title}\n\n" if section.title else "") + call.shown[section.id] for section in said
+        (f"## {section.title}\n\n" if section.title else "") + call.prompt.shown[section.id] for section in said
     )
 
 
 @given(TURNS)
 def test_no_value_makes_a_separator_or_a_heading_of_its_own(turn: Turn) -> None:
     call, step = made(turn)
-    said = [name for name, text in call.shown.items() if text]
+    said = [name for name, text in call.prompt.shown.items() if text]
     lines = re.split(r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]", step.system)
 
     assert sum(line.strip() == "---" for line in lines) == len(said) - 1
@@ -123,7 +123,7 @@ def test_no_value_makes_a_separator_or_a_heading_of_its_own(turn: Turn) -> None:
 
 @given(TURNS, TURNS)
 def test_the_static_sections_are_the_same_in_every_turn(one: Turn, other: Turn) -> None:
-    first, second = made(one)[0].shown, made(other)[0].shown
+    first, second = made(one)[0].prompt.shown, made(other)[0].prompt.shown
 
     assert [n for n in STATIC if n in first and n in second and first[n] != second[n]] == []
     assert {"01-identity", "02-soul", "04-safety"} <= first.keys() & second.keys()
@@ -134,7 +134,7 @@ def test_the_static_sections_are_the_same_in_every_turn(one: Turn, other: Turn) 
 def test_before_a_boundary_no_turn_changes_anything(one: Turn, other: Turn) -> None:
     agent = engine(CACHED).agent
     texts = {
-        (turn.profile, compiled(agent, *made(turn, CACHED)).stable_text)
+        (turn.profile, split_prompt(agent, *made(turn, CACHED)).stable_text)
         for turn in (one, other, Turn(now=NOW, profile=one.profile), Turn(now=NOW, profile=other.profile))
     }
 
@@ -144,7 +144,7 @@ def test_before_a_boundary_no_turn_changes_anything(one: Turn, other: Turn) -> N
 @given(TURNS)
 def test_a_message_is_sent_once_or_has_a_cut(turn: Turn) -> None:
     call, step = made(turn)
-    sent = [m.content for m in call.messages if isinstance(m.content, str) and m.content.startswith("<message")]
+    sent = [m.content for m in call.prompt.messages if isinstance(m.content, str) and m.content.startswith("<message")]
     missing = set[int]()
     for cut in step.manifest.cuts:
         if found := re.fullmatch(r"history messages? (\d+)(?: to (\d+))?", cut.what):
@@ -178,4 +178,4 @@ def test_every_tool_is_listed_or_has_a_cut(tools: tuple[str, ...] | None) -> Non
     wanted = engine().tools if tools is None else tools
     cuts = {cut.what for cut in step.manifest.cuts}
 
-    assert [n for n in wanted if (f"- **{n}**: " in call.shown["03-tooling"]) == (f"tool {n}" in cuts)] == []
+    assert [n for n in wanted if (f"- **{n}**: " in call.prompt.shown["03-tooling"]) == (f"tool {n}" in cuts)] == []

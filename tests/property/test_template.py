@@ -99,7 +99,7 @@ def test_promise_2_compiled_once_lazily(monkeypatch: pytest.MonkeyPatch) -> None
 
         return call
 
-    monkeypatch.setattr(python_backend, "_load", counted(python_backend._load, loaded))
+    monkeypatch.setattr(python_backend, "execute", counted(python_backend.execute, loaded))
     monkeypatch.setattr(template, "parse", counted(parser.parse, parsed))
     one = compile_template("{{a}}{{> p}}", name="one", partials={"p": "{{a}}"})
     before = list(loaded)

@@ -100,7 +100,7 @@ def test_what_a_tool_returns_can_never_get_a_later_turn_refused(identity: str, n
     cms = cms_engine()
     result = ToolResult("cms_findResource", {"matches": [{"id": identity, "title": name, "type": kind}]}, "call-1")
 
-    assert cms.prepare_call(Turn(memory=cms.remember(Memory(), [result]), now=NOW)).segments
+    assert cms.prepare_call(Turn(memory=cms.remember(Memory(), [result]), now=NOW)).prompt.segments
 
 
 @cache

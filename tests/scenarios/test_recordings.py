@@ -77,5 +77,5 @@ def test_the_replay_sends_the_prompts_of_the_run(engine: Engine, tmp_path: Path)
     found = [d.tool for d in last.discovered]
     blocks = [part.content for m in messages for part in m.parts if part.part_kind == "system-prompt"]
 
-    assert last.appended_tokens == sum(engine.count(str(block)) for block in blocks)
+    assert last.tokens.appended == sum(engine.count(str(block)) for block in blocks)
     assert found[:1] == ["cms_createPageWithContent"]

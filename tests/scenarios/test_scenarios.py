@@ -172,7 +172,7 @@ def test_under_append_nothing_changes_the_system_prompt_of_a_conversation(played
 def test_under_rewrite_nothing_is_appended(played: dict[str, Played]) -> None:
     for one in played.values():
         if one.delivery == "rewrite":
-            assert {step.manifest.appended_tokens for step in one.steps} == {0}
+            assert {step.manifest.tokens.appended for step in one.steps} == {0}
             assert "BEFORE: " not in "".join(request.appended for request in one.requests)
 
 

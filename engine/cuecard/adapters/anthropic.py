@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from typing import Any
 
-from cuecard.adapters.placing import Body, Message, homes, initial_tools, order_tools, reminder, system_pieces
+from cuecard.adapters.placing import Body, Message, homes, order_tools, reminder, system_pieces
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 
@@ -51,7 +52,7 @@ def request(
 def _place(turns: list[Body], step: Step, model: ModelProfile) -> list[Body]:
     """The messages with the blocks in their places; those of an earlier request are taken out first."""
     by_system = model.mid_conversation != "user"
-    make = str if by_system else reminder
+    make = str if by_system else partial(reminder, form=step.reminder)
     role = "system" if by_system else "user"
     texts = {make(block.text) for block in step.appended}
     bare = [_without(turn, texts) if turn["role"] == role else turn for turn in turns]
@@ -91,14 +92,14 @@ def _deferred(tools: list[Body], turns: list[Body], step: Step) -> tuple[list[Bo
     A tool whose search result is no longer among the messages is loaded like a core tool: nothing could reveal it.
     """
     held = {call_id for turn in turns for call_id in _results(turn)}
-    lost = {found.tool for found in step.manifest.discovered if found.after_call_id not in held}
-    loaded = {*initial_tools(step), *lost}
+    lost = {found.tool for found in step.discovered if found.after_call_id not in held}
+    loaded = {*step.initial_tools, *lost}
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [t for t in tools if t.get("name") not in loaded and t.get("type", "custom") == "custom"]
     tools = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]
     names = {tool["name"] for tool in tools if tool.get("defer_loading")}
     revealed: dict[str, list[Body]] = {}
-    for found in step.manifest.discovered:
+    for found in step.discovered:
         if found.tool in names and found.after_call_id is not None:
             reference = {"type": "tool_reference", "tool_name": found.tool}
             revealed.setdefault(found.after_call_id, []).append(reference)

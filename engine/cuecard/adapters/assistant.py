@@ -11,6 +11,7 @@ from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.models import Model
 
 from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
+from cuecard.config.words.answers import ToolWords
 from cuecard.engine import Engine
 from cuecard.model import Call, Json, ToolCard, ToolResult, Turn
 
@@ -44,12 +45,15 @@ def make_assistant(
         on_call: told of the prepared call.
         on_step: told of every step.
     """
-    own = [Tool(acknowledge, description=_said(engine, ACKNOWLEDGE))] if ACKNOWLEDGE in engine.tools else []
+    words = engine.agent.spec.words.tools
+    said = _said(engine, ACKNOWLEDGE) or words.acknowledge
+    own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
+    answer = ToolOutput(_answer(words), name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER))
     return Agent(
         model,
         deps_type=Turn,
         # A model that answers in plain text has answered: only a tool call carries the turn on.
-        output_type=[ToolOutput(final_answer, name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER)), str],
+        output_type=[answer, str],
         tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
         retries=retries,
         capabilities=[
@@ -65,14 +69,19 @@ def make_assistant(
     )
 
 
-def final_answer(answer: str) -> str:
-    """End the turn with this text for the user."""
-    return answer
-
-
 def acknowledge(message: str) -> dict[str, Json]:
     """Tell the user in one sentence what is about to happen."""
     return {"acknowledged": message}
+
+
+def _answer(words: ToolWords) -> Callable[[str], str]:
+    """The tool that ends a turn: the framework shows its docstring behind what a tool file says of it."""
+
+    def final_answer(answer: str) -> str:
+        return answer
+
+    final_answer.__doc__ = words.final_answer
+    return final_answer
 
 
 def _said(engine: Engine, name: str) -> str | None:

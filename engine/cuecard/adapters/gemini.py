@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from functools import partial
 
 from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder
 from cuecard.model import Step
@@ -25,15 +26,16 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
         InputError: when a block has no content of the user to go with.
     """
     ordered = order_tools(tools, step)
+    make = partial(_content, form=step.reminder)
     return {
         **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
         "systemInstruction": {"parts": [{"text": step.system}]},
-        "contents": place_after(contents, step.appended, _content, results=_response_ids, is_user=_is_user),
+        "contents": place_after(contents, step.appended, make, results=_response_ids, is_user=_is_user),
     }
 
 
-def _content(text: str) -> Body:
-    return {"role": "user", "parts": [{"text": reminder(text)}]}
+def _content(text: str, form: str) -> Body:
+    return {"role": "user", "parts": [{"text": reminder(text, form)}]}
 
 
 def _is_user(content: Message) -> bool:

@@ -73,7 +73,7 @@ def chat_request(
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
-    key = f"cuecard-{step.manifest.spec_sha256[:32]}" if cache_key is None else cache_key
+    key = f"cuecard-{step.manifest.configuration.sha256[:32]}" if cache_key is None else cache_key
     return {"model": model.name, "prompt_cache_key": key, **({"tools": tools} if tools else {})}
 
 
@@ -95,7 +95,7 @@ def _place(
     role = model.mid_conversation
 
     def block(text: str) -> Body:
-        return {"role": role, "content": reminder(text) if role == "user" else text}
+        return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
     bare = [message for message in messages if message not in first]
     return place_after(bare, step.appended, block, results=results, is_user=_is_user)

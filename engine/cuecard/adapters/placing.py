@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from cuecard.config.models_file import ModelProfile
+from cuecard.config.values.placeholders import fill
 from cuecard.errors import InputError, Problem
 from cuecard.model import Appended, Segment, Step
+from cuecard.model.prompt import REMINDER
 from cuecard.pipeline.segments import stable_part
 
 Message: TypeAlias = Mapping[str, Any]
@@ -19,12 +21,13 @@ Body: TypeAlias = dict[str, Any]
 """A request body, or a part of one."""
 
 
-def reminder(text: str) -> str:
+def reminder(text: str, form: str = REMINDER) -> str:
     """A block for places where no role has more authority than the user: the documented fallback for Claude.
 
-    Anything that writes into user turns can forge it, so a role with authority is always the first choice.
+    Anything that writes into user turns can forge it, so a role with authority is always the first choice. `form` is
+    the `reminder` of the step.
     """
-    return f"<system-reminder>\n{text}</system-reminder>\n"
+    return fill(form, {"text": text})
 
 
 def homes(
@@ -135,14 +138,8 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
 
     Discovered tools keep the place they had before, because tools stand before everything else in a cached prefix.
     """
-    first = {name: place for place, name in enumerate(initial_tools(step))}
+    first = {name: place for place, name in enumerate(step.initial_tools)}
     return [dict(tool) for tool in sorted(tools, key=lambda tool: (first.get(_name(tool), len(first)), _name(tool)))]
-
-
-def initial_tools(step: Step) -> tuple[str, ...]:
-    """The tools that were active before anything was discovered."""
-    discovered = {discovery.tool for discovery in step.manifest.discovered}
-    return tuple(name for name in step.active_tools if name not in discovered)
 
 
 def _name(tool: Message) -> str:

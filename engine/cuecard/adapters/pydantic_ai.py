@@ -21,6 +21,8 @@ from pydantic_ai.toolsets import FunctionToolset
 from typing_extensions import override
 
 from cuecard.adapters.pydantic_messages import holds_all, place_appended, tool_results
+from cuecard.catalogue.search import wrong_limit
+from cuecard.config.values.placeholders import fill
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError
 from cuecard.model import Call, Json, Step, ToolResult, Turn
@@ -79,7 +81,7 @@ class Cuecard(AbstractCapability[Any]):
         """
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
         previous, results = self.previous, tool_results(ctx.messages)
-        compacted = previous is not None and not holds_all(ctx.messages, previous.sent)
+        compacted = previous is not None and not holds_all(ctx.messages, previous.prompt.sent)
         call = self.engine.prepare_call(turn, results, previous=previous, compacted=compacted)
         if self.on_call:
             self.on_call(call)
@@ -88,9 +90,10 @@ class Cuecard(AbstractCapability[Any]):
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
         """The search tool, under the name that the agent file gives it."""
-        name = self.engine.agent.spec.tools.search.tool
+        name, words = self.engine.agent.spec.tools.search.tool, self.engine.agent.spec.words.search
         card = self.engine.tools.get(name)
-        return FunctionToolset([Tool(self._search, name=name, description=card.description if card else None)])
+        description = card.description if card else words.description
+        return FunctionToolset([Tool(self._search, name=name, description=description, prepare=self._described)])
 
     @override
     async def before_model_request(
@@ -103,7 +106,7 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_step:
             self.on_step(step)
         parameters = request_context.model_request_parameters
-        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery == "rewrite")
+        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.name == "rewrite")
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
@@ -125,18 +128,14 @@ class Cuecard(AbstractCapability[Any]):
         Raises:
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
-        name = call.tool_name
+        name, words = call.tool_name, self.engine.agent.spec.words
         if self.step and name in self.engine.tools and name not in self.step.active_tools:
-            search = self.engine.agent.spec.tools.search.tool
-            raise ToolFailed(
-                f"`{name}` is not active. Call `{search}` with what you want to do, then use what it finds."
-            )
+            values = {"tool": words.quoted(name), "search": self.engine.agent.spec.tools.search.tool}
+            raise ToolFailed(fill(words.tools.inactive, values))
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
         failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
         if self.retries is not None and failures > self.retries:
-            raise ToolFailed(
-                f"`{name}` has failed {failures} times. Tell the user what failed and suggest another way."
-            )
+            raise ToolFailed(fill(words.tools.failed, {"tool": words.quoted(name), "count": str(failures)}))
         return args
 
     @override
@@ -159,6 +158,14 @@ class Cuecard(AbstractCapability[Any]):
             raise error
         raise ToolFailed(f"{type(error).__name__}: {error}") from error
 
+    async def _described(self, _: RunContext[Any], tool: ToolDefinition) -> ToolDefinition:
+        """The search tool with its arguments described in the agent's words."""
+        words = self.engine.agent.spec.words.search
+        described = {"query": words.query_description, "limit": words.limit_description}
+        schema = tool.parameters_json_schema
+        fields = {key: {**field, "description": described[key]} for key, field in schema["properties"].items()}
+        return replace(tool, parameters_json_schema={**schema, "properties": fields})
+
     async def _search(self, query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
 
@@ -169,7 +176,7 @@ class Cuecard(AbstractCapability[Any]):
         try:
             return self.engine.search_tools(query, limit).to_json()
         except InputError as error:
-            raise ToolFailed(" ".join(f"{p.message}: {p.hint}" for p in error.problems)) from error
+            raise ToolFailed(wrong_limit(limit or 0, self.engine.agent.spec.words)) from error
 
     def _prepared(self) -> Call:
         if self.call is None:
@@ -184,7 +191,7 @@ def active_tools(
     order = {name: place for place, name in enumerate(step.active_tools)}
 
     def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in call.initial else 2 if tool.name in order else 1
+        group = 0 if tool.name in call.tools.initial else 2 if tool.name in order else 1
         return group, order.get(tool.name, 0)
 
     return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)

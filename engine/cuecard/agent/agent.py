@@ -60,7 +60,7 @@ class Agent:
         """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
         section = next((section for section in self.sections if PROTOCOLS in section.reads), None)
         if section is None:
-            return "the prompt"
+            return self.spec.words.search.prompt
         return f"`{section.spec.title}`" if section.spec.title else section.label
 
     def edition(self, profile: str = "", variant: str = "") -> tuple[Section, ...]:

@@ -27,7 +27,8 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
     draft = make_draft(sources, memo or Memo())
     if draft.spec is None or draft.assembly is None or draft.has_errors:
         raise SpecError(draft.problems)
-    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card))}
+    words = draft.spec.words.protocols
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words))}
     return Agent(
         spec=draft.spec,
         sha256=sources.sha256(),

@@ -11,6 +11,7 @@ from cuecard.agent.checks.inputs import check_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_order, check_tools
+from cuecard.agent.checks.words import check_words
 from cuecard.agent.elements import elements_written
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.memo import Memo
@@ -25,6 +26,7 @@ from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.models_file import ModelsFile
+from cuecard.config.words_spec import ENGLISH
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 
@@ -73,6 +75,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
     problems += assembly.problems if assembly else ()
     problems += [*found, *wrong, *document.warnings, *refuse_escaped(document)]
+    problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
     partials = _partials(sources, memo)
     problems += _check_sections(world, assembly, partials, cards) if assembly else ()
     problems += _check_tools(world, named, cards)
@@ -93,6 +96,7 @@ def _template_problems(sources: AgentSources, memo: Memo, names: frozenset[str])
     if sources.template is None:
         return ()
     try:
+        names |= ENGLISH.elements
         return memo(read_core, sources.template, sources.partials, "text", "cuecard", names).problems
     except CuecardError as error:
         return error.problems

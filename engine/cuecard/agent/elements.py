@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cuecard.agent.section import NOTICES
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.template import element_names
 
 
 def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
-    """The names of all elements in the texts of sections, of what fills them, and of what profiles and variants change.
+    """The names of all elements in the texts of sections, of what fills them, of what profiles and variants change.
+
+    Those of the engine's own words are among them.
 
     No data may open or close one of them in any section: each is a template of its own, and one prompt holds all.
     """
@@ -24,7 +25,7 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
     for selection in (*spec.profiles.values(), *spec.variants.values()):
         texts += [text for patch in selection.sections for text in _strings(patch.model_dump(exclude_unset=True))]
     texts += [spec.layout.heading, *_strings([group.model_dump() for group in spec.layout.groups.values()])]
-    return NOTICES.union(*map(element_names, texts))
+    return spec.words.elements.union(*map(element_names, texts))
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -17,11 +17,7 @@ BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SU
 """The placeholders that the engine fills itself, and how often each may change."""
 
 UPDATE = "context-update"
-"""The element around what changed since the conversation began, under `append` delivery."""
-
-WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS = "withdrawn-sections", "withdrawn-tools", "restored-tools"
-NOTICES = frozenset({UPDATE, WITHDRAWN_SECTIONS, WITHDRAWN_TOOLS, RESTORED_TOOLS})
-"""The elements that the engine itself writes into a conversation: no data may open or close one."""
+"""What the id of a block begins with that says what changed since the conversation began, in every language."""
 
 CONTENT = "content:"
 """What stands before a section's id in the values of a call: what its source has made of the call."""

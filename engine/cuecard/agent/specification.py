@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from cuecard.agent.memo import Memo
-from cuecard.config.agent_file import AgentFile
+from cuecard.config.agent_file import VERSION, AgentFile
 from cuecard.config.core_outline import outline_document
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.validation import validate
@@ -42,10 +42,13 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     """The agent file laid over those that it extends, and over the sections of its template.
 
     Raises:
-        SpecError: when one of the files cannot be read as YAML.
+        SpecError: when one of the files cannot be read as YAML, or is of a later version.
     """
     layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
     layers.append((read_yaml(sources.agent.text, sources.agent.name), ""))
+    newer = [problem for document, _ in layers for problem in _newer(document)]
+    if newer:
+        raise SpecError(newer)
     written = [document.value["template"] for document, _ in layers if "template" in document.value]
     if not written or written[-1] is None:
         layered = lay_over(layers)
@@ -59,6 +62,15 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     layered = lay_over(layers, outline)
     elements = [section["id"] for section in outline.value["sections"]]
     return _specification(layered, [*_silent(layered.document, elements)], patched)
+
+
+def _newer(document: Document) -> Iterator[Problem]:
+    """A file of a later version: nothing else is said of it, because nobody here knows what it means."""
+    version = document.value.get("version")
+    if isinstance(version, int) and version > VERSION:
+        message = f"this file is of version {version}; this cuecard reads files up to version {VERSION}"
+        hint = f"update cuecard, or write the file for version {VERSION}"
+        yield document.problem(("version",), "newer-version", message, hint)
 
 
 def _specification(layered: Layered, wrong: list[Problem], is_layered: bool) -> Specification:  # noqa: FBT001

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import astuple, dataclass
+from itertools import chain
 from types import MappingProxyType
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from cuecard.catalogue.words import Word, new_stem, words
+from cuecard.catalogue.words import Word, new_words
 from cuecard.model import ToolCard
 
 Weights: TypeAlias = Mapping[str, float]
@@ -47,42 +48,34 @@ class Bm25Ranker:
     """
 
     names: tuple[str, ...]
-    frequencies: Mapping[str, int]
     fields: tuple[_Field, ...]
 
     @classmethod
     def build(cls, cards: Iterable[ToolCard], weights: Weights = WEIGHTS) -> Bm25Ranker:
-        """Index these cards: 0.2 s for 500 tools, and 0.4 s once for numpy to load."""
-        cards, stem = tuple(cards), new_stem()
-        texts = {
-            field: [[form for word in words(FIELDS[field](card), stem) for form in word] for card in cards]
-            for field, weight in weights.items()
-            if weight
-        }
-        seen = (frozenset().union(*of_card) for of_card in zip(*texts.values(), strict=True))
+        """Index these cards."""
+        cards, read = tuple(cards), new_words()
+        texts = ((weight, map(FIELDS[field], cards)) for field, weight in weights.items() if weight)
         return cls(
-            tuple(card.name for card in cards),
-            Counter(form for forms in seen for form in forms),
-            tuple(_Field.build(weights[field], documents) for field, documents in texts.items() if any(documents)),
+            tuple(card.name for card in cards), tuple(_Field.build(weight, map(read, each)) for weight, each in texts)
         )
 
     def __call__(self, query: str, limit: int) -> list[tuple[str, float]]:
         """The best tools for the query, at most `limit`."""
-        asked = list(dict.fromkeys(words(query, new_stem())))
-        scores = self._scores(list(dict.fromkeys(form for word in asked for form in word)))
-        ranked = sorted((n for n, score in enumerate(scores) if score > 0), key=lambda n: (-scores[n], n))[:limit]
+        asked = list(dict.fromkeys(new_words()(query)))
+        scores = self._scores(dict.fromkeys(form for word in asked for form in word))
+        ranked = sorted((n for n, score in scores.items() if score > 0), key=lambda n: (-scores[n], n))[:limit]
         if not ranked:
             return []
         best = ranked[0]
         confidence = self._confidence(asked, best)
         return [(self.names[n], confidence * scores[n] / scores[best]) for n in ranked]
 
-    def _scores(self, forms: Sequence[str]) -> list[float]:
-        totals = [0.0] * len(self.names)
+    def _scores(self, forms: Iterable[str]) -> dict[int, float]:
+        totals: defaultdict[int, float] = defaultdict(float)
         for field in self.fields:
-            for n, score in enumerate(field.scores(forms)):
-                totals[n] += score
-        return [round(total, _DIGITS) for total in totals]
+            for n, score in field.scores(forms).items():
+                totals[n] += field.weight * score
+        return {n: round(total, _DIGITS) for n, total in totals.items()}
 
     def _confidence(self, asked: Sequence[Word], best: int) -> float:
         lengths = [self._rarity(word) for word in asked]
@@ -93,36 +86,47 @@ class Bm25Ranker:
 
     def _rarity(self, word: Word) -> float:
         """Smoothed inverse document frequency, at least 1: in a catalogue of three tools every word still counts."""
-        known = max(self.frequencies.get(form, 0) for form in word)
+        known = max(len({n for field in self.fields for n in field.postings.get(form, ())}) for form in word)
         return 1 + math.log((len(self.names) + 1) / (known + 1))
 
 
 @dataclass(frozen=True, slots=True)
 class _Field:
-    """The BM25 index of one field, and the weight of its scores."""
+    """One field of every card, and the weight of its scores.
+
+    `postings` has the number of a card once for each time that a form stands in its text, in the order of the cards;
+    `lengths` counts the forms of each text.
+    """
 
     weight: float
-    vocabulary: Mapping[str, int]
-    forms: tuple[frozenset[str], ...]
-    index: Any
+    lengths: Sequence[int]
+    postings: Mapping[str, Sequence[int]]
 
     @classmethod
-    def build(cls, weight: float, documents: Sequence[Sequence[str]]) -> _Field:
-        import bm25s  # noqa: PLC0415 - loads numpy, which only a search needs
+    def build(cls, weight: float, texts: Iterable[Iterable[Word]]) -> _Field:
+        postings: defaultdict[str, list[int]] = defaultdict(list)
+        lengths = []
+        for n, text in enumerate(texts):
+            forms = list(chain.from_iterable(text))
+            lengths.append(len(forms))
+            for form in forms:
+                postings[form].append(n)
+        return cls(weight, lengths, dict(postings))
 
-        vocabulary = {form: n for n, form in enumerate(dict.fromkeys(form for forms in documents for form in forms))}
-        ids = [[vocabulary[form] for form in forms] for forms in documents]
-        index = bm25s.BM25(k1=K1, b=B, method="lucene", dtype="float64", backend="numpy", csc_backend="numpy")
-        # Not `index.index()`: it logs at DEBUG on a logger that ignores the level the host has set.
-        index.scores = index.build_index_from_ids(list(vocabulary.values()), ids, show_progress=False)
-        return cls(weight, vocabulary, tuple(map(frozenset, documents)), index)
+    def scores(self, forms: Iterable[str]) -> dict[int, float]:
+        """The BM25 score of each card in which one of these forms stands.
 
-    def scores(self, forms: Iterable[str]) -> list[float]:
-        """The weighted BM25 score of each document."""
-        ids = [self.vocabulary[form] for form in forms if form in self.vocabulary]
-        scores: list[float] = (self.weight * self.index.get_scores_from_ids(ids)).tolist()
+        The formula is Lucene's (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), which is never negative.
+        """
+        scores: defaultdict[int, float] = defaultdict(float)
+        average = sum(self.lengths) / max(1, len(self.lengths))
+        for form in forms:
+            found = Counter(self.postings.get(form, ()))
+            rarity = math.log(1 + (len(self.lengths) - len(found) + 0.5) / (len(found) + 0.5))
+            for n, times in found.items():
+                scores[n] += rarity * times / (times + K1 * (1 - B + B * self.lengths[n] / average))
         return scores
 
-    def holds(self, document: int, word: Word) -> bool:
-        """Whether a document has the word in any of its forms."""
-        return not self.forms[document].isdisjoint(word)
+    def holds(self, card: int, word: Word) -> bool:
+        """Whether a card has the word in any of its forms."""
+        return any(card in self.postings.get(form, ()) for form in word)

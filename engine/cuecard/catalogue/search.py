@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import SearchResult, ToolCard
 
@@ -49,7 +51,13 @@ class SearchIndex:
         return cls(names, ranker or Bm25Ranker.build(cards, weights), _examples(cards))
 
     def search(
-        self, query: str, limit: int = LIMIT, *, threshold: float = THRESHOLD, found_hint: str = ""
+        self,
+        query: str,
+        limit: int = LIMIT,
+        *,
+        threshold: float = THRESHOLD,
+        found_hint: str = "",
+        words: WordsSpec = ENGLISH,
     ) -> SearchResult:
         """The tools that answer the query, best first.
 
@@ -58,6 +66,7 @@ class SearchIndex:
             limit: at most so many tools, 1 to 50.
             threshold: below this confidence the answer is empty, and the message says what to try.
             found_hint: a sentence that ends the message when tools were found: where their instructions are.
+            words: what the message says.
 
         Raises:
             InputError: when the limit is out of range.
@@ -66,24 +75,35 @@ class SearchIndex:
             hint = f"ask for 1 to {MAX_LIMIT} tools; {LIMIT} are usual"
             raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
         if not query.strip():
-            return SearchResult((), f"The query is empty. {self._advice()}")
+            return SearchResult((), self._advised(words.search.empty_query, words))
         if len(query) > MAX_QUERY:
-            return SearchResult((), f"The query is longer than {MAX_QUERY} characters. {self._advice()}")
+            said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
+            return SearchResult((), self._advised(said, words))
         hits = [(name, score) for name, score in self.ranker(query, limit) if name in self.names]
         confidence = min(1.0, max(0.0, hits[0][1])) if hits else 0.0
         if not hits or confidence < threshold:
-            return SearchResult((), f'No tool found for "{_echo(query)}". {self._advice()}', confidence)
+            said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
+            return SearchResult((), self._advised(said, words), confidence)
         tools = tuple(dict.fromkeys(name for name, _ in hits))[:limit]
-        return SearchResult(tools, _found(len(tools), found_hint), confidence)
+        return SearchResult(tools, _found(len(tools), found_hint, words), confidence)
 
-    def _advice(self) -> str:
-        shown = ", ".join(f'"{example}"' for example in self.examples)
-        advice = "Search with a few words for what the tool should do (a verb and a noun), not for the topic"
-        return f"{advice}; for example {shown}." if shown else f"{advice}."
+    def _advised(self, said: str, words: WordsSpec) -> str:
+        """What went wrong, and what to try."""
+        if not self.examples:
+            return f"{said} {words.search.advice}".strip()
+        examples = [fill(words.search.example, {"query": words.quoted(example)}) for example in self.examples]
+        shown = {"examples": words.marks.between.join(examples)}
+        return f"{said} {fill(words.search.advice_with_examples, shown)}".strip()
 
 
-def _found(count: int, hint: str) -> str:
-    found = "Found 1 tool. It is now active." if count == 1 else f"Found {count} tools. They are now active."
+def wrong_limit(limit: int, words: WordsSpec) -> str:
+    """What a model hears that asks for more tools than a search can return, or for none."""
+    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(LIMIT)}
+    return fill(words.search.wrong_limit, numbers)
+
+
+def _found(count: int, hint: str, words: WordsSpec) -> str:
+    found = words.search.found_one if count == 1 else fill(words.search.found, {"count": str(count)})
     return f"{found} {hint}".strip()
 
 

@@ -11,14 +11,16 @@ import re
 import unicodedata
 from collections.abc import Callable, Iterator
 from functools import cache
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeAlias
 
 Word: TypeAlias = tuple[str, ...]
 """One word in all its forms: the whole, then the parts of a camelCase word. Any form may match."""
 
-Stem: TypeAlias = Callable[[str], str]
-"""The stem of a lower-case word."""
+Words: TypeAlias = Callable[[str], list[Word]]
+"""The words of a text in reading order, stemmed, without stop words."""
+
+_Stem: TypeAlias = Callable[[str], str]
 
 STOP_WORDS = frozenset(
     """
@@ -42,24 +44,26 @@ _SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-def new_stem() -> Stem:
-    """An English (Porter2) stemmer that remembers its answers.
+def new_words() -> Words:
+    """A reader of words that remembers every run of letters it has met: a catalogue repeats itself.
 
-    It keeps a cursor while it works, so each index and each query takes its own: threads then never meet.
+    Its stemmer (English, Porter2) keeps a cursor while it works, so each index and each query takes its own reader:
+    threads then never meet.
     """
     from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
 
-    return cache(EnglishStemmer().stemWord)
+    stem_word = EnglishStemmer().stemWord
+    stem = cache(lambda form: form if form.isdigit() else stem_word(form))  # numbers have no stem, and may be many
+    known = cache(lambda run: tuple(_words(run, stem)))
+    return lambda text: list(chain.from_iterable(map(known, _RUN.findall(unicodedata.normalize("NFKC", text)))))
 
 
-def words(text: str, stem: Stem) -> Iterator[Word]:
-    """The words of a text in reading order, stemmed, without stop words."""
-    for run in _RUN.findall(unicodedata.normalize("NFKC", text)):
-        for position, piece in enumerate(_SCRIPT.split(run)):
-            if position % 2:
-                yield from _pairs(piece)
-            elif piece and piece.casefold() not in STOP_WORDS:
-                yield _forms(piece, stem)
+def _words(run: str, stem: _Stem) -> Iterator[Word]:
+    for position, piece in enumerate(_SCRIPT.split(run)):
+        if position % 2:
+            yield from _pairs(piece)
+        elif piece and piece.casefold() not in STOP_WORDS:
+            yield _forms(piece, stem)
 
 
 def _pairs(piece: str) -> Iterator[Word]:
@@ -69,6 +73,6 @@ def _pairs(piece: str) -> Iterator[Word]:
         yield (first + second,)
 
 
-def _forms(piece: str, stem: Stem) -> Word:
+def _forms(piece: str, stem: _Stem) -> Word:
     parts = [part for part in _HUMP.sub(" ", piece).casefold().split() if part not in STOP_WORDS]
     return tuple(dict.fromkeys(stem(form) for form in (piece.casefold(), *parts)))

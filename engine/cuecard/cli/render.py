@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Sequence
-from dataclasses import asdict
 from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.cli.step import call_from, open_engine
 from cuecard.model import DeliveryWish, Json, Step
 from cuecard.model.messages import Message
-from cuecard.pipeline.manifest import manifest_json
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 
 Form: TypeAlias = Literal["text", "json", "manifest", "messages", "compiled"]
 """For people; for machines, everything, the record without texts, all messages, or stable and dynamic text apart."""
@@ -35,10 +33,10 @@ def render(
         sys.stdout.write(_text(step))
         return
     forms: dict[Form, Callable[[], Json]] = {
-        "json": lambda: step_json(step),
-        "manifest": lambda: manifest_json(step.manifest),
+        "json": lambda: step.to_json(),  # noqa: PLW0108 - likewise
+        "manifest": lambda: step.manifest.to_json(),  # noqa: PLW0108 - made only when asked for
         "messages": lambda: [message.to_json() for message in _messages(step)],
-        "compiled": lambda: compiled(engine.agent, call, step).to_json(),
+        "compiled": lambda: split_prompt(engine.agent, call, step).to_json(),
     }
     sys.stdout.write(json.dumps(forms[form](), indent=2, ensure_ascii=False) + "\n")
 
@@ -46,11 +44,6 @@ def render(
 def _messages(step: Step) -> tuple[Message, ...]:
     """The whole stack; without a conversation in the turn, that is the system prompt alone."""
     return step.messages or (Message("system", step.system, persist=False),)
-
-
-def step_json(step: Step) -> dict[str, Json]:
-    """The step as plain JSON."""
-    return asdict(step)
 
 
 def _text(step: Step) -> str:

@@ -28,15 +28,17 @@ def tokens(
     manifest = step.manifest
     if as_json:
         rows = [asdict(record) for record in manifest.sections]
-        totals = {name: getattr(manifest, f"{name}_tokens") for name in ("system", "message", "appended", "total")}
-        print(json.dumps({"tokens": asdict(manifest.tokens), "sections": rows, "totals": totals}, indent=2))
+        costs = manifest.tokens
+        totals = {"system": costs.system, "message": costs.messages, "appended": costs.appended}
+        totals["total"] = manifest.total_tokens
+        print(json.dumps({"tokens": asdict(costs.source), "sections": rows, "totals": totals}, indent=2))
     else:
         Console().print(_table(manifest))
 
 
 def _table(manifest: Manifest) -> Table:
-    kind = "exact" if manifest.tokens.exact else "approximate"
-    title = f"{manifest.agent} · {manifest.delivery} · {manifest.tokens.encoding} ({kind})"
+    kind = "exact" if manifest.tokens.source.exact else "approximate"
+    title = f"{manifest.configuration.agent} · {manifest.delivery.name} · {manifest.tokens.source.encoding} ({kind})"
     table = Table(title=title, title_justify="left", show_footer=True)
     whole = manifest.total_tokens
     table.add_column("section", footer="total")

@@ -11,6 +11,7 @@ from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, Names, Texts, ToolName, as_tuple
+from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
 
 
@@ -109,6 +110,10 @@ Template = Annotated[
 ]
 
 
+VERSION = 1
+"""Raised whenever agent files get a meaning that older versions of cuecard would misread."""
+
+
 def _named_somewhere(schema: dict[str, Any]) -> None:
     """For editors, which see one file alone: a file that extends others may leave the name to them."""
     schema.pop("required", None)
@@ -120,6 +125,7 @@ class AgentFile(FileModel):
 
     model_config = ConfigDict(json_schema_extra=_named_somewhere)
 
+    version: int = Field(VERSION, ge=1, le=VERSION, description="the version of this file's format")
     agent: Name = Field(description="the agent's name")
     extends: Texts = Field(
         (), description="agent files that this one is laid over, relative to it; of several the later wins"
@@ -152,6 +158,7 @@ class AgentFile(FileModel):
     delivery: DeliveryWish = Field(
         "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
     )
+    words: WordsSpec = Field(WordsSpec(), description="what the engine itself says to the model; English when left out")
     models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator
@@ -10,6 +9,7 @@ from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values.names import as_tuple
+from cuecard.config.values.placeholders import holds
 from cuecard.model.messages import Role
 
 NOTES = (
@@ -33,23 +33,8 @@ Summarize: TypeAlias = Literal["before", "after", "never"]
 """When a summary is made: before the request that needs it, after the reply, or never."""
 
 
-def _holds(*known: str, required: str = "") -> AfterValidator:
-    """A text whose `{placeholders}` are all known, and which holds the required one."""
-
-    def check(value: str) -> str:
-        unknown = [word for word in re.findall(r"\{(\w+)\}", value) if word not in known]
-        if unknown:
-            context = {"word": f"{{{unknown[0]}}}", "known": ", ".join(f"{{{word}}}" for word in known)}
-            raise PydanticCustomError("placeholder", "holds {word}, which nothing fills; known here: {known}", context)
-        if required and f"{{{required}}}" not in value:
-            raise PydanticCustomError("placeholder", "should hold {word}", {"word": f"{{{required}}}"})
-        return value
-
-    return AfterValidator(check)
-
-
-Prefix = Annotated[str, _holds("timestamp", "speaker", "role")]
-WithSummary = Annotated[str, _holds("summary", required="summary")]
+Prefix = Annotated[str, holds("timestamp", "speaker", "role")]
+WithSummary = Annotated[str, holds("summary", required=("summary",))]
 Drop: TypeAlias = Literal["system", "blank", "duplicates"]
 Label: TypeAlias = Literal["user", "assistant", "system", "tool", "call"]
 

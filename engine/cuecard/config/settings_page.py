@@ -51,7 +51,13 @@ def _default(key: str, field: Mapping[str, Any], required: Any) -> str:
     if key in required:
         return "required"
     default = field.get("default")
-    return "" if default in (None, "", [], {}) or isinstance(default, dict) else f"`{json.dumps(default)}`"
+    return "" if default in (None, "", [], {}) or isinstance(default, dict) else _code(json.dumps(default))
+
+
+def _code(text: str) -> str:
+    """A text as code of Markdown, whatever marks are in it."""
+    marks = "``" if "`" in text else "`"
+    return f"{marks}{text}{marks}"
 
 
 def _type(field: Mapping[str, Any]) -> str:

@@ -1,18 +1,20 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
-from cuecard.model.call import Call
+from cuecard.model.call import Call, CallPrompt, CallRecord, CallTools
+from cuecard.model.manifest import Manifest, TokenTotals
+from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import (
     Appended,
     Cut,
     Diagnostic,
     Discovery,
-    Manifest,
     SectionRecord,
     Segment,
     SourceRow,
-    Step,
+    Tokenizer,
     TokenSource,
 )
+from cuecard.model.step import Step
 from cuecard.model.tools import SearchResult, ToolCard, ToolInstructions
 from cuecard.model.turn import Turn
 from cuecard.model.values import (
@@ -36,10 +38,15 @@ __all__ = [
     "Appended",
     "Authority",
     "Call",
+    "CallPrompt",
+    "CallRecord",
+    "CallTools",
     "Clock",
+    "Configuration",
     "CountTokens",
     "Cut",
     "Delivery",
+    "DeliveryChoice",
     "DeliveryWish",
     "Diagnostic",
     "Discovery",
@@ -58,6 +65,8 @@ __all__ = [
     "Step",
     "Tier",
     "TokenSource",
+    "TokenTotals",
+    "Tokenizer",
     "ToolCard",
     "ToolInstructions",
     "ToolResult",

@@ -1,13 +1,14 @@
-"""What the engine hands back: the pieces of a prompt, the step, and the manifest."""
+"""The pieces of a prompt, and what is told about each of them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass
+from typing import Literal, Protocol
 
-from cuecard.model.messages import Message
-from cuecard.model.values import Authority, Delivery, ReloadPolicy, Tier
+from cuecard.model.values import Tier
+
+REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
+"""Around a block that has to stand in the user's turn, unless the agent file has other words for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,59 +102,12 @@ class TokenSource:
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
+class Tokenizer(Protocol):
+    """Counts the tokens of a text, and says by which table."""
 
-    The tokens of `sections` add up to `total_tokens`; `protocols` says what stands inside them, tool by tool. A section
-    of another role than `system` is a message of its own, right behind the system prompt: `message_tokens` are theirs.
-    `inputs` has a fingerprint for each value that sections may read, by name. Where the engine has a salt, every
-    fingerprint is salted, and `salt` names the salt (it is empty otherwise): only under equal names can two manifests
-    be compared. `delivery_reason` says why `delivery` is this one; `authority`, with whose words instructions reach
-    `model` in mid-conversation: `user` means the fallback, a `<system-reminder>` in the user's turn. `diagnostics` and
-    `sources` tell of the files that sections show; `origins` has the line that wrote each value of the configuration,
-    where agent files were laid over each other.
-    """
+    @property
+    def source(self) -> TokenSource:
+        """The table."""
 
-    agent: str
-    spec_sha256: str
-    delivery: Delivery
-    tokens: TokenSource
-    sections: tuple[SectionRecord, ...]
-    protocols: tuple[SectionRecord, ...]
-    active_tools: tuple[str, ...]
-    discovered: tuple[Discovery, ...]
-    cuts: tuple[Cut, ...]
-    trust: Mapping[str, int]
-    reload: ReloadPolicy | None
-    system_tokens: int
-    appended_tokens: int
-    total_tokens: int
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    salt: str = ""
-    delivery_reason: str = ""
-    model: str = ""
-    authority: Authority = "unknown"
-    profile: str = ""
-    variant: str = ""
-    diagnostics: tuple[Diagnostic, ...] = ()
-    sources: tuple[SourceRow, ...] = ()
-    origins: Mapping[str, str] = field(default_factory=dict)
-    message_tokens: int = 0
-    sha256: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """The whole desired state of one model request, never a delta.
-
-    `system` is the text to send, `segments` the same in pieces, `appended` what `append` delivery adds to the messages.
-    `messages` is the whole stack, system prompt first, where the host has handed the conversation to the turn.
-    """
-
-    system: str
-    segments: tuple[Segment, ...]
-    appended: tuple[Appended, ...]
-    active_tools: tuple[str, ...]
-    manifest: Manifest
-    messages: tuple[Message, ...] = ()
+    def __call__(self, text: str) -> int:
+        """How many tokens the text costs."""

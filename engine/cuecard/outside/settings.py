@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
-from pydantic import Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError
 
 from cuecard.errors import Problem, SettingsError
 from cuecard.model import DeliveryWish
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """What the environment says; an option on the command line goes before it."""
 
-    model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
 
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
@@ -22,26 +22,36 @@ class Settings(BaseSettings):
     salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
 
 
+_VARIABLES = {field: f"CUECARD_{field.upper()}" for field in Settings.model_fields}
+
+
 def read_settings() -> Settings:
-    """The settings of this process.
+    """The settings of this process; upper and lower case of their names are the same.
 
     Raises:
         SettingsError: with every setting that has a wrong value; the value itself is not repeated.
     """
-    try:
+    if not any(name.upper() in _VARIABLES.values() for name in os.environ):
         return Settings()
+    from pydantic_settings import BaseSettings, SettingsConfigDict  # noqa: PLC0415 - only who sets a variable pays
+
+    class Environment(Settings, BaseSettings):
+        model_config = SettingsConfigDict(env_prefix="CUECARD_", frozen=True, hide_input_in_errors=True, extra="ignore")
+
+    try:
+        return Environment()
     except ValidationError as error:
         raise SettingsError(_problem(e) for e in error.errors(include_input=False, include_url=False)) from None
 
 
 def environment() -> dict[str, str]:
     """Each variable and what it does, for the docs."""
-    return {f"CUECARD_{name.upper()}": field.description or "" for name, field in Settings.model_fields.items()}
+    return {name: Settings.model_fields[field].description or "" for field, name in _VARIABLES.items()}
 
 
 def _problem(error: object) -> Problem:
     details = dict(error) if isinstance(error, dict) else {}
     field = str(details["loc"][0])
     about = Settings.model_fields[field].description or ""
-    message = f"CUECARD_{field.upper()}: {details['msg'][0].lower()}{details['msg'][1:]}"
+    message = f"{_VARIABLES[field]}: {details['msg'][0].lower()}{details['msg'][1:]}"
     return Problem("wrong-setting", message, f"it {about}" if about else "", "environment")

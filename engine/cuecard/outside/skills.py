@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
 from cuecard.config.documents.texts import SkillSource
-from cuecard.errors import Problem, did_you_mean, visible
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import ENGLISH, WordsSpec
+from cuecard.errors import Problem, visible
 from cuecard.model.skills import Skill, SkillText
 from cuecard.outside.confined_files import Entry, RefusedError, TooLargeError, entries, parts_below, read_below
 from cuecard.outside.reading import MAX_BYTES
 from cuecard.outside.reading import shown as _shown
-from cuecard.sources.skills.budget import Unit, prefix_of, size_of
+from cuecard.sources.skills.answers import no_file, unknown_skill, unreadable, within
+from cuecard.sources.skills.budget import Unit
 from cuecard.sources.skills.selection import find_skill
 
 FILE = "SKILL.md"
@@ -147,6 +150,7 @@ def read_skill(
     base: str | Path | None = None,
     limit: int = 24_000,
     unit: Unit = "bytes",
+    words: WordsSpec = ENGLISH,
 ) -> SkillText:
     """What a `read_skill` tool answers: the instructions of a skill, or a file of its folder. It never raises.
 
@@ -157,50 +161,52 @@ def read_skill(
         base: the agent file's folder; without it no file can be read.
         limit: how long the text may be.
         unit: what the limit counts.
+        words: what the message says where there is no text, or only a part of it.
     """
     known = tuple(skills)
     skill = find_skill(slug.strip().removeprefix("$"), known)
     if skill is None:
-        asked = visible(slug)[:100]
-        hint = did_you_mean(slug, [each.slug for each in known]) or "there are no skills"
-        return SkillText(asked, message=f"there is no skill `{asked}`; {hint}")
+        return unknown_skill(slug, (each.slug for each in known), words)
     if not file:
-        return _within(SkillText(skill.slug, text=skill.body, found=True), limit, unit)
+        return within(SkillText(skill.slug, text=skill.body, found=True), limit, unit, words)
     shown = visible(file)[:200]
     try:
-        return _within(SkillText(skill.slug, shown, _file_text(skill, file, base), found=True), limit, unit)
-    except RefusedError as error:
-        return SkillText(skill.slug, shown, message=f"`{shown}` cannot be read: {error}")
+        text = _file_text(skill, file, base, words)
     except FileNotFoundError:
-        return SkillText(skill.slug, shown, message=f"skill `{skill.slug}` has no file `{shown}`")
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not a text"
-        return SkillText(skill.slug, shown, message=f"`{shown}` cannot be read: {reason}")
+        return no_file(skill.slug, shown, words)
+    except (RefusedError, OSError, ValueError) as error:
+        return unreadable(skill.slug, shown, _reason(error, words), words)
+    return within(SkillText(skill.slug, shown, text, found=True), limit, unit, words)
 
 
-def _file_text(skill: Skill, file: str, base: str | Path | None) -> str:
+def _reason(error: Exception, words: WordsSpec) -> str:
+    """Why a file is not read, in the agent's words."""
+    if isinstance(error, RefusedError):
+        return str(error)
+    if isinstance(error, OSError):
+        return fill(words.skills.refused, {"reason": error.strerror or ""})
+    return words.skills.not_a_text
+
+
+def _file_text(skill: Skill, file: str, base: str | Path | None, words: WordsSpec) -> str:
     if base is None:
-        raise RefusedError("only the instructions of skills can be read here")
+        raise RefusedError(words.skills.instructions_only)
     parts = file.replace("\\", "/").split("/")
     if parts[0] == "" or ":" in parts[0] or "\0" in file:
-        raise RefusedError("name a file relative to the skill's folder")
+        raise RefusedError(words.skills.not_relative)
     wanted = [part for part in parts if part not in {"", "."}]
     if not wanted or any(part.startswith(".") for part in wanted):
-        raise RefusedError("neither `..` nor a hidden file can be named")
+        raise RefusedError(words.skills.hidden)
     folder = os.path.realpath((Path(base) / skill.path).parent)
     real = parts_below(folder, os.path.realpath(Path(folder).joinpath(*wanted)))
     if not real:
-        raise RefusedError("it is a link that leads out of the skill's folder")
-    return _text(read_below(folder, real, MAX_BYTES)[0])
-
-
-def _within(found: SkillText, limit: int, unit: Unit) -> SkillText:
-    size = size_of(found.text, unit)
-    if size <= limit:
-        return found
-    text = prefix_of(found.text, max(0, limit), unit)
-    message = f"cut off after {size_of(text, unit):,} of {size:,} {unit}"
-    return SkillText(found.slug, found.file, text, message, found=True, truncated=True)
+        raise RefusedError(words.skills.outside)
+    try:
+        return _text(read_below(folder, real, MAX_BYTES)[0])
+    except TooLargeError:
+        raise RefusedError(fill(words.skills.too_large, {"limit": words.number(MAX_BYTES)})) from None
+    except RefusedError:
+        raise RefusedError(words.skills.not_a_file) from None
 
 
 def _text(data: bytes) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Authority, Call, CountTokens, Delivery, DeliveryWish, Host, Turn
+from cuecard.model import Authority, Delivery, DeliveryChoice, DeliveryWish, Host
+from cuecard.pipeline.request import CallRequest
 
 FEW = 2200
 """Up to so many tokens of instructions, `frozen` is the better choice: a dozen tools of 185 tokens each.
@@ -75,22 +75,36 @@ def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
     return Choice("frozen" if few and caches else "rewrite", f"the host can only set the system prompt, and {said}")
 
 
-def wish_of(agent: Agent, opened: DeliveryWish, turn: Turn) -> Choice | None:
+def delivery_of(request: CallRequest, opened: DeliveryWish, model: ModelProfile) -> DeliveryChoice:
+    """The delivery of a call, for its record.
+
+    Args:
+        request: what the call is prepared from.
+        opened: the delivery that the engine was opened with.
+        model: the profile of the model.
+    """
+    turn, previous = request.turn, request.previous
+    before = Choice(previous.delivery.name, previous.delivery.reason) if previous else None
+    chosen = choose_delivery(_wish(request, opened), turn.host, model, lambda: _instruction_tokens(request), before)
+    authority = authority_of(chosen.delivery, turn.host, model)
+    return DeliveryChoice(chosen.delivery, chosen.reason, turn.host, turn.model, authority)
+
+
+def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:
     """What is asked for: by the turn, else by who opened the engine, else by the agent file; None for `auto`."""
-    wish = turn.delivery or opened
+    wish = request.turn.delivery or opened
     if wish == "auto":
         return None
-    if turn.delivery:
+    if request.turn.delivery:
         return Choice(wish, "the turn says so")
-    said = "the agent file says so" if opened == agent.spec.delivery else "the engine was opened so"
+    said = "the agent file says so" if opened == request.agent.spec.delivery else "the engine was opened so"
     return Choice(wish, said)
 
 
-def instruction_tokens(agent: Agent, turn: Turn, count: CountTokens) -> int:
+def _instruction_tokens(request: CallRequest) -> int:
     """Tokens of the instructions of all tools that exist for this call."""
-    return sum(
-        count(protocol.text) for name, protocol in agent.protocols.items() if turn.tools is None or name in turn.tools
-    )
+    protocols, there = request.agent.protocols, request.turn.tools
+    return sum(request.count(each.text) for name, each in protocols.items() if there is None or name in there)
 
 
 def authority_of(delivery: Delivery, host: Host, model: ModelProfile) -> Authority:
@@ -103,8 +117,3 @@ def authority_of(delivery: Delivery, host: Host, model: ModelProfile) -> Authori
     if delivery == "rewrite" or host == "system-only":
         return "system"
     return model.mid_conversation if model.name else "unknown"
-
-
-def chosen_before(previous: Call | None) -> Choice | None:
-    """What the call before got."""
-    return Choice(previous.delivery, previous.delivery_reason) if previous else None

@@ -13,7 +13,12 @@ NOTHING = hashlib.sha256(b"").hexdigest()
 """The fingerprint of the empty text, under every salt."""
 
 
-def seal(digest: str, salt: str) -> str:
+def sha256(text: str) -> str:
+    """The fingerprint of a text, in hex."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def salted(digest: str, salt: str) -> str:
     """A fingerprint that tells nothing to who does not know the salt.
 
     The SHA-256 of a short text can be found by trying texts: a name, a date, a prompt that somebody has seen elsewhere.
@@ -29,9 +34,9 @@ def seal(digest: str, salt: str) -> str:
     return hmac.digest(salt.encode("utf-8", "surrogatepass"), digest.encode(), "sha256").hex()
 
 
-def name_of(salt: str) -> str:
+def salt_name(salt: str) -> str:
     """A short name by which two manifests show that they have the same salt; empty for no salt."""
-    return seal(hashlib.sha256(b"the name of the salt").hexdigest(), salt)[:16] if salt else ""
+    return salted(hashlib.sha256(b"the name of the salt").hexdigest(), salt)[:16] if salt else ""
 
 
 def fingerprints(values: Mapping[str, Json]) -> dict[str, str]:

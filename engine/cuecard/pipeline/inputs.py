@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
-from datetime import datetime
 
-from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY, Agent
+from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
 from cuecard.config.agent_file import InputSpec
 from cuecard.errors import InputError, Problem, did_you_mean, visible
-from cuecard.model import Cut, FileText, Json, Turn
+from cuecard.model import Cut, FileText, Json
+from cuecard.pipeline.request import CallRequest
 from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean, refuse_controls, trust_report
@@ -36,13 +36,14 @@ class Values:
     files: Mapping[str, FileText] = field(default_factory=dict)
 
 
-def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> Values:
+def check_inputs(request: CallRequest, summary: str = "") -> Values:
     """The values for one call; `summary` is that of the conversation, where one has to be shown.
 
     Raises:
         InputError: with every missing, unknown or wrongly typed input, every control character of the turn, and a time
             without a zone.
     """
+    agent, turn = request.agent, request.turn
     declared = agent.spec.inputs
     problems = [*_unknown(turn.inputs, declared), *_missing(turn.inputs, declared), *_mistyped(turn.inputs, declared)]
     problems += refuse_controls(turn.inputs, "turn.inputs")
@@ -50,7 +51,7 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
         problems += refuse_controls([asdict(entity) for entity in turn.memory.entities], "turn.memory")
     if problems:
         raise InputError(problems)
-    memory, cuts = memory_text(turn.memory, agent.spec.memory)
+    memory, cuts = memory_text(turn.memory, agent.spec.memory, agent.spec.words.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     cleaned, marks = _guarded(cleaned, declared, agent.layout.guard)
@@ -58,7 +59,7 @@ def check_inputs(agent: Agent, turn: Turn, now: datetime, summary: str = "") -> 
     escaping = agent.layout.escaping
     files, in_files = _clean_files(turn.files)
     trust = {"invisible_removed": removed + in_files, **trust_report(data, agent.names, escaping), **marks}
-    return Values({**cleaned, CURRENT_DATE: date_text(now)}, cuts, trust, files)
+    return Values({**cleaned, CURRENT_DATE: date_text(request.now)}, cuts, trust, files)
 
 
 def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:

@@ -20,23 +20,31 @@ def within_budget(
     tokens = count(body) if budget is not None else 0
     if budget is None or tokens <= budget:
         return body, ()
-    lines = body.splitlines(keepends=True)
+    lines, end = body.splitlines(keepends=True), "\n" if body.endswith("\n") else ""
+
+    def cut(size: int) -> str:
+        text = "".join(lines[:size]).rstrip()
+        closing = _closing(text, names)
+        return f"{text}\n{closing}{end}" if closing else text
+
     low, high = 0, len(lines)
     while low < high:
         middle = (low + high + 1) // 2
-        fits = count(_closed("".join(lines[:middle]), names)) <= budget
-        low, high = (middle, high) if fits else (low, middle - 1)
-    kept = _closed("".join(lines[:low]), names) if low else ""
-    kept += "\n" if kept and body.endswith("\n") else ""
+        low, high = (middle, high) if count(cut(middle)) <= budget else (low, middle - 1)
+    kept = cut(low)
     return kept, (Cut(section.id, f"budget: {budget} tokens", tokens - count(kept)),)
 
 
-def _closed(text: str, names: Collection[str]) -> str:
-    """The text without blanks at its end, and with closing tags for the elements of these names that are open there."""
+def balanced(text: str, names: Collection[str]) -> str:
+    """The text with closing tags for the elements of these names that are open at its end."""
+    return text + _closing(text, names)
+
+
+def _closing(text: str, names: Collection[str]) -> str:
     is_open: list[str] = []
     for tag in tags(text):
         if tag.name in names and tag.kind == "open":
             is_open.append(tag.name)
         elif tag.name in names and tag.kind == "close" and tag.name in is_open:
             del is_open[len(is_open) - 1 - is_open[::-1].index(tag.name) :]
-    return "\n".join([text.rstrip(), *(f"</{name}>" for name in reversed(is_open))])
+    return "\n".join(f"</{name}>" for name in reversed(is_open))

@@ -4,179 +4,125 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, fields
-from functools import cache
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, fields, replace
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Any
 
-from cuecard.agent import Agent
-from cuecard.errors import InputError, Problem
+from cuecard.agent import Section
 from cuecard.model import (
-    Call,
-    CountTokens,
+    Configuration,
     Cut,
+    DeliveryChoice,
     Diagnostic,
     Discovery,
-    Json,
     Manifest,
     SectionRecord,
     SourceRow,
     TokenSource,
+    TokenTotals,
 )
-from cuecard.pipeline.call import spoken_sections
-from cuecard.pipeline.fingerprints import name_of, seal
-from cuecard.pipeline.placement import Delivered
-from cuecard.pipeline.segments import sha256
-
-if TYPE_CHECKING:
-    from pydantic import TypeAdapter
-
-Placement: TypeAlias = Literal["system", "message", "appended"]
-
-_FIELDS = tuple(field.name for field in fields(Manifest))
-_RECORD, _TOKENS, _DISCOVERY, _CUT, _DIAGNOSTIC, _ROW = (
-    attrgetter(*(field.name for field in fields(kind)))
-    for kind in (SectionRecord, TokenSource, Discovery, Cut, Diagnostic, SourceRow)
-)
-
-_LISTS: Mapping[str, Callable[[Any], Any]] = {
-    "sections": _RECORD,
-    "protocols": _RECORD,
-    "discovered": _DISCOVERY,
-    "cuts": _CUT,
-    "diagnostics": _DIAGNOSTIC,
-    "sources": _ROW,
-}
+from cuecard.pipeline.budget import Fitted
+from cuecard.pipeline.fingerprints import salt_name, salted, sha256
+from cuecard.pipeline.messages import spoken_sections
+from cuecard.pipeline.request import StepRequest
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
-
-def make_manifest(
-    agent: Agent,
-    call: Call,
-    delivered: Delivered,
-    shown: tuple[Discovery, ...],
-    discovered: tuple[Discovery, ...],
-    cuts: tuple[Cut, ...],
-    count: CountTokens,
-    salt: str = "",
-) -> Manifest:
-    """The manifest of a step.
-
-    With a `salt`, every fingerprint in it is salted; those in `delivered` have to be already (`delivery.sealed`).
-    """
-    silent = tuple(
-        Cut(name, "no instructions: active without a protocol")
-        for name in (*call.initial, *(d.tool for d in discovered))
-        if agent.protocols and name not in agent.protocols
+_FIELDS = {
+    kind: attrgetter(*(field.name for field in fields(kind)))
+    for kind in (
+        *(Configuration, DeliveryChoice, SectionRecord, TokenTotals, TokenSource),
+        *(Discovery, Cut, Diagnostic, SourceRow),
     )
-    system = sum(segment.tokens for segment in delivered.segments)
-    appended = sum(block.tokens for block in delivered.appended)
-    spoken = tuple(_spoken(agent, call, count, salt))
-    messages = sum(record.tokens for record in spoken)
-    facts: dict[str, Any] = {
-        "agent": call.agent,
-        "spec_sha256": seal(call.spec_sha256, salt),
-        "delivery": call.delivery,
-        "tokens": call.tokens,
-        "sections": (*_in_system(agent, call, delivered), *spoken, *_appended(delivered, shown)),
-        "protocols": tuple(_protocols(agent, call, shown, count, salt)),
-        "active_tools": (*call.initial, *(d.tool for d in discovered)),
-        "discovered": discovered,
-        "cuts": tuple(dict.fromkeys((*call.cuts, *cuts, *silent))),
-        "trust": call.trust,
-        "reload": call.reload,
-        "system_tokens": system,
-        "appended_tokens": appended,
-        "total_tokens": system + messages + appended,
-        "inputs": {name: seal(digest, salt) for name, digest in call.inputs.items()} if salt else call.inputs,
-        "salt": name_of(salt),
-        "delivery_reason": call.delivery_reason,
-        "model": call.model,
-        "authority": call.authority,
-        "profile": call.profile,
-        "variant": call.variant,
-        "diagnostics": call.diagnostics,
-        "sources": call.sources,
-        "origins": agent.origins,
-        "message_tokens": messages,
-    }
-    return Manifest(**facts, sha256=seal(_fingerprint(facts), salt))
+}
 
 
-def manifest_json(manifest: Manifest) -> dict[str, Json]:
-    """The manifest as plain JSON."""
-    return asdict(manifest)
+@dataclass(frozen=True, slots=True)
+class StepParts:
+    """What the stages of the pipeline have made of a step: everything discovered, what fits, all that was cut."""
+
+    discovered: tuple[Discovery, ...]
+    fitted: Fitted
+    cuts: tuple[Cut, ...]
 
 
-def manifest_from_json(data: Json, name: str = "manifest_from_json") -> Manifest:
-    """The manifest that `manifest_json` wrote.
-
-    Args:
-        data: plain JSON.
-        name: what errors call it, such as its file.
-
-    Raises:
-        InputError: naming every field that is missing, unknown or of the wrong type.
-    """
-    from pydantic import ValidationError  # noqa: PLC0415 - only who stores manifests pays for it
-
-    try:
-        return _adapter().validate_python(data)
-    except ValidationError as error:
-        found = error.errors(include_input=False, include_url=False)
-        raise InputError(_problem(e["loc"], e["msg"], name) for e in found) from None
-
-
-@cache
-def _adapter() -> TypeAdapter[Manifest]:
-    from pydantic import ConfigDict, TypeAdapter, with_config  # noqa: PLC0415 - only who stores manifests pays for it
-
-    return TypeAdapter(with_config(ConfigDict(extra="forbid"))(Manifest))
-
-
-def _problem(place: tuple[int | str, ...], message: str, name: str) -> Problem:
-    where = ".".join(str(part) for part in place) or "the manifest"
-    hint = "keep what `cuecard render --json` or manifest_json() wrote, unchanged"
-    return Problem("bad-manifest", f"`{where}`: {message}", hint, name)
+def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
+    """The manifest of a step. Under a salt, every fingerprint in it is salted; those in `parts` are already."""
+    call, salt, placed = request.call, request.salt, parts.fitted.placed
+    spoken, record = tuple(_spoken(request)), call.record
+    system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
+    messages = sum(each.tokens for each in spoken)
+    active = (*call.tools.initial, *(d.tool for d in parts.discovered))
+    manifest = Manifest(
+        configuration=replace(call.configuration, sha256=salted(call.configuration.sha256, salt)),
+        delivery=call.delivery,
+        active_tools=active,
+        discovered=parts.discovered,
+        sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted)),
+        protocols=tuple(_protocols(request, parts.fitted.shown)),
+        total_tokens=system + messages + appended,
+        tokens=TokenTotals(system, messages, appended, record.tokens),
+        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *_silent(request, active)))),
+        diagnostics=record.diagnostics,
+        sources=record.sources,
+        trust=record.trust,
+        inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
+        salt=salt_name(salt),
+        origins=request.agent.origins,
+    )
+    return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
 
 
-def _fingerprint(facts: Mapping[str, Any]) -> str:
-    """Over every field in the order of its declaration; written out flat, because a step must cost little."""
-    nested = {
-        "tokens": _TOKENS(facts["tokens"]),
-        **{name: [flat(item) for item in facts[name]] for name, flat in _LISTS.items()},
-        **{name: sorted(facts[name].items()) for name in ("trust", "inputs", "origins")},
-    }
-    flat = [nested[name] if name in nested else facts[name] for name in _FIELDS if name != "sha256"]
-    return hashlib.sha256(json.dumps(flat).encode()).hexdigest()
+def _fingerprint(manifest: Manifest) -> str:
+    """Over every field in the order of its declaration; mappings by their sorted keys."""
+    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name != "sha256"]
+    flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
+    return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 
 
-def _in_system(agent: Agent, call: Call, delivered: Delivered) -> Iterator[SectionRecord]:
-    sections = (*agent.sections, *agent.edition(call.profile, call.variant))  # the baseline may be of another profile
-    known = {section.id: (section.source, section.values) for section in sections}
-    for s in delivered.segments:
-        source, reads = known.get(s.id, ("", ()))
+def _flat(value: Any) -> Any:
+    return _FIELDS[type(value)](value)
+
+
+def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
+    protocols = request.agent.protocols
+    for name in active if protocols else ():
+        if name not in protocols:
+            yield Cut(name, "no instructions: active without a protocol")
+
+
+def _sections(request: StepRequest) -> dict[str, Section]:
+    """By id; the baseline may be of another profile than the call."""
+    configuration = request.call.configuration
+    edition = request.agent.edition(configuration.profile, configuration.variant)
+    return {section.id: section for section in (*request.agent.edition(), *edition)}
+
+
+def _in_system(request: StepRequest, fitted: Fitted) -> Iterator[SectionRecord]:
+    known = _sections(request)
+    for s in fitted.placed.segments:
+        section = known.get(s.id)
+        source, reads = (section.source, section.values) if section else ("", ())
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
 
 
-def _spoken(agent: Agent, call: Call, count: CountTokens, salt: str) -> Iterator[SectionRecord]:
+def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
     """Sections that are messages of their own; the host's messages have no place in a manifest."""
-    sections = {section.id: section for section in (*agent.sections, *agent.edition(call.profile, call.variant))}
-    for message in spoken_sections(call, sections):
-        section, text = sections[message.id], str(message.content)
-        digest, tokens = seal(sha256(text), salt), count(text)
-        yield SectionRecord(
-            section.id, section.tier, "message", section.source, _REASONS[section.tier], tokens, digest, section.values
-        )
+    if not request.call.prompt.messages:
+        return
+    sections = _sections(request)
+    for message in spoken_sections(request.call, sections):
+        s, text = sections[message.id], str(message.content)
+        digest, tokens = salted(sha256(text), request.salt), request.count(text)
+        yield SectionRecord(s.id, s.tier, "message", s.source, _REASONS[s.tier], tokens, digest, s.values)
 
 
-def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
+def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
-    for discovery in shown:
+    for discovery in fitted.shown:
         found.setdefault(discovery.after_call_id, []).append(discovery.tool)
-    for block in delivered.appended:
+    for block in fitted.placed.appended:
         if block.turn is not None:
             source, reason = f"call {block.turn + 1}", "changed since the call before"
         else:
@@ -185,11 +131,10 @@ def _appended(delivered: Delivered, shown: tuple[Discovery, ...]) -> Iterator[Se
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _protocols(
-    agent: Agent, call: Call, shown: tuple[Discovery, ...], count: CountTokens, salt: str
-) -> Iterator[SectionRecord]:
+def _protocols(request: StepRequest, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
+    agent, call = request.agent, request.call
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
-    for name in (*call.initial, *place):
+    for name in (*call.tools.initial, *place):
         protocol = agent.protocols.get(name)
         if protocol is None:
             continue
@@ -198,7 +143,10 @@ def _protocols(
         elif name in place:
             reason = f"discovered by {place[name] or 'a search without an id'}"
         else:
-            reason = "every tool, from the start" if call.delivery == "frozen" else "discovered earlier"
-        where: Placement = "appended" if name in place and call.delivery == "append" else "system"
+            reason = "every tool, from the start" if call.delivery.name == "frozen" else "discovered earlier"
+        digest, tokens = salted(protocol.sha256, request.salt), request.count(protocol.text)
         source = agent.catalogue[name].source
-        yield SectionRecord(name, "step", where, source, reason, count(protocol.text), seal(protocol.sha256, salt))
+        if name in place and call.delivery.name == "append":
+            yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)
+        else:
+            yield SectionRecord(name, "step", "system", source, reason, tokens, digest)

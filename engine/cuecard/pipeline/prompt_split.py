@@ -10,14 +10,15 @@ from dataclasses import asdict, dataclass
 
 from cuecard.agent import Agent
 from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
-from cuecard.pipeline.segments import sha256, stable_part
+from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.segments import stable_part
 
 COMPILER = "cuecard/1"
 """Raised whenever the same files and the same turn give another text than before."""
 
 
 @dataclass(frozen=True, slots=True)
-class Compiled:
+class SplitPrompt:
     """One prompt in two parts.
 
     Attributes:
@@ -61,19 +62,19 @@ class Compiled:
         return asdict(self)
 
 
-def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
+def split_prompt(agent: Agent, call: Call, step: Step) -> SplitPrompt:
     """The system prompt of a step in its two parts."""
     boundary = agent.spec.layout.boundary
     length = sum(segment.stable for segment in step.segments) if boundary else stable_part(step.segments)
     stable, dynamic = step.segments[:length], step.segments[length:]
     marker = boundary.marker if boundary and dynamic else ""
     texts = _text(stable), _text(dynamic).removeprefix(marker)
-    return Compiled(
+    return SplitPrompt(
         COMPILER,
-        call.agent,
-        call.spec_sha256,
-        call.profile,
-        call.variant,
+        call.configuration.agent,
+        call.configuration.sha256,
+        call.configuration.profile,
+        call.configuration.variant,
         *texts,
         marker,
         step.system,
@@ -82,8 +83,8 @@ def compiled(agent: Agent, call: Call, step: Step) -> Compiled:
         sha256(step.system),
         tuple(segment.id for segment in stable),
         tuple(segment.id for segment in dynamic),
-        call.diagnostics,
-        call.sources,
+        call.record.diagnostics,
+        call.record.sources,
     )
 
 

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.conditions import holds, told
-from cuecard.model import CountTokens, Cut, Diagnostic, Json, Segment, SourceRow, Turn
+from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
+from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import make_segments, marked, render_sections
-from cuecard.pipeline.tools import ToolPlan
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
 
@@ -48,37 +47,32 @@ class _Notes:
     sources: list[SourceRow] = field(default_factory=list)
 
 
-def compose(
-    agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime, count: CountTokens
-) -> Composed:
+def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Composed:
     """The sections of a call.
 
     Args:
-        agent: the compiled agent.
-        turn: what the host knows of the call.
+        request: what the call is prepared from.
         values: its inputs and built-in values, checked and cleaned.
-        plan: the tools of the call.
-        now: the time.
-        count: how tokens are counted.
+        tools: the tools of the call.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    notes = _Notes()
+    notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    present = [section for section in sections if _is_there(section, values, plan, notes)]
+    present = [section for section in sections if _is_there(section, values, tools, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(agent, turn, marked(agent, values), plan, now))
+    contents = _contents(present, lambda: _given(request, marked(agent, values), tools))
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
         notes.diagnostics += content.diagnostics
         notes.sources += content.sources
-    texts = render_sections(agent, present, filled, plan.initial)
+    texts = render_sections(agent, present, filled, tools.initial)
     bodies = {section.id: text for section, text in zip(present, texts, strict=True)}
     notes.cuts += _silent(present, bodies, agent)
-    segments = _fit(agent, present, bodies, count, notes)
+    segments = _fit(request, present, bodies, notes)
     spoken = tuple(
         (section.spec.role, section.id, bodies[section.id])
         for section in present
@@ -104,9 +98,9 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     return contents
 
 
-def _is_there(section: Section, values: Mapping[str, Json], plan: ToolPlan, notes: _Notes) -> bool:
+def _is_there(section: Section, values: Mapping[str, Json], tools: CallTools, notes: _Notes) -> bool:
     condition = section.spec.when
-    if condition is None or holds(condition, values, plan.tools):
+    if condition is None or holds(condition, values, tools.available):
         return True
     notes.cuts.append(Cut(section.id, f"when: {told(condition)}"))
     return False
@@ -118,11 +112,12 @@ def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[C
     return [Cut(section.id, f"left out by {by}") for section in agent.sections if section.id not in chosen]
 
 
-def _given(agent: Agent, turn: Turn, values: Mapping[str, Json], plan: ToolPlan, now: datetime) -> Given:
+def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -> Given:
+    agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
-    cards = tuple(agent.catalogue[name] for name in plan.tools) if known else None
+    cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
     said = text_of(turn.message) if turn.message else ""
-    return Given(values, now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
+    return Given(values, request.now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
 
 
 def _local(content: Content) -> dict[str, Json]:
@@ -138,13 +133,14 @@ def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent)
 
 
 def _fit(
-    agent: Agent, present: Sequence[Section], bodies: dict[str, str], count: CountTokens, notes: _Notes
+    request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
 ) -> tuple[Segment, ...]:
     """The segments within the budgets of sections and of the whole; what does not fit is taken out of `bodies`."""
-    system = [section for section in present if section.spec.role == "system"]
+    agent, count = request.agent, request.count
     for section in present:
         bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
         notes.cuts += cut
+    system = [section for section in present if section.spec.role == "system"]
     total = agent.spec.budget.total
     segments = make_segments(agent, system, [bodies[s.id] for s in system], count)
     while total is not None and sum(segment.tokens for segment in segments) > total:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
+from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.sources.protocols import protocols_text
 from cuecard.template import trusted, trusted_value
@@ -125,8 +125,3 @@ def seam_is_safe(before: str, after: str) -> bool:
         return False
     first = after.lstrip()
     return bool(first) and not any(c in "\r\n" for c in after[: len(after) - len(first)])
-
-
-def sha256(text: str) -> str:
-    """The fingerprint of a text, in hex."""
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()

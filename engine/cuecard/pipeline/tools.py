@@ -2,49 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent import Agent
-from cuecard.model import Cut, Discovery, History, ToolCard, Turn
+from cuecard.model import CallTools, Cut, Discovery, History, ToolCard, Turn
 from cuecard.model.gates import Gates
 from cuecard.pipeline.history.discovery import discover
+from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.sources.tools.visibility import visible
 
 
 @dataclass(frozen=True, slots=True)
 class ToolPlan:
-    """The tools of a call: those that exist, those shown from the start, those discovered, and what was left out.
+    """The tools at the start of a call, and what was left out."""
 
-    `earlier` are those of `initial` that were discovered before, also where one does not exist for this call.
-    """
-
-    tools: tuple[str, ...]
-    initial: tuple[str, ...]
-    discovered: tuple[Discovery, ...]
+    tools: CallTools
     cuts: tuple[Cut, ...]
-    earlier: tuple[str, ...] = ()
 
 
-def plan_tools(
-    agent: Agent,
-    turn: Turn,
-    history: History,
-    before: Iterable[Discovery] = (),
-    *,
-    earlier: Iterable[str] = (),
-    frozen: bool = False,
-) -> ToolPlan:
+def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, frozen: bool = False) -> ToolPlan:
     """The tools at the start of a call.
 
     Args:
-        agent: the compiled agent.
-        turn: what the host knows of the call.
-        history: tool results of the conversation so far.
-        before: what earlier calls of the conversation had discovered.
-        earlier: those discovered tools whose protocols belong to the system prompt, in order of first discovery.
+        request: what the call is prepared from.
+        earlier: discovered tools whose protocols belong to the system prompt, in order of first discovery.
         frozen: show every tool from the start.
     """
+    agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
     wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
     cards, closed = _behind_gates(agent, turn, wanted)
@@ -54,8 +39,28 @@ def plan_tools(
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else known))) if name in tools)
-    discovered, dropped = discover_more(agent, tools, initial, history, before)
-    return ToolPlan(tools, initial, discovered, (*cuts, *dropped), tuple(known))
+    before = request.previous.tools.discovered if request.previous else ()
+    discovered, dropped = _discovered(agent, CallTools(tools, initial), request.history, before)
+    planned = CallTools(tools, initial, tuple(known), base=initial, discovered=discovered)
+    return ToolPlan(planned, (*cuts, *dropped))
+
+
+def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    """What is discovered at a step, in order of first discovery, and what was left out.
+
+    A tool that is shown from the start is never discovered again.
+    """
+    tools = request.call.tools
+    return _discovered(request.agent, tools, request.history, tools.discovered)
+
+
+def _discovered(
+    agent: Agent, tools: CallTools, history: History, before: Collection[Discovery]
+) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    search, there = agent.spec.tools.search.tool, tools.available
+    found, dropped = discover(history, search_tool=search, known=agent.catalogue, before=before)
+    gone = tuple(Cut(d.tool, "discovered, but it does not exist for this call") for d in found if d.tool not in there)
+    return tuple(d for d in found if d.tool in there and d.tool not in tools.initial), (*dropped, *gone)
 
 
 def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:
@@ -63,16 +68,6 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
     if not spec.model_fields_set and turn.gates == Gates():
         return wanted, ()
     return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but there
-
-
-def discover_more(
-    agent: Agent, tools: tuple[str, ...], initial: tuple[str, ...], history: History, before: Iterable[Discovery] = ()
-) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
-    """What the history adds to what was known before; a tool that is shown from the start is never discovered again."""
-    search = agent.spec.tools.search.tool
-    found, dropped = discover(history, search_tool=search, known=agent.catalogue, before=before)
-    gone = tuple(Cut(d.tool, "discovered, but it does not exist for this call") for d in found if d.tool not in tools)
-    return tuple(d for d in found if d.tool in tools and d.tool not in initial), (*dropped, *gone)
 
 
 def _strange(agent: Agent, turn: Turn) -> list[str]:

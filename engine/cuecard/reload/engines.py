@@ -104,7 +104,7 @@ class Pins:
     def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """The engine for the next call of a conversation, or for the next step of `call`.
 
-        When it is not the one that prepared `call` (compare `call.spec_sha256`), prepare the call anew.
+        When it is not the one that prepared `call` (compare `call.configuration.sha256`), prepare the call anew.
 
         Args:
             previous: the conversation's call before this one; None for a new conversation.
@@ -114,8 +114,8 @@ class Pins:
         self._states.setdefault(current.agent.sha256, current)
         for oldest in list(self._states)[: -self._keep]:
             self._states.pop(oldest, None)
-        before = self._states.get(previous.spec_sha256) if previous else current
-        running = self._states.get(call.spec_sha256) if call else None
+        before = self._states.get(previous.configuration.sha256) if previous else current
+        running = self._states.get(call.configuration.sha256) if call else None
         return choose(self._policy or current.agent.spec.reload, current, before=before, running=running)
 
 

@@ -7,16 +7,19 @@ watched folders. So there is a sweep as well, and it alone serves where reports 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator
+import time
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
 if TYPE_CHECKING:
-    from watchfiles._rust_notify import RustNotify
+    from watchfiles.main import FileChange
 
 Hint = Literal["listening", "event", "sweep", "polling"]
 """Why to look: reports have just begun, one has come, it is time anyway, or it is time and reports cannot be had."""
 
+_Reports: TypeAlias = "Generator[set[FileChange], None, None]"
 _STEP = 50
 """Milliseconds between two questions for reports, and for the wish to stop."""
 
@@ -31,43 +34,60 @@ def hints(folders: Callable[[], Iterable[Path]], stop: threading.Event, sweep: f
     """
     while not stop.is_set():
         places = _identities(folders())
-        reports = _reports(places)
+        reports = _reports(places, stop)
         if reports is None:
             yield "polling"
             stop.wait(sweep)
             continue
-        with reports:
+        with closing(reports):
             yield "listening"
             while not stop.is_set() and _identities(folders()) == places:
-                found = _ask(reports, sweep, stop)
+                found = _ask(reports, sweep)
                 if found is None:
+                    stop.wait(sweep)
                     break
                 yield "event" if found else "sweep"
                 if not found.isdisjoint(places):  # a folder itself is gone; one made anew may even get its inode
                     break
 
 
-def _ask(reports: RustNotify, sweep: float, stop: threading.Event) -> set[Path] | None:
+def _ask(reports: _Reports, sweep: float) -> set[Path] | None:
     """What was touched; nothing when it is time for the sweep; None when there is no more to be heard."""
+    end = time.monotonic() + sweep
     try:
-        found = reports.watch(_STEP, _STEP, int(sweep * 1000), stop)
+        for found in reports:
+            if found or time.monotonic() >= end:
+                return {Path(path) for _, path in found}
     except RuntimeError:  # the system has withdrawn the reports
-        stop.wait(sweep)
+        pass
+    return None  # that, or the wish to stop
+
+
+def _reports(folders: Iterable[Path], stop: threading.Event) -> _Reports | None:
+    """Reports about entries of these folders, at least one every `_STEP`; None where none can be had."""
+    places = list(folders)
+    if not places:
         return None
-    if isinstance(found, str):
-        return None if found == "stop" else set()
-    return {Path(path) for _, path in found}
-
-
-def _reports(folders: Iterable[Path]) -> RustNotify | None:
-    """Reports about entries of these folders; None where the system, or this installation, gives none."""
-    paths = [str(folder) for folder in folders]
     try:
-        from watchfiles._rust_notify import RustNotify  # noqa: PLC0415 - only who watches loads it
+        from watchfiles import watch  # noqa: PLC0415 - only who watches loads it
 
-        return RustNotify(paths, False, False, 300, False, False) if paths else None  # noqa: FBT003 - it takes no keywords
+        reports = watch(
+            *places,
+            watch_filter=None,
+            debounce=_STEP,
+            step=_STEP,
+            stop_event=stop,
+            rust_timeout=_STEP,
+            yield_on_timeout=True,
+            debug=False,
+            force_polling=False,  # the sweep is cheaper, and compares content
+            recursive=False,
+            ignore_permission_denied=False,
+        )
+        next(reports, None)  # only now does it listen
     except (ImportError, OSError, RuntimeError):  # not installed, a folder just gone, a limit of the system
         return None
+    return reports
 
 
 def _identities(folders: Iterable[Path]) -> dict[Path, tuple[int, int]]:

@@ -33,7 +33,7 @@ class Status:
 
     Attributes:
         number: counts what was reported: 0 at the start, one more for each swap, refusal and recovery.
-        serving: the fingerprint of the texts that are served, in hex (`Manifest.spec_sha256`).
+        serving: the fingerprint of the texts that are served, in hex (`Configuration.sha256` in manifests).
         since: since when they are.
         changed: the files that made the difference to what was served before, relative to the agent file's folder.
         refused: what is not served although it is in the files; None when files and prompt agree.

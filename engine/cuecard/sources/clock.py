@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 from zoneinfo import ZoneInfo
 
 from cuecard.config.sections.clock_spec import ClockSpec
-from cuecard.config.values.zones import locale_named, zone_named
+from cuecard.config.values.zones import zone_named
 from cuecard.errors import InputError, Problem
 from cuecard.model import Json
 from cuecard.sources.content import Content, Given
-
-if TYPE_CHECKING:
-    from babel import Locale
+from cuecard.sources.dates import writer_named
 
 
 def date_text(now: datetime) -> str:
@@ -37,12 +34,13 @@ def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str 
         locale: a locale that wins over the one of `spec`, unless it is empty.
 
     Raises:
-        InputError: when the time has no zone (`naive-time`), or a zone or locale is unknown.
+        InputError: when the time has no zone (`naive-time`), a zone or locale is unknown, or a locale or a style of
+            times needs Babel and Babel is not installed (`no-locales`).
     """
     name = zone or spec.zone
     local = _with_zone(now).astimezone(zone_named(name)) if name else _with_zone(now)
     tag = locale or spec.locale
-    texts = _localized(local, spec, locale_named(tag)) if tag else _iso(local, spec)
+    texts = _localized(local, spec, tag) if tag else _iso(local, spec)
     return {**texts, "timezone": _zone_name(local)}
 
 
@@ -95,20 +93,12 @@ def _iso(moment: datetime, spec: ClockSpec) -> dict[str, str]:
     return {"datetime": moment.isoformat(timespec=exact), "date": date, "time": time}
 
 
-def _localized(moment: datetime, spec: ClockSpec, locale: Locale) -> dict[str, str]:
-    from babel.dates import format_date, format_time  # noqa: PLC0415 - Babel is loaded for those who name a locale
-
-    date = format_date(moment, spec.date_style, locale=locale)
+def _localized(moment: datetime, spec: ClockSpec, tag: str) -> dict[str, str]:
+    writer = writer_named(tag)
+    date = writer.date(moment, spec.date_style)
     if spec.precision == "date":
         return {"datetime": date, "date": date, "time": ""}
     style = "medium" if spec.precision == "second" and spec.time_style == "short" else spec.time_style
-    time = format_time(moment, style, locale=locale)
-    return {"datetime": _joined(date, time, spec, locale), "date": date, "time": time}
-
-
-def _joined(date: str, time: str, spec: ClockSpec, locale: Locale) -> str:
-    if spec.between:
-        return f"{date}{spec.between}{time}"
-    # The date's style decides how date and time are joined (Unicode TR 35, dates, 2.6.2.2).
-    pattern = str(locale.datetime_formats[spec.date_style]).replace("'", "")
-    return pattern.replace("{1}", date).replace("{0}", time)
+    time = writer.time(moment, style)
+    both = f"{date}{spec.between}{time}" if spec.between else writer.joined(date, time, spec.date_style)
+    return {"datetime": both, "date": date, "time": time}

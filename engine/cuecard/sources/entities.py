@@ -7,11 +7,14 @@ from collections.abc import Iterator, Mapping
 from fnmatch import fnmatchcase
 
 from cuecard.config.agent_file import ExtractSpec, MemorySpec
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import MemoryWords
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Entity, History, Json, Memory, ToolResult
 from cuecard.template import without_controls
 
 
-def remember(memory: Memory, results: History, spec: MemorySpec) -> Memory:
+def remember(memory: Memory, results: History, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`.
 
     Results that are errors teach nothing. Within one result the first entity found is the newest. What a turn would be
@@ -20,7 +23,7 @@ def remember(memory: Memory, results: History, spec: MemorySpec) -> Memory:
     entities = list(memory.entities)
     for item in results:
         if not item.is_error:
-            entities = [*entities_in(item, spec), *entities]
+            entities = [*entities_in(item, spec, words), *entities]
     return Memory(newest(entities, spec.total))
 
 
@@ -32,7 +35,7 @@ def newest(entities: list[Entity] | tuple[Entity, ...], total: int) -> tuple[Ent
     return tuple(unique.values())[:total]
 
 
-def entities_in(item: ToolResult, spec: MemorySpec) -> list[Entity]:
+def entities_in(item: ToolResult, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> list[Entity]:
     """Every entity that the configured rules find in one result, in rule order."""
     result = _parsed(item.result)
     return [
@@ -40,7 +43,7 @@ def entities_in(item: ToolResult, spec: MemorySpec) -> list[Entity]:
         for rule in spec.extract
         if not rule.when or (isinstance(result, dict) and result.get(rule.when) is True)
         for value in _candidates(_at(result, rule.at), rule)
-        if (entity := _entity(value, rule, item.tool, spec))
+        if (entity := _entity(value, rule, item.tool, spec, words))
     ]
 
 
@@ -64,7 +67,9 @@ def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
     yield from (v for v in values if isinstance(v, dict))
 
 
-def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec) -> Entity | None:
+def _entity(
+    value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: MemoryWords
+) -> Entity | None:
     identity = value.get("id")
     if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
         return None
@@ -77,7 +82,7 @@ def _entity(value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: Memor
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.
         return None
-    return Entity(kind, str(identity), without_controls(named or "") or f"Unnamed {kind}")
+    return Entity(kind, str(identity), without_controls(named or "") or fill(words.unnamed, {"type": kind}))
 
 
 def _type_of(tool: str, spec: MemorySpec) -> str:

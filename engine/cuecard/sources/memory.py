@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+
 from cuecard.config.agent_file import MemorySpec
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import MemoryWords
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
 
 
-def memory_text(memory: Memory, spec: MemorySpec) -> tuple[str, tuple[Cut, ...]]:
+def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> tuple[str, tuple[Cut, ...]]:
     """The text, and what the limits left out.
 
     Types stand in the order of their most recent entity, entities newest first, at most `per_type` lines each.
@@ -18,13 +23,15 @@ def memory_text(memory: Memory, spec: MemorySpec) -> tuple[str, tuple[Cut, ...]]
     for entity in kept:
         by_type.setdefault(entity.type, []).append(entity)
     shown = {kind: entities[: spec.per_type] for kind, entities in by_type.items()}
-    lines = [line for kind, entities in shown.items() for line in (f"{_one_line(kind)}s:", *map(_line, entities))]
-    text = "\n".join(["[WORKING MEMORY]", *lines]) if lines else spec.empty
+    lines = [line for kind, entities in shown.items() for line in _lines(kind, entities, words)]
+    text = "\n".join([words.heading, *lines]) if lines else spec.empty
     return text, _cuts(memory, {e.id for entities in shown.values() for e in entities}, kept)
 
 
-def _line(entity: Entity) -> str:
-    return f'  - "{_one_line(entity.name)}" ({_one_line(entity.id)})'
+def _lines(kind: str, entities: Sequence[Entity], words: MemoryWords) -> Iterator[str]:
+    yield fill(words.types.get(kind, words.type), {"type": _one_line(kind)})
+    for entity in entities:
+        yield fill(words.entity, {"name": _one_line(entity.name), "id": _one_line(entity.id)})
 
 
 def _one_line(text: str) -> str:

@@ -6,6 +6,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words.prompt_words import ProtocolWords
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ToolCard
 
 
@@ -17,13 +20,13 @@ class Protocol:
     sha256: str
 
 
-def make_protocol(card: ToolCard) -> Protocol | None:
+def make_protocol(card: ToolCard, words: ProtocolWords = ENGLISH.protocols) -> Protocol | None:
     """One tool's block; None when the tool has no instructions."""
     if card.instructions is None:
         return None
     i = card.instructions
-    fields = (("BEFORE", i.before), ("AFTER", i.after), ("NEXT", i.next), ("GOTCHA", i.gotcha))
-    body = "\n".join(f"{label}: {text}" for label, text in fields)
+    lines = ((words.before, i.before), (words.after, i.after), (words.next, i.next), (words.gotcha, i.gotcha))
+    body = "\n".join(fill(line, {"text": text}) for line, text in lines)
     text = f"<{card.name}>\n{body}\n</{card.name}>\n"
     return Protocol(text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
 

@@ -32,15 +32,18 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
-    writer = _Writer(source, rules)
+    writer = ProgramWriter(source, rules)
     entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
     return Generated("\n".join(writer.finished), entry, writer.places, writer.constants)
 
 
-class _Writer(CallWriter):
+class ProgramWriter(CallWriter):
+    """Writes statements and functions; `finished` are the lines of those that are done."""
+
     def __init__(self, source: Source, rules: Rules) -> None:
+        """Begin with nothing written."""
         super().__init__(source, rules)
         self.finished: list[str] = []
         self.functions = 0
@@ -120,10 +123,12 @@ class _Writer(CallWriter):
     # -- statements
 
     def body(self, program: Program, at: At) -> None:
+        """The statements of a program, in the function that is being written."""
         for node in program.body:
             self.statement(node, at)
 
     def statement(self, node: Statement, at: At) -> None:
+        """One statement."""
         if isinstance(node, Content):
             if text := self.source.text[node.first : node.last]:
                 at.function.put(repr(text))
@@ -135,10 +140,12 @@ class _Writer(CallWriter):
             self.block(node, at)
 
     def mustache(self, node: Mustache, at: At) -> None:
+        """Print a value, escaped as its tag and its place ask for."""
         printer = "E" if node.escaped else "A" if node.start in self.rules.attributes else "T"
         at.function.put(f"{printer}({self.invoke(node.call, at)}, {self.place(node)})")
 
     def partial(self, node: Partial, at: At) -> None:
+        """Print what a partial prints."""
         call = node.call
         if len(call.params) > 1:
             message = f"a partial takes one context, not {len(call.params)}"
@@ -162,6 +169,7 @@ class _Writer(CallWriter):
     # -- blocks
 
     def block(self, node: Block, at: At) -> None:
+        """Print a block: one that is built in, a helper's, or a value's."""
         name = self.helper_name(as_path(node.call.head), at)
         supplied = name in self.rules.helpers and name not in HOOKS
         if name in BLOCKS and not supplied:
@@ -173,6 +181,7 @@ class _Writer(CallWriter):
             self.section(node, at)
 
     def built_in(self, name: str, node: Block, at: At) -> None:
+        """Print `if`, `unless`, `each` or `with`."""
         if len(node.call.params) != 1:
             message = f"`{name}` takes one value, not {len(node.call.params)}"
             hint = f"write `{{{{#{name} value}}}}`"
@@ -191,6 +200,7 @@ class _Writer(CallWriter):
         return f"{'each' if name == 'each' else 'within'}({value}, {self.bind(function, program, at)}, {place})"
 
     def condition(self, name: str, node: Block, at: At) -> None:
+        """Print one branch or the other."""
         program = node.program or node.inverse
         if program and program.block_params:
             message = f"`{name}` has nothing to name with `as |{' '.join(program.block_params)}|`"
@@ -202,17 +212,23 @@ class _Writer(CallWriter):
         at.function.choose(f"{'' if name == 'unless' else 'not '}falsy({value}, {place}{extra})", then, other)
 
     def section(self, node: Block, at: At) -> None:
-        """`{{#x}}` of a value: JavaScript's blockHelperMissing, or the one that was supplied."""
+        """Print `{{#x}}` of a value."""
         hooked = any(hook in self.rules.helpers for hook in HOOKS)
         branches = self.branch(node.program, at), self.branch(node.inverse if hooked else None, at)
-        value, place = self.invoke(node.call, at, branches), self.place(node)
+        found = self.section_of(node, at, branches)
         if "blockHelperMissing" in self.rules.helpers:
-            helper, options = self.helper("blockHelperMissing"), self.options(node.call, at, branches)
-            wants = wants_options(self.rules.helpers["blockHelperMissing"])
-            value = f"call({helper}, ({value},), {options}, {place}, wants_options={wants})"
-            at.function.put(f"text({value}, {place})")
+            at.function.put(found)
         else:
-            self.print_or_else(f"section({value}, {branches[0]}, c, {place})", node.inverse, at, at)
+            self.print_or_else(found, node.inverse, at, at)
+
+    def section_of(self, node: Block, at: At, branches: tuple[str, str]) -> str:
+        """What `{{#x}}` of a value prints: JavaScript's blockHelperMissing, a text or None; or the one supplied."""
+        value, place = self.invoke(node.call, at, branches), self.place(node)
+        if "blockHelperMissing" not in self.rules.helpers:
+            return f"section({value}, {branches[0]}, c, {place})"
+        helper, options = self.helper("blockHelperMissing"), self.options(node.call, at, branches)
+        wants = wants_options(self.rules.helpers["blockHelperMissing"])
+        return f"text(call({helper}, ({value},), {options}, {place}, wants_options={wants}), {place})"
 
     def print_or_else(self, found: str, inverse: Program | None, at: At, inside: At) -> None:
         """Print what a block has made; where it is None, the other branch."""

@@ -1,12 +1,9 @@
-"""pybars3 as a second backend: it runs the blocks, resolves the paths and prints the text of what our parser has read.
+"""pybars3 as a second backend: it runs the blocks, and joins the text, of what our parser has read.
 
-Our parser, whitespace control and checks come first, whichever backend follows. What pybars3 0.9.7 would render wrongly
-is then written in a way that it renders rightly, or refused with the reason:
-
-- Each tag becomes a call of one of the functions below, with the number of its node: values are printed, judged, walked
-  and escaped by the same runtime as ever, and errors know their place. An `{{else if}}` becomes a block in a block.
-- Names reach pybars3 only in brackets, and only those that it cannot mistake for Python; literals stay here.
-- Values are wrapped: pybars3 finds keys and items in them, never attributes or methods.
+Our parser, whitespace control and checks come first, whichever backend follows. Each tag is then written for pybars3
+0.9.7, which would render much of it wrongly, as a call of a function without arguments: what an expression is worth is
+told by the same code as ever, so that values are looked up, printed, judged and escaped alike, errors know their place,
+and no name or literal of a template reaches pybars3. Blocks that it cannot run rightly are refused with the reason.
 
 The only module that knows pybars3.
 """
@@ -15,42 +12,28 @@ from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from functools import partial
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from cuecard.errors import CuecardError, Problem, TemplateRenderError, TemplateSyntaxError
 from cuecard.template.backend import Code
-from cuecard.template.codegen import generate
-from cuecard.template.nodes import (
-    Block,
-    Call,
-    Content,
-    Expression,
-    Literal,
-    Mustache,
-    Partial,
-    Path,
-    Program,
-    Statement,
-    as_path,
-)
-from cuecard.template.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.runtime import Runtime, found_in
-from cuecard.template.scope import NULL_CONTEXT, Body, Data, Env, Fn, Options, Scope, outer, up
+from cuecard.template.code import At, Function
+from cuecard.template.codegen import ProgramWriter
+from cuecard.template.nodes import Block, Content, Partial, Program, Statement, as_path
+from cuecard.template.python_backend import execute
+from cuecard.template.rules import BLOCKS, BUILT_IN, Rules
+from cuecard.template.runtime import Runtime
+from cuecard.template.scope import Body, Data, Env, Fn, Scope
 from cuecard.template.source import Source
-from cuecard.template.values import has, lookup
 
 if TYPE_CHECKING:
     from cuecard.model import Json
 
 _COMPILING = threading.Lock()
 """All compilers of pybars3 share one state: two at a time mix up their templates."""
-
-_OWN_NAMES = ("", ".", "/", "this")
-"""Names that pybars3 reads as a step to nowhere, even in brackets."""
 
 
 def pybars3(program: Program, source: Source, rules: Rules) -> Code:
@@ -61,25 +44,24 @@ def pybars3(program: Program, source: Source, rules: Rules) -> Code:
             pybars3 is not installed.
     """
     if find_spec("pybars") is None:
-        hint = "run `pip install 'cuecard[pybars3]'`, or choose the backend `cuecard`"
+        hint = 'run `pip install "cuecard[pybars3]"`, or choose the backend `cuecard`'
         raise TemplateSyntaxError(Problem("backend-missing", "pybars3 is not installed", hint, source.name))
-    generate(program, source, rules)
     writer = _Writer(source, rules)
-    text = writer.program(program)
+    text = writer.text(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
-    places = [(node.start, node.end) for node in writer.nodes]
-    return Code(places, lambda runtime: _load(text, _Functions(runtime, writer.nodes, rules)))
+    return Code(writer.places, lambda runtime: _load(text, writer, runtime))
 
 
-def _load(text: str, functions: _Functions) -> Body:
-    source, table = functions.runtime.source, functions.table()
-    with _wrapped(source, TemplateSyntaxError):
+def _load(text: str, writer: _Writer, runtime: Runtime) -> Body:
+    functions = execute(writer.source.name, "\n".join(writer.finished), writer.constants, runtime)
+    table = {name: partial(call, functions[name]) for name, call in writer.called.items()}
+    with _wrapped(writer.source, TemplateSyntaxError):
         render = _compile(text)
 
     def body(context: Json, data: Data, scope: Scope, _params: Any, env: Env) -> str:
-        with _wrapped(source, TemplateRenderError):
-            return str(render(_Frame(context, data, scope, env), helpers=table))
+        with _wrapped(writer.source, TemplateRenderError):
+            return str(render(_Frame(context, data, scope, None, env), helpers=table))
 
     return body
 
@@ -109,301 +91,99 @@ def _wrapped(source: Source, kind: type[CuecardError]) -> Iterator[None]:
         raise kind(Problem("backend-failed", message, hint, source.name)) from error
 
 
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A value on the way along a path, what it was found in, and how the next step is taken."""
-
-    value: Json
-    owner: Json = None
-    step: Callable[[Json, str], Json] = lookup
-
-    def __getitem__(self, name: str) -> _Read:
-        return _Read(self.step(self.value, name), self.value, self.step)
-
-
-@dataclass(frozen=True, slots=True)
-class _Frame:
-    """Where a branch is rendered: what pybars3 takes for its context. `boxed`: null is an object as `this`."""
+class _Frame(NamedTuple):
+    """Where a branch is rendered: what pybars3 takes for its context, and what generated code is called with."""
 
     context: Json
     data: Data
     scope: Scope
+    params: None
     env: Env
-    boxed: bool = False
 
-    def __getitem__(self, name: str) -> _Read:
-        if not name.startswith("@"):
-            return _Read(lookup(self.context, name), self.context)
-        kind, _, depth = name.partition("-")
-        step = found_in if kind == "@private" else lookup
-        return _Read(self.start(int(depth), data=kind != "@outer"), step=step)
-
-    def start(self, depth: int, *, data: bool) -> Json:
-        """Where a path begins: `../` leads out of contexts, `@../` out of frames of `@data`."""
-        if data:
-            return up(self.data, depth)
-        return outer(self.scope, depth) if depth else self.context
-
-    @property
-    def this(self) -> Json:
-        """The context as a value."""
-        return NULL_CONTEXT if self.boxed and self.context is None else self.context
-
-    def inside(self) -> _Frame:
-        """The same frame, in a branch that keeps the context."""
-        return replace(self, boxed=True)
+    def bind(self, branch: Callable[[_Frame], Any]) -> Fn:
+        """A branch of pybars3 as a branch of the runtime."""
+        body: Body = lambda *inner: str(branch(_Frame(*inner)))  # noqa: E731 - it has a type
+        return Fn(body, self.data, self.scope, None, self.env)
 
 
-class _Writer:
-    """Writes a program as text for pybars3; what a tag refers to by number stands in `nodes`."""
+def _print(function: Callable[..., str], this: Any) -> str:
+    return str(function(*this.context))
+
+
+def _choose(function: Callable[..., str | bool | None], this: Any, branches: Any) -> Any:
+    """A block: the text that it has made of its branches, or which branch to render where it stands."""
+    frame: _Frame = this.context
+    made = function(*frame, frame.bind(branches["fn"]), frame.bind(branches["inverse"]))
+    return str(made) if isinstance(made, str) else branches["fn" if made else "inverse"](frame)
+
+
+class _Writer(ProgramWriter):
+    """Writes a program as text for pybars3, and as Python the functions `f0`, `f1` ... that this text calls.
+
+    `boxed` says that a branch keeps the context of the block that it belongs to (`At.boxed`).
+    """
 
     def __init__(self, source: Source, rules: Rules) -> None:
-        self.source, self.rules = source, rules
-        self.nodes: list[Statement | Expression] = []
-        self.problems: list[Problem] = []
+        super().__init__(source, rules)
+        self.called: dict[str, Callable[..., Any]] = {}
 
-    def program(self, program: Program | None) -> str:
-        return "".join(map(self.statement, program.body)) if program else ""
+    def text(self, program: Program | None, *, boxed: bool = False) -> str:
+        return "".join(self.tag(node, boxed=boxed) for node in program.body) if program else ""
 
-    def statement(self, node: Statement) -> str:
+    def tag(self, node: Statement, *, boxed: bool) -> str:
+        if isinstance(node, Block):
+            return self.blocked(node, boxed=boxed)
         if isinstance(node, Content):
-            return self.content(node)
-        if isinstance(node, Mustache):
-            printer = "html" if node.escaped else "attribute" if node.start in self.rules.attributes else "bare"
-            return self.printed(printer, node, self.invoke(node.call))
-        if isinstance(node, Partial):
-            return self.partial(node)
-        return self.block(node) if isinstance(node, Block) else ""
+            text = self.source.text[node.first : node.last]
+            # pybars3 takes any `{{` for a tag, and drops the carriage return of a line break.
+            if "{{" not in text and not text.endswith("{") and "\r" not in text:
+                return text
+        if isinstance(node, Partial) and node.program:
+            self.refuse(node, "cannot read a partial with a block (`{{#> ...}}`)")
+            return ""
+        at = At(Function(), (), boxed)
+        self.statement(node, at)
+        return "".join(f"{{{{{{{self.define(piece, _print)}}}}}}}" for piece in at.function.pieces)
 
-    def content(self, node: Content) -> str:
-        text = self.source.text[node.first : node.last]
-        # pybars3 takes any `{{` for a tag, and drops the carriage return of a line break.
-        plain = "{{" not in text and not text.endswith("{") and "\r" not in text
-        return text if plain else self.printed("content", node)
+    def define(self, code: str, call: Callable[..., Any]) -> str:
+        name = f"f{len(self.called)}"
+        self.called[name] = call
+        self.finished += [f"def {name}(c, d, s, b, k, then=None, other=None):", "    f = type(c) is dict"]
+        self.finished += [f"    return {code}"]
+        return name
 
-    def printed(self, function: str, node: Statement, *values: str) -> str:
-        return f"{{{{{{{self.called(function, node, *values)}}}}}}}"
-
-    def called(self, function: str, node: Statement | Expression, *values: str) -> str:
-        return " ".join([function, self.number(node), *values])
-
-    def number(self, node: Statement | Expression) -> str:
-        self.nodes.append(node)
-        return str(len(self.nodes) - 1)
-
-    def partial(self, node: Partial) -> str:
-        if node.program:
-            self.refuse(node, "pybars3 cannot read a partial with a block (`{{#> ...}}`)")
-        name = [self.invoke(node.call.head)] if isinstance(node.call.head, Call) else []
-        return self.printed("partial", node, *name, *self.arguments(node.call))
-
-    def block(self, node: Block) -> str:
+    def blocked(self, node: Block, *, boxed: bool) -> str:
         if node.decorator or node.raw:
             inline, raw = "cannot read an inline partial", "prints a raw block even where its helper is missing"
-            self.refuse(node.call, f"pybars3 {inline if node.decorator else raw}")
+            self.refuse(node, inline if node.decorator else raw)
             return ""
         if any(branch and branch.block_params for branch in (node.program, node.inverse)):
-            self.refuse(node.call, "pybars3 cannot read block parameters (`as |name|`)")
-        name = _name(node.call)
-        supplied = name in self.rules.helpers
-        if name in BLOCKS and not supplied:
-            return self.built_in(name, node)
-        if supplied:
-            opening = self.called("block", node, self.number(node.call), *self.arguments(node.call))
-            return self.branches(node, "block", opening)
-        if name in BUILT_IN or node.call.has_arguments:
-            return self.printed("plain", node, self.invoke(node.call))
-        return self.branches(node, "section", self.called("section", node, self.invoke(node.call)))
+            self.refuse(node, "cannot read block parameters (`as |name|`)")
+        at, name = At(Function(), (), boxed), self.helper_name(as_path(node.call.head), At(Function()))
+        branches = "then" if node.program else "None", "other" if node.inverse else "None"
+        if name in BLOCKS and name not in self.rules.helpers:
+            code, then, other = self.built_in_code(name, node, at), name in {"if", "unless"}, True
+        elif name in {*self.rules.helpers, *BUILT_IN} or node.call.has_arguments:
+            code, then, other = f"text({self.invoke(node.call, at, branches)}, {self.place(node)})", False, False
+        else:
+            code, then, other = self.section_of(node, at, branches), False, boxed
+        opened = self.define(code, _choose)
+        inverse = f"{{{{else}}}}{self.text(node.inverse, boxed=other)}" if node.inverse else ""
+        return f"{{{{#{opened}}}}}{self.text(node.program, boxed=then)}{inverse}{{{{/{opened}}}}}"
 
-    def built_in(self, name: str, node: Block) -> str:
+    def built_in_code(self, name: str, node: Block, at: At) -> str:
+        """The code of a text, of None for the other branch, or of which branch it is."""
         if len(node.call.params) != 1:
-            self.refuse(node.call, f"pybars3 does not tell that `{name}` takes one value")
-        zero = [value for key, value in node.call.hash if key == "includeZero"][:1] if name in {"if", "unless"} else []
-        values = [self.value(each) for each in (*node.call.params, *zero)]
-        return self.branches(node, name, self.called(name, node.call, *values))
+            self.block(node, at)
+            return at.function.pieces[0]
+        value, place = self.value(node.call.params[0], at), self.place(node.call)
+        if name in {"each", "with"}:
+            return f"{'each' if name == 'each' else 'within'}({value}, then, {place})"
+        zero = next((self.value(each, at) for key, each in node.call.hash if key == "includeZero"), "None")
+        test = f"falsy({value}, {place}, include_zero=not falsy({zero}, {place}))"
+        return test if name == "unless" else f"not {test}"
 
-    def branches(self, node: Block, name: str, opening: str) -> str:
-        inverse = f"{{{{else}}}}{self.program(node.inverse)}" if node.inverse else ""
-        return f"{{{{#{opening}}}}}{self.program(node.program)}{inverse}{{{{/{name}}}}}"
-
-    def invoke(self, call: Call) -> str:
-        """A head with its arguments, decided as our own backend does."""
-        if any(hook in self.rules.helpers for hook in HOOKS):
-            self.refuse(call, f"pybars3 calls helpers named `{'` and `'.join(HOOKS)}` by rules of its own")
-        head, name = as_path(call.head), _name(call)
-        if name in self.rules.helpers:
-            return f"({self.called('call', call, *self.arguments(call))})"
-        if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
-            if name != "log" and (name != "lookup" or len(call.params) != 2):
-                self.refuse(call, f"pybars3 does not tell that `{name}` cannot be called like this")
-            return f"({self.called(name, call, *self.arguments(call))})"
-        if call.has_arguments or call.nested:
-            self.refuse(call, f"pybars3 does not tell that `{head.original}` is no helper")
-        return self.path(head, "must")
-
-    def arguments(self, call: Call) -> list[str]:
-        return [self.value(each) for each in (*call.params, *(value for _, value in _pairs(call)))]
-
-    def value(self, node: Expression) -> str:
-        if isinstance(node, Literal):
-            return f"({self.called('literal', node)})"
-        return self.invoke(node) if isinstance(node, Call) else self.path(node, "path")
-
-    def path(self, path: Path, function: str) -> str:
-        data = "@data" if self.rules.strict or self.rules.assume_objects else "@private"
-        start = f"{data}-{path.depth}" if path.data else f"@outer-{path.depth}" if path.depth else ""
-        for part in path.parts:
-            if part in _OWN_NAMES or part.startswith("@") or not part.isprintable() or set(part) & set("'\\]"):
-                self.refuse(path, f"pybars3 misreads the name `{part}` in a path")
-        segments = [f"[{part}]" for part in (start, *path.parts) if part]
-        return f"({self.called(function, path, '.'.join(segments) or '.')})"
-
-    def refuse(self, node: Statement | Expression, message: str) -> None:
+    def refuse(self, node: Statement, message: str) -> None:
+        at = node.call if isinstance(node, Block) else node
         hint = "write it another way, or choose the backend `cuecard`"
-        self.problems.append(self.source.problem(node.start, node.end, "backend-unsupported", message, hint))
-
-
-@dataclass(frozen=True, slots=True)
-class _Functions:
-    """What pybars3 calls, each with its scope, the number of a node, and values; blocks also get their branches."""
-
-    runtime: Runtime
-    nodes: list[Statement | Expression]
-    rules: Rules
-
-    def table(self) -> dict[str, Callable[..., Any]]:
-        """The functions by the names that the writer gives them."""
-        return {
-            "html": _printer(self.runtime.html),
-            "bare": _printer(self.runtime.bare),
-            "attribute": _printer(self.runtime.attribute),
-            "plain": _printer(self.runtime.text),
-            "content": self.content,
-            "literal": self.literal,
-            "path": self.path,
-            "must": self.must,
-            "lookup": self.lookup,
-            "log": lambda _this, _number, *_values: None,
-            "call": self.call,
-            "partial": self.partial,
-            "if": self.if_,
-            "unless": self.unless,
-            "each": self.each,
-            "with": self.with_,
-            "section": self.section,
-            "block": self.block,
-        }
-
-    # -- text and values
-
-    def content(self, _this: Any, number: int) -> str:
-        node: Any = self.nodes[number]
-        return self.runtime.source.text[node.first : node.last]
-
-    def literal(self, _this: Any, number: int) -> Json:
-        node: Any = self.nodes[number]
-        return node.value
-
-    def path(self, this: Any, number: int, found: Any, *, must: bool = False) -> Json:
-        """What pybars3 found; where it is missing, the way is gone again, so that the first missing name is told."""
-        if isinstance(found, _Frame):
-            return found.this
-        node: Any = self.nodes[number]
-        if found.value is None or (must and node.parts and not has(found.owner, node.parts[-1])):
-            self.check(this.context, number, must=must)
-        value: Json = found.value
-        return value
-
-    def must(self, this: Any, number: int, found: Any) -> Json:
-        return self.path(this, number, found, must=self.rules.strict)
-
-    def check(self, frame: _Frame, number: int, *, must: bool) -> None:
-        if not (self.rules.strict or self.rules.assume_objects):
-            return
-        node: Any = self.nodes[number]
-        value = frame.start(node.depth, data=node.data)
-        for position, part in enumerate(node.parts, 1):
-            step = self.runtime.strict if must and position == len(node.parts) else self.runtime.assume
-            value = step(value, part, number)
-
-    def lookup(self, _this: Any, number: int, value: Json, key: Json) -> Json:
-        return self.runtime.lookup(value, key, number)
-
-    def call(self, this: Any, number: int, *values: Json, fn: Fn | None = None, inverse: Fn | None = None) -> Json:
-        call: Any = self.nodes[number]
-        name = as_path(call.head)
-        helper = self.rules.helpers[name.parts[0]]
-        params, pairs = _arguments(call, values)
-        options = Options(name.original, pairs, this.context.this, this.context.data, fn, inverse)
-        return self.runtime.call(helper, params, options, number, wants_options=wants_options(helper))
-
-    def partial(self, this: Any, number: int, *values: Json) -> str:
-        node: Any = self.nodes[number]
-        frame: _Frame = this.context
-        dynamic = isinstance(node.call.head, Call)
-        name = values[0] if dynamic else node.call.head.original
-        params, pairs = _arguments(node.call, values[dynamic:])
-        context = params[0] if params else frame.this
-        added = pairs if node.call.hash else None
-        return self.runtime.partial(
-            name, context, added, (frame.data, frame.scope, frame.env), None, node.indent, number
-        )
-
-    # -- blocks
-
-    def if_(self, this: Any, branches: Any, number: int, value: Json, zero: Json = None) -> Any:
-        falsy = self.runtime.falsy(value, number, include_zero=not self.runtime.falsy(zero, number))
-        return branches["inverse" if falsy else "fn"](this.context.inside())
-
-    def unless(self, this: Any, branches: Any, number: int, value: Json, zero: Json = None) -> Any:
-        return self.if_(this, {"fn": branches["inverse"], "inverse": branches["fn"]}, number, value, zero)
-
-    def each(self, this: Any, branches: Any, number: int, value: Json) -> Any:
-        text = self.runtime.each(value, _branch(this.context, branches["fn"]), number)
-        return branches["inverse"](this.context.inside()) if text is None else text
-
-    def with_(self, this: Any, branches: Any, number: int, value: Json) -> Any:
-        text = self.runtime.within(value, _branch(this.context, branches["fn"]), number)
-        return branches["inverse"](this.context.inside()) if text is None else str(text)
-
-    def section(self, this: Any, branches: Any, number: int, value: Json) -> Any:
-        frame: _Frame = this.context
-        text = self.runtime.section(value, _branch(frame, branches["fn"]), frame.context, number)
-        return branches["inverse"](frame) if text is None else str(text)
-
-    def block(self, this: Any, branches: Any, number: int, call: int, *values: Json) -> str:
-        node: Any = self.nodes[number]
-        fn = _branch(this.context, branches["fn"]) if node.program else None
-        inverse = _branch(this.context, branches["inverse"]) if node.inverse else None
-        return str(self.runtime.text(self.call(this, call, *values, fn=fn, inverse=inverse), number))
-
-
-def _printer(function: Callable[[Json, int], str]) -> Callable[[Any, int, Json], str]:
-    return lambda _this, number, value: str(function(value, number))
-
-
-def _name(call: Call) -> str:
-    """The name of the helper that a call may mean."""
-    head = as_path(call.head)
-    return head.parts[0] if head.is_simple and not head.data else ""
-
-
-def _pairs(call: Call) -> list[tuple[str, Expression]]:
-    """The pairs of a hash as Handlebars.js builds it: last pair first, and without a written `undefined`."""
-    return [
-        (k, v) for k, v in reversed(call.hash) if not (isinstance(v, Literal) and v.original == "undefined" != v.value)
-    ]
-
-
-def _arguments(call: Call, values: tuple[Json, ...]) -> tuple[tuple[Json, ...], Mapping[str, Json]]:
-    count = len(call.params)
-    return values[:count], dict(zip((key for key, _ in _pairs(call)), values[count:], strict=True))
-
-
-def _branch(frame: _Frame, branch: Callable[[_Frame], Any]) -> Fn:
-    """A branch of pybars3 as a branch of the runtime."""
-
-    def body(context: Json, data: Data, scope: Scope, _params: Any, env: Env) -> str:
-        return str(branch(_Frame(context, data, scope, env)))
-
-    return Fn(body, frame.data, frame.scope, None, frame.env)
+        self.problems.append(self.source.problem(at.start, at.end, "backend-unsupported", f"pybars3 {message}", hint))

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from cuecard.template.backend import Code
-from cuecard.template.codegen import Generated, generate
+from cuecard.template.codegen import generate
 from cuecard.template.nodes import Program
 from cuecard.template.rules import Rules
 from cuecard.template.runtime import Runtime, found_in, log
@@ -21,11 +22,16 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
     generated = generate(program, source, rules)
-    return Code(generated.places, lambda runtime: _load(source.name, generated, runtime))
+
+    def load(runtime: Runtime) -> Body:
+        body: Body = execute(source.name, generated.source, generated.constants, runtime)[generated.entry]
+        return body
+
+    return Code(generated.places, load)
 
 
-def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
-    """The main function. Nothing is reachable from it but these names."""
+def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:
+    """The functions of generated code, by name. Nothing is reachable from them but the names below."""
     namespace: dict[str, Any] = {
         "__builtins__": {"dict": dict, "type": type},
         "A": runtime.attribute,
@@ -55,9 +61,8 @@ def _load(name: str, generated: Generated, runtime: Runtime) -> Body:
         "up": up,
         "walk": runtime.walk,
         "within": runtime.within,
-        **generated.constants,
+        **constants,
     }
-    code = compile(generated.source, f"<template {name!r}>", "exec", dont_inherit=True)
+    code = compile(source, f"<template {name!r}>", "exec", dont_inherit=True)
     exec(code, namespace)  # noqa: S102 - our own code: text of a template is in it only as literals
-    body: Body = namespace[generated.entry]
-    return body
+    return namespace

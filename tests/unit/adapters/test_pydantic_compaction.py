@@ -50,7 +50,7 @@ def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discove
     assert len(before.appended) == 2
     assert after.appended == ()
     assert after.active_tools == before.active_tools
-    assert [cut.reason.partition(":")[0] for cut in third.cuts if cut.what == "baseline"] == ["compacted"]
+    assert [cut.reason.partition(":")[0] for cut in third.record.cuts if cut.what == "baseline"] == ["compacted"]
     assert '- "Home" (p1)' in after.system
 
 
@@ -60,5 +60,5 @@ def test_a_run_on_the_whole_history_opens_none() -> None:
     history, second = run("go on", home, history, first)
     _, third = run("and now", home, history, second)
 
-    assert not [cut for cut in third.cuts if cut.what == "baseline"]
-    assert third.segments == first.segments
+    assert not [cut for cut in third.record.cuts if cut.what == "baseline"]
+    assert third.prompt.segments == first.prompt.segments

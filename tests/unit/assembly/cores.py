@@ -56,7 +56,7 @@ def ids(engine: Engine) -> list[str]:
 
 def body(engine: Engine, name: str, turn: Turn | None = None) -> str:
     """What a section says in a call."""
-    return engine.prepare_call(turn).shown[name]
+    return engine.prepare_call(turn).prompt.shown[name]
 
 
 def is_xml(text: str) -> bool:

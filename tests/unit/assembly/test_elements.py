@@ -158,4 +158,4 @@ def test_each_of_them_can_be_removed_replaced_and_moved(tmp_path: Path, root: st
 
             assert is_xml(made.system)
             assert ("New." in made.system) is ("text" in change)
-            assert sum(s.tokens for s in made.segments) == made.manifest.system_tokens
+            assert sum(s.tokens for s in made.segments) == made.manifest.tokens.system

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import cuecard
 
-_REPORTS = {"Problem", "problem", "problem_at", "fail", "report", "mistake"}
+_REPORTS = {"Problem", "problem", "problem_at", "fail", "report", "mistake", "from_json"}
 """Functions that take a code; it is the first text among their arguments, or the argument `code`."""
 
 _CODE = re.compile(r"[a-z]{3,}|[a-z]+(?:-[a-z0-9]+)+")

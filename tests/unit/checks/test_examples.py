@@ -27,7 +27,6 @@ from cuecard.model.messages import messages_from_json
 from cuecard.outside.models import read_models
 from cuecard.outside.revision import read_revision
 from cuecard.outside.tokens import bundled_counter, read_table
-from cuecard.pipeline.manifest import manifest_from_json, manifest_json
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
 from cuecard.template.pybars_backend import pybars3
@@ -54,8 +53,6 @@ NAMES = {
             bundled_counter,
             check,
             compare,
-            manifest_from_json,
-            manifest_json,
             read_revision,
             messages_from_json,
             pybars3,

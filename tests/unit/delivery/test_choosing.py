@@ -80,22 +80,22 @@ def test_a_dozen_short_tools_are_frozen_and_forty_are_discovered(
 ) -> None:
     engine = agent_of(tmp_path, tools, "auto")
 
-    assert engine.prepare_call().delivery == delivery
+    assert engine.prepare_call().delivery.name == delivery
 
 
 def test_only_the_tools_of_the_call_count(tmp_path: Path) -> None:
     engine = agent_of(tmp_path, 40, "auto")
     few = tuple(engine.tools)[:10]
 
-    assert engine.prepare_call(Turn(tools=few)).delivery == "frozen"
+    assert engine.prepare_call(Turn(tools=few)).delivery.name == "frozen"
 
 
 def test_the_manifest_says_what_was_chosen_and_why(tmp_path: Path) -> None:
     engine = Engine.open(write_agent(tmp_path, 40, "delivery: auto\n"))
     found = manifest(engine, engine.prepare_call(Turn(host="system-only", model="claude-opus-4-8")))
 
-    assert found.delivery == "rewrite"
-    assert found.delivery_reason.startswith("auto: the host can only set the system prompt, and all instructions take")
+    assert found.delivery.name == "rewrite"
+    assert found.delivery.reason.startswith("auto: the host can only set the system prompt, and all instructions take")
 
 
 @pytest.mark.parametrize(
@@ -112,8 +112,8 @@ def test_the_turn_goes_before_the_engine_and_the_engine_before_the_file(
     engine = agent_of(tmp_path, 2, opened)
     call = engine.prepare_call(Turn(delivery=asked))
 
-    assert call.delivery == (asked or opened or "append")
-    assert manifest(engine, call).delivery_reason == said
+    assert call.delivery.name == (asked or opened or "append")
+    assert manifest(engine, call).delivery.reason == said
 
 
 def test_a_conversation_keeps_its_choice_when_tools_come_and_go(tmp_path: Path) -> None:
@@ -121,9 +121,9 @@ def test_a_conversation_keeps_its_choice_when_tools_come_and_go(tmp_path: Path) 
     first = engine.prepare_call()
     second = engine.prepare_call(Turn(tools=tuple(engine.tools)[:5]), previous=Call.from_json(first.to_json()))
 
-    assert (first.delivery, second.delivery) == ("append", "append")
-    assert second.segments == first.segments
-    assert not [cut for cut in second.cuts if cut.what == "baseline"]
+    assert (first.delivery.name, second.delivery.name) == ("append", "append")
+    assert second.prompt.segments == first.prompt.segments
+    assert not [cut for cut in second.record.cuts if cut.what == "baseline"]
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_the_manifest_says_with_whose_words_instructions_reach_the_model(
     engine = agent_of(tmp_path, 3)
     found = manifest(engine, engine.prepare_call(Turn(model=model)))
 
-    assert (found.model, found.authority) == (model, authority)
+    assert (found.delivery.model, found.delivery.authority) == (model, authority)
 
 
 @pytest.mark.parametrize("model", [PLAIN, ModelProfile("")])
@@ -161,7 +161,7 @@ def test_the_agents_own_models_are_laid_over_the_shipped_ones(tmp_path: Path) ->
     text = f"providers: {{house: {{}}}}\nmodels:\n  house-7: {{provider: house, {mid}}}\n"
     (tmp_path / "models.yaml").write_text(text, encoding="utf-8")
     engine = Engine.open(path)
-    found = [engine.prepare_call(Turn(model=name)).authority for name in ("house-7", "claude-opus-4-8")]
+    found = [engine.prepare_call(Turn(model=name)).delivery.authority for name in ("house-7", "claude-opus-4-8")]
 
     assert found == ["developer", "system"]
 

@@ -40,7 +40,7 @@ def test_a_turn_may_ask_for_another_delivery_than_the_engine(delivery: Delivery)
     same = other.prepare_step(other.prepare_call(turn()), SEARCHED)
 
     assert (step.system, step.appended, step.active_tools) == (same.system, same.appended, same.active_tools)
-    assert step.manifest.delivery == delivery
+    assert step.manifest.delivery.name == delivery
 
 
 @pytest.mark.parametrize(
@@ -82,7 +82,7 @@ def test_after_a_new_baseline_the_conversation_only_grows_again() -> None:
 def test_the_engines_delivery_holds_again_when_a_turn_asks_for_nothing() -> None:
     first = engine().prepare_call(turn("frozen"))
 
-    assert engine().prepare_call(turn(), previous=first).delivery == "append"
+    assert engine().prepare_call(turn(), previous=first).delivery.name == "append"
 
 
 def test_a_host_that_can_only_set_the_system_prompt_gets_everything_there() -> None:
@@ -130,8 +130,8 @@ def test_a_turn_file_may_ask_for_delivery_model_and_host(tmp_path: Path) -> None
     file.write_text("delivery: auto\nmodel: claude-opus-4-8\nhost: system-only\n", encoding="utf-8")
     manifest = step_from(engine(), discovered="", values=[], turn=file).manifest
 
-    assert (manifest.delivery, manifest.model) == ("rewrite", "claude-opus-4-8")
-    assert manifest.delivery_reason.startswith("auto: the host can only set the system prompt")
+    assert (manifest.delivery.name, manifest.delivery.model) == ("rewrite", "claude-opus-4-8")
+    assert manifest.delivery.reason.startswith("auto: the host can only set the system prompt")
 
 
 def test_a_host_that_nobody_knows_is_refused_where_it_is_written(tmp_path: Path) -> None:

@@ -12,8 +12,6 @@ import pytest
 
 from cuecard import Engine
 from cuecard.cli.main import main
-from cuecard.cli.render import step_json
-from cuecard.pipeline.manifest import manifest_json
 from unit.explain.tiny import AGENT, CORE, NOON, step, write
 
 Run: TypeAlias = Callable[..., tuple[int, str, str]]
@@ -121,8 +119,8 @@ def test_a_side_that_names_nothing_is_wrong_usage(repository: Path, run: Run, na
 
 def test_recorded_prompts_are_compared_with_their_texts(tmp_path: Path, run: Run) -> None:
     engine = Engine.open(write(tmp_path / "agent"))
-    before = record(tmp_path / "a.json", step_json(step(engine)))
-    after = record(tmp_path / "b.json", step_json(step(engine, ("list_pages",), inputs={"user": "Kim"})))
+    before = record(tmp_path / "a.json", step(engine).to_json())
+    after = record(tmp_path / "b.json", step(engine, ("list_pages",), inputs={"user": "Kim"}).to_json())
     code, out, _ = run(before, after)
 
     assert code == 0
@@ -132,8 +130,8 @@ def test_recorded_prompts_are_compared_with_their_texts(tmp_path: Path, run: Run
 
 def test_bare_manifests_are_compared_without_texts(tmp_path: Path, run: Run) -> None:
     engine = Engine.open(write(tmp_path / "agent"))
-    before = record(tmp_path / "a.json", manifest_json(step(engine).manifest))
-    after = record(tmp_path / "b.json", manifest_json(step(engine, inputs={"user": "Kim"}).manifest))
+    before = record(tmp_path / "a.json", step(engine).manifest.to_json())
+    after = record(tmp_path / "b.json", step(engine, inputs={"user": "Kim"}).manifest.to_json())
     _, out, _ = run(before, after)
 
     assert "input user" in out
@@ -142,7 +140,7 @@ def test_bare_manifests_are_compared_without_texts(tmp_path: Path, run: Run) -> 
 
 def test_a_recorded_prompt_is_compared_with_an_agent_of_today(tmp_path: Path, run: Run) -> None:
     folder = write(tmp_path / "agent")
-    before = record(tmp_path / "a.json", step_json(step(Engine.open(folder))))
+    before = record(tmp_path / "a.json", step(Engine.open(folder)).to_json())
     turn = tmp_path / "turn.yaml"
     turn.write_text(TURN, encoding="utf-8")
 
@@ -151,8 +149,8 @@ def test_a_recorded_prompt_is_compared_with_an_agent_of_today(tmp_path: Path, ru
 
 def test_the_exit_code_tells_whether_they_differ_only_when_asked(tmp_path: Path, run: Run) -> None:
     engine = Engine.open(write(tmp_path / "agent"))
-    one = record(tmp_path / "a.json", step_json(step(engine)))
-    other = record(tmp_path / "b.json", step_json(step(engine, inputs={"user": "Kim"})))
+    one = record(tmp_path / "a.json", step(engine).to_json())
+    other = record(tmp_path / "b.json", step(engine, inputs={"user": "Kim"}).to_json())
 
     assert [run(one, other)[0], run(one, other, "--exit-code")[0], run(one, one, "--exit-code")[0]] == [0, 1, 0]
     assert run(one, tmp_path / "c.json", "--exit-code")[0] == 2
@@ -176,7 +174,7 @@ def test_both_sides_have_the_same_time_when_the_turn_says_none(tmp_path: Path, r
 
 def test_prompts_of_different_salts_are_refused(tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = write(tmp_path / "agent")
-    before = record(tmp_path / "a.json", step_json(step(Engine.open(folder), now=NOON)))
+    before = record(tmp_path / "a.json", step(Engine.open(folder), now=NOON).to_json())
     monkeypatch.setenv("CUECARD_SALT", "pepper")
     code, _, err = run(before, folder)
 
@@ -189,8 +187,8 @@ def test_the_price_of_a_break_is_that_of_everything_behind_it(tmp_path: Path, ru
     long = CORE.replace("Be brief.", "Be brief, and say it again.\n" * 400)
     folder = write(tmp_path / "agent", core=long)
     engine = Engine.open(folder)
-    before = record(tmp_path / "a.json", step_json(step(engine)))
-    after = record(tmp_path / "b.json", step_json(step(engine, inputs={"user": "Kim"})))
+    before = record(tmp_path / "a.json", step(engine).to_json())
+    after = record(tmp_path / "b.json", step(engine, inputs={"user": "Kim"}).to_json())
     data = json.loads(run(before, after, "--model", "claude-opus-5", "--json")[1])
     kept = sum(section["tokens_after"] for section in data["sections"][:2])
     rest = data["after"]["tokens"] - kept

@@ -318,7 +318,7 @@ def test_a_system_prompt_that_grows_at_its_end_breaks_before_what_follows_it(eng
     broken = compare(before, after).first_break
 
     assert broken is not None
-    assert (broken.id, broken.tokens) == ("more", 5 + before.appended_tokens)
+    assert (broken.id, broken.tokens) == ("more", 5 + before.tokens.appended)
 
 
 def test_a_section_without_text_breaks_nothing(engine: Engine) -> None:

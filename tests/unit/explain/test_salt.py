@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, Step, Turn
+from cuecard import Call, Engine, Manifest, Step, Turn
 from cuecard.cli.main import main
-from cuecard.pipeline.fingerprints import NOTHING, fingerprints, name_of, seal
-from cuecard.pipeline.manifest import manifest_from_json, manifest_json
+from cuecard.pipeline.fingerprints import NOTHING, fingerprints, salt_name
+from cuecard.pipeline.fingerprints import salted as with_salt
 from cuecard.reload.engines import watch
 from unit.explain.tiny import HOME, NOON, found, step, write
 
@@ -33,7 +33,7 @@ def conversation(engine: Engine) -> Step:
 
 def digests(step: Step) -> set[str]:
     """Everything in a step that looks like a fingerprint, also within ids; texts are left out."""
-    data = asdict(replace(step, system="", segments=(), appended=()))
+    data = step.to_json() | {"system": "", "segments": [], "appended": []}
     ids = [[segment.sha256 for segment in step.segments], [(block.id, block.sha256) for block in step.appended]]
     return set(DIGEST.findall(json.dumps([data, ids])))
 
@@ -58,7 +58,8 @@ def test_a_salt_changes_fingerprints_and_nothing_else(engine: Engine) -> None:
     plain, salted = conversation(engine), conversation(replace(engine, salt="pepper"))
 
     def bare(step: Step) -> str:
-        return DIGEST.sub("", json.dumps(asdict(replace(step, manifest=replace(step.manifest, salt="")))))
+        data = step.to_json()
+        return DIGEST.sub("", json.dumps({**data, "manifest": {**data["manifest"], "salt": ""}}))
 
     assert bare(salted) == bare(plain)
 
@@ -68,6 +69,7 @@ def test_promise_4_the_same_salt_gives_the_same_fingerprints(engine: Engine, tmp
     elsewhere = Engine.open(write(tmp_path / "elsewhere"), delivery="append", salt="pepper")
 
     assert conversation(elsewhere) == conversation(replace(engine, salt="pepper"))
+    assert conversation(elsewhere).manifest == conversation(replace(engine, salt="pepper")).manifest
     assert digests(conversation(elsewhere)) & digests(conversation(replace(engine, salt="salt"))) == set()
 
 
@@ -113,7 +115,7 @@ def test_the_environment_salts_what_the_command_line_prints(
     shown = capsys.readouterr().out
 
     assert ended.value.code == 0
-    assert manifest_from_json(json.loads(shown)) == step(replace(engine, salt="pepper")).manifest
+    assert Manifest.from_json(json.loads(shown)) == step(replace(engine, salt="pepper")).manifest
     assert "pepper" not in shown
 
 
@@ -125,7 +127,7 @@ def test_a_watched_engine_is_salted_too(engine: Engine, tmp_path: Path) -> None:
 def test_a_manifest_survives_json(engine: Engine) -> None:
     manifest = conversation(engine).manifest
 
-    assert manifest_from_json(json.loads(json.dumps(manifest_json(manifest)))) == manifest
+    assert Manifest.from_json(json.loads(json.dumps(manifest.to_json()))) == manifest
 
 
 def test_equal_values_have_equal_fingerprints_whatever_the_order_of_their_keys() -> None:
@@ -135,7 +137,7 @@ def test_equal_values_have_equal_fingerprints_whatever_the_order_of_their_keys()
 
 
 def test_the_empty_text_is_never_salted_and_no_salt_changes_nothing() -> None:
-    assert seal(NOTHING, "pepper") == NOTHING
-    assert seal("ab" * 32, "") == "ab" * 32
-    assert name_of("") == ""
-    assert len({name_of("pepper"), name_of("salt"), name_of("Pepper")}) == 3
+    assert with_salt(NOTHING, "pepper") == NOTHING
+    assert with_salt("ab" * 32, "") == "ab" * 32
+    assert salt_name("") == ""
+    assert len({salt_name("pepper"), salt_name("salt"), salt_name("Pepper")}) == 3

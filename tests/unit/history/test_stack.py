@@ -9,7 +9,7 @@ from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.errors import InputError
 from cuecard.model.messages import Message
 from cuecard.pipeline.history.record import Selected
-from cuecard.pipeline.history.stack import metadata_message, stack
+from cuecard.pipeline.history.stack import TurnMessages, metadata_message, stack
 from unit.history.chat import assistant, reasons, user
 
 HISTORY = Selected((user("a"), assistant("b")))
@@ -20,7 +20,7 @@ SYSTEM = Message("system", "Be kind.", persist=False)
 
 def test_the_order_is_system_metadata_history_current() -> None:
     """Seed 001: system prompt, metadata, history, and the current message last."""
-    made = stack("Be kind.", HISTORY, {"trigger": "cron"}, "c", SPEC)
+    made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}), SPEC)
 
     assert made.messages == (SYSTEM, FACTS, user("a"), assistant("b"), user("c"))
     assert made.cuts == ()
@@ -29,7 +29,7 @@ def test_the_order_is_system_metadata_history_current() -> None:
 def test_the_order_is_configuration() -> None:
     spec = SPEC.model_copy(update={"order": ("system", "history", "metadata", "current")})
 
-    assert stack("Be kind.", HISTORY, {"trigger": "cron"}, "c", spec).messages == (
+    assert stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}), spec).messages == (
         SYSTEM, user("a"), assistant("b"), FACTS, user("c"),
     )  # fmt: skip
 
@@ -38,24 +38,24 @@ def test_a_summary_that_is_a_message_stands_before_the_history() -> None:
     summary = Message("system", "Summary of earlier conversation:\nx", persist=False)
     selected = Selected((user("a"),), as_message=summary)
 
-    assert stack("Be kind.", selected, {}, "c", SPEC).messages == (SYSTEM, summary, user("a"), user("c"))
+    assert stack("Be kind.", selected, TurnMessages("c"), SPEC).messages == (SYSTEM, summary, user("a"), user("c"))
 
 
 @pytest.mark.parametrize("blank", ["", " \n", None, Message("user", ())])
 def test_a_blank_current_message_is_not_appended(blank: str | Message | None) -> None:
-    assert stack("Be kind.", HISTORY, {}, blank, SPEC).messages == (SYSTEM, user("a"), assistant("b"))
+    assert stack("Be kind.", HISTORY, TurnMessages(blank), SPEC).messages == (SYSTEM, user("a"), assistant("b"))
 
 
 def test_a_multimodal_current_message_passes_through() -> None:
     """Seed 000: with attachments, the new message is a list of texts and references to files."""
     parts = Message("user", ({"type": "text", "text": "see"}, {"type": "image", "url": "x"}), id="m9")
 
-    assert stack("", Selected(()), {}, parts, SPEC).messages == (parts,)
+    assert stack("", Selected(()), TurnMessages(parts), SPEC).messages == (parts,)
 
 
 def test_a_current_message_that_the_host_has_already_stored_is_sent_once() -> None:
     new = user("c", id="m3")
-    made = stack("", Selected((user("a", id="m1"), new)), {}, new, SPEC)
+    made = stack("", Selected((user("a", id="m1"), new)), TurnMessages(new), SPEC)
 
     assert made.messages == (user("a", id="m1"), new)
     assert reasons(made.cuts) == {"history message": "it is the current message"}
@@ -69,14 +69,14 @@ def test_a_current_message_that_the_host_has_already_stored_is_sent_once() -> No
     ],
 )
 def test_an_ephemeral_prompt_goes_last_or_where_the_order_says(order: tuple[StackPart, ...], place: int) -> None:
-    made = stack("Be kind.", HISTORY, {}, "c", StackSpec(order=order), ephemeral="Only today.")
+    made = stack("Be kind.", HISTORY, TurnMessages("c", ephemeral="Only today."), StackSpec(order=order))
 
     assert made.messages[place] == Message("system", "Only today.", persist=False)
 
 
 def test_what_a_host_stores_is_what_people_and_models_said() -> None:
     """Seed 004: no host stores the ephemeral layer with the conversation."""
-    made = stack("Be kind.", HISTORY, {"trigger": "cron"}, "c", SPEC, ephemeral="Only today.")
+    made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}, ephemeral="Only today."), SPEC)
 
     assert [m for m in made.messages if m.persist] == [user("a"), assistant("b"), user("c")]
 

@@ -22,3 +22,15 @@ def test_a_wrong_setting_is_named_but_its_value_is_not_repeated(monkeypatch: pyt
         "environment: error[wrong-setting]: CUECARD_DELIVERY: input should be 'rewrite', 'append', 'frozen' or 'auto'\n"
         "  = it overrides the agent file's `delivery`"
     )
+
+
+def test_upper_and_lower_case_are_the_same_and_other_variables_are_none_of_ours(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    for name, value in {"cuecard_salt": "pepper", "CUECARD_GOLDEN": "1", "MODEL": "x"}.items():
+        monkeypatch.setenv(name, value)
+    settings = read_settings()
+
+    assert settings.salt is not None
+    assert settings.salt.get_secret_value() == "pepper"
+    assert settings.model_fields_set == {"salt"}

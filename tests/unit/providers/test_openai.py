@@ -59,7 +59,7 @@ def test_the_cache_key_is_that_of_the_configuration_unless_the_host_has_one(mode
     keys = {chat_request(m.step, chat_messages(m.events), model=profile)["prompt_cache_key"] for m in moments}
     own = responses_request(moments[0].step, [], model=profile, cache_key="conversation-7")
 
-    assert keys == {f"cuecard-{moments[0].step.manifest.spec_sha256[:32]}"}
+    assert keys == {f"cuecard-{moments[0].step.manifest.configuration.sha256[:32]}"}
     assert own["prompt_cache_key"] == "conversation-7"
 
 

@@ -185,8 +185,8 @@ def test_the_system_prompt_and_the_appended_blocks_have_the_tokens_of_the_manife
                 group = block.label.partition("/")[0]
                 groups[group] = groups.get(group, 0) + block.tokens
 
-            assert groups["system"] == sent.manifest.system_tokens
-            assert groups.get("appended", 0) == sent.manifest.appended_tokens
+            assert groups["system"] == sent.manifest.tokens.system
+            assert groups.get("appended", 0) == sent.manifest.tokens.appended
 
 
 def test_the_order_is_that_of_the_body_which_the_adapter_makes() -> None:

@@ -69,7 +69,7 @@ def test_row_52_emoji_and_scripts_that_need_joiners_are_untouched(name: str, tmp
     engine = Engine.open(write_agent(tmp_path, {"agent.xml": TEMPLATE.replace("You", f"{text} you")}))
 
     assert f"{text} you help {text}." in prompt(engine, text)
-    assert engine.prepare_call(Turn({"user": text}, now=NOW)).trust["invisible_removed"] == 0
+    assert engine.prepare_call(Turn({"user": text}, now=NOW)).record.trust["invisible_removed"] == 0
 
 
 @pytest.mark.parametrize("text", CONTROLS, ids=[f"U+{ord(text[0]):04X}" for text in CONTROLS])

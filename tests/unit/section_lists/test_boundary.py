@@ -10,7 +10,7 @@ import pytest
 from cuecard import Engine, Turn
 from cuecard.agent.layout import Layout
 from cuecard.pipeline.layout import Frame, lay_out
-from cuecard.pipeline.prompt_split import Compiled, compiled
+from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
 from unit.section_lists.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"
@@ -57,9 +57,9 @@ sections:
     )
 
 
-def in_parts(engine: Engine, values: dict[str, str]) -> Compiled:
+def in_parts(engine: Engine, values: dict[str, str]) -> SplitPrompt:
     call = engine.prepare_call(Turn(values))
-    return compiled(engine.agent, call, engine.prepare_step(call))
+    return split_prompt(engine.agent, call, engine.prepare_step(call))
 
 
 @pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))

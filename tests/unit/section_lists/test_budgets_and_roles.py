@@ -98,7 +98,7 @@ def test_a_budget_of_protocols_in_a_section_holds_at_every_step(tmp_path: Path) 
     call = engine.prepare_call()
     made = engine.prepare_step(call, [search("get_page", "put_page")])
 
-    assert call.cuts == ()
+    assert call.record.cuts == ()
     assert "<tool_search>" in made.system
     assert "<put_page>" not in made.system
     assert engine.count(made.system.removeprefix("a\n\n")) <= 40
@@ -189,8 +189,8 @@ def test_a_section_with_a_role_is_in_the_manifest_with_what_it_costs(tmp_path: P
     manifest = step(engine).manifest
 
     assert [(record.id, record.placement) for record in manifest.sections] == [("a", "system"), ("b", "message")]
-    assert manifest.message_tokens == engine.count("Two rolls")
-    assert manifest.total_tokens == manifest.system_tokens + manifest.message_tokens
+    assert manifest.tokens.messages == engine.count("Two rolls")
+    assert manifest.total_tokens == manifest.tokens.system + manifest.tokens.messages
 
 
 def test_another_text_of_a_section_with_a_role_ends_what_two_prompts_share(tmp_path: Path) -> None:

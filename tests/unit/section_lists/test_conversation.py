@@ -10,7 +10,7 @@ import pytest
 from cuecard import Call, Engine, Turn
 from cuecard.model import Json
 from cuecard.model.messages import Message, ToolCall
-from cuecard.pipeline.prompt_split import compiled
+from cuecard.pipeline.prompt_split import split_prompt
 from unit.section_lists.agents import TOOLS, opened, search, travelled
 
 NOW = datetime(2026, 11, 21, 9, tzinfo=UTC)
@@ -75,7 +75,7 @@ def test_a_section_that_comes_goes_and_comes_back_is_said_each_time(engine: Engi
         "<withdrawn-sections>\nThree\n</withdrawn-sections>\n",
         "## Three\ndrei\n",
     ]
-    assert [made.segments == first.segments for made in (second, third, fourth)] == [True] * 3
+    assert [made.prompt.segments == first.prompt.segments for made in (second, third, fourth)] == [True] * 3
 
 
 def test_a_section_without_a_title_is_withdrawn_by_its_name(engine: Engine) -> None:
@@ -93,14 +93,14 @@ def test_another_profile_in_mid_conversation_says_what_is_gone_and_what_came(eng
         "## Rules\nBe quick.\n## Notes\n## One\n1\n",
         "<withdrawn-sections>\nRules, One\n</withdrawn-sections>\n",
     ]
-    assert (third.profile, third.variant) == ("lean", "")
+    assert (third.configuration.profile, third.configuration.variant) == ("lean", "")
 
 
 def test_a_step_after_another_profile_still_knows_its_sections(engine: Engine) -> None:
     first = call(engine)
     second = call(engine, first, profile="lean")
     step = engine.prepare_step(second)
-    made = compiled(engine.agent, second, step)
+    made = split_prompt(engine.agent, second, step)
 
     assert made.full_text == step.system == engine.prepare_step(first).system
     assert made.stable_sections == ("rules", "one")

@@ -62,7 +62,7 @@ def test_every_section_that_is_left_out_is_in_the_record_with_the_reason(engine:
     assert {record.id for record in made.manifest.sections} | {c.what for c in made.manifest.cuts} == {
         section.id for section in engine.agent.sections
     }
-    assert (made.manifest.profile, made.manifest.variant) == ("small", "sub")
+    assert (made.manifest.configuration.profile, made.manifest.configuration.variant) == ("small", "sub")
 
 
 def test_a_profile_and_a_variant_that_do_not_exist_are_told_together(engine: Engine) -> None:

@@ -77,4 +77,4 @@ def test_a_name_that_no_file_system_has_is_missing_like_any_other(tmp_path: Path
     engine = opened(tmp_path, f"agent: a\nsections: [{{id: a, files: {{entries: [{{path: {name}}}]}}}}]\n")
 
     assert [problem.code for problem in caught.value.problems] == ["missing-file"] * 2
-    assert [row.status for row in engine.prepare_call().sources] == ["missing"]
+    assert [row.status for row in engine.prepare_call().record.sources] == ["missing"]

@@ -71,7 +71,7 @@ def test_a_file_that_may_be_missing_comes_and_goes(folder: Folder, reports: Repo
 
     assert status.refused is None
     assert "A note." not in engine.prepare_step(engine.prepare_call()).system
-    assert engine.prepare_call().sources[0].status == "missing"
+    assert engine.prepare_call().record.sources[0].status == "missing"
 
 
 def test_a_file_that_cannot_be_read_any_more_is_told_and_the_prompt_goes_on(folder: Folder, reports: Reports) -> None:
@@ -80,8 +80,8 @@ def test_a_file_that_cannot_be_read_any_more_is_told_and_the_prompt_goes_on(fold
     call = reports.watcher.current.prepare_call()
 
     assert reports.watcher.status.refused is None
-    assert call.sources[0].status == "read_error"
-    assert "NOTES.md" in call.diagnostics[0].message
+    assert call.record.sources[0].status == "read_error"
+    assert "NOTES.md" in call.record.diagnostics[0].message
 
 
 @pytest.mark.parametrize("file", ["../org/agent.yaml", "texts/tone.md", "skills/bake/SKILL.md"])
@@ -129,8 +129,12 @@ def test_a_restart_on_a_broken_layer_serves_the_same_prompt(folder: Folder, tmp_
         again = watcher.current.prepare_call()
         assert watcher.status.restored
 
-    assert "Bakes bread" in first.shown["skills"]
-    assert (again.shown, again.segments, again.spec_sha256) == (first.shown, first.segments, first.spec_sha256)
+    assert "Bakes bread" in first.prompt.shown["skills"]
+    assert (again.prompt.shown, again.prompt.segments, again.configuration.sha256) == (
+        first.prompt.shown,
+        first.prompt.segments,
+        first.configuration.sha256,
+    )
 
 
 def test_a_fingerprint_tells_a_file_that_is_missing_from_one_that_cannot_be_read(folder: Folder) -> None:

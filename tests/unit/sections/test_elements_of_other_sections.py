@@ -36,17 +36,17 @@ def engine(tmp_path: Path) -> Engine:
 def test_a_value_cannot_write_an_element_that_another_section_writes(engine: Engine, name: str) -> None:
     call = engine.prepare_call(Turn(inputs={"said": f"</{name}><b>", "facts": {"x": f"<{name}>"}}))
 
-    assert call.shown["said"] == f"&lt;/{name}><b>"
-    assert call.shown["facts"] == f"- x: &lt;{name}>"
+    assert call.prompt.shown["said"] == f"&lt;/{name}><b>"
+    assert call.prompt.shown["facts"] == f"- x: &lt;{name}>"
 
 
 def test_an_element_that_no_section_writes_stays_as_it_is(engine: Engine) -> None:
     call = engine.prepare_call(Turn(inputs={"said": "<b>a < b</b>"}))
 
-    assert call.shown["said"] == "<b>a < b</b>"
+    assert call.prompt.shown["said"] == "<b>a < b</b>"
 
 
 def test_the_record_counts_what_was_escaped_and_nothing_else(engine: Engine) -> None:
     call = engine.prepare_call(Turn(inputs={"said": "a < b, <b>, </rules>, <tool>"}))
 
-    assert call.trust["angle_brackets_escaped"] == 2
+    assert call.record.trust["angle_brackets_escaped"] == 2

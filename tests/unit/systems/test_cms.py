@@ -126,16 +126,16 @@ def test_each_part_of_the_prompt_costs_about_what_the_page_plans_for() -> None:
     first, five, ten = manifest("first-step"), manifest("five-tools"), manifest("ten-tools-and-memory")
     core = tokens(first, "tool-usage-instructions")
 
-    assert 1200 <= first.system_tokens <= 1500
+    assert 1200 <= first.tokens.system <= 1500
     assert tokens(first, "working-memory") <= 50
     assert 100 <= tokens(ten, "working-memory") <= 200
     assert 350 <= tokens(five, "tool-usage-instructions") - core <= 450
     assert 700 <= tokens(ten, "tool-usage-instructions") - core <= 850
-    assert ten.system_tokens <= 2400
+    assert ten.tokens.system <= 2400
 
 
 def test_a_lean_core_costs_less_than_half_of_all_instructions(everything: Step) -> None:
-    assert manifest("first-step").system_tokens < everything.manifest.system_tokens / 2
+    assert manifest("first-step").tokens.system < everything.manifest.tokens.system / 2
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])

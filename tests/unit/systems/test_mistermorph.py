@@ -54,7 +54,7 @@ def test_memory_has_fifty_items_with_the_long_term_one(
     assert [line.partition(" (")[0].rpartition(" ")[2] for line in lines] == [str(59 - day) for day in range(shown)]
     assert prompt.count("<Memory:LongTerm:Summary>\n- nuts\n") == long_term
     assert ("nuts" in prompt) == bool(long_term)
-    assert len([cut for cut in call.cuts if cut.what.startswith("memory_recent ")]) == 60 - shown
+    assert len([cut for cut in call.record.cuts if cut.what.startswith("memory_recent ")]) == 60 - shown
 
 
 @pytest.mark.parametrize("inputs", [{}, {"memory_recent": [{"date": "", "summary": " "}]}])
@@ -134,7 +134,7 @@ def test_an_unreadable_persona_file_is_not_used(engine: Engine) -> None:
     call = engine.prepare_call(Turn(files=broken))
 
     assert engine.prepare_step(call).system.startswith("## Persona\nYou are MisterMorph")
-    assert [each.code for each in call.diagnostics] == ["file_read_error", "missing_file"]
+    assert [each.code for each in call.record.diagnostics] == ["file_read_error", "missing_file"]
 
 
 def test_a_mention_is_looked_for_in_all_text_of_the_task(engine: Engine) -> None:

@@ -50,7 +50,7 @@ def test_earlier_layers_stand_first(engine: Engine) -> None:
     call = engine.prepare_call(turn)
 
     assert sections(engine, turn) == LAYERS
-    assert [(m.role, m.content, m.persist) for m in call.messages[1:]] == [
+    assert [(m.role, m.content, m.persist) for m in call.prompt.messages[1:]] == [
         ("system", "Be brief.", False),
         ("user", "Hello.", True),
     ]
@@ -90,19 +90,19 @@ def test_a_sub_agent_has_its_goal_and_nobody_to_delegate_to(engine: Engine) -> N
 
     gone = ["knowledge_context", "conversation_summary", "workspace_context"]
     assert sections(engine, turn) == [name for name in LAYERS if name not in gone]
-    assert "delegate_task" not in call.tools
-    assert "delegate_task" in engine.prepare_call(Turn(gates=Gates(harness=("delegation",)))).tools
+    assert "delegate_task" not in call.tools.available
+    assert "delegate_task" in engine.prepare_call(Turn(gates=Gates(harness=("delegation",)))).tools.available
 
 
 def test_blocked_tools_beat_allowed_ones(engine: Engine) -> None:
     gates = Gates(allowed=("web_search", "read_file"), blocked=("read_file",))
 
-    assert engine.prepare_call(Turn(gates=gates)).tools == ("web_search",)
+    assert engine.prepare_call(Turn(gates=gates)).tools.available == ("web_search",)
 
 
 def test_the_ephemeral_prompt_is_gone_with_its_turn(engine: Engine) -> None:
     first = engine.prepare_call(Turn(ephemeral="Be brief.", message=Message("user", "Hello.")))
-    stored = tuple(message for message in first.messages if message.persist)
+    stored = tuple(message for message in first.prompt.messages if message.persist)
 
     assert [message.content for message in stored] == ["Hello."]
     assert "Be brief." not in str(contents(engine, Turn(messages=stored, message=Message("user", "And?"))))
@@ -126,10 +126,10 @@ def test_results_keep_to_their_calls_and_orphans_are_left_out(engine: Engine) ->
         Message("assistant", "", (ToolCall("c2", "read_file", {}),), id="b"),
     )
     call = engine.prepare_call(Turn(messages=history, message=Message("user", "Go on.")))
-    shown = [(m.role, m.content) for m in call.messages[1:]]
+    shown = [(m.role, m.content) for m in call.prompt.messages[1:]]
 
     assert shown == [("assistant", ""), ("tool", "found"), ("user", "Ines: Meanwhile?"), ("user", "Go on.")]
-    assert len([cut for cut in call.cuts if cut.what.startswith("history message")]) == 2
+    assert len([cut for cut in call.record.cuts if cut.what.startswith("history message")]) == 2
 
 
 def test_the_root_of_the_workspace_comes_before_its_prompts_folder(engine: Engine) -> None:
@@ -151,14 +151,15 @@ def test_a_file_of_4000_characters_is_whole(engine: Engine, long: int) -> None:
 
     assert len(printed) == 4000
     assert printed.endswith("[... cut here]") is (long > 4000)
-    assert [row.status for row in call.sources if row.name == "AGENTS.md"] == ["truncated" if long > 4000 else "loaded"]
+    status = "truncated" if long > 4000 else "loaded"
+    assert [row.status for row in call.record.sources if row.name == "AGENTS.md"] == [status]
 
 
 def test_no_file_of_the_workspace_is_looked_at_when_they_are_skipped(engine: Engine) -> None:
     call = engine.prepare_call(Turn({"skip_context_files": True}, files=held(AGENTS="Rules.")))
 
-    assert "workspace_context" not in call.shown
-    assert not [row for row in call.sources if row.name in {"AGENTS.md", "SOUL.md", "IDENTITY.md"}]
+    assert "workspace_context" not in call.prompt.shown
+    assert not [row for row in call.record.sources if row.name in {"AGENTS.md", "SOUL.md", "IDENTITY.md"}]
 
 
 def test_heartbeat_file_is_looked_at_on_heartbeats_only(engine: Engine) -> None:
@@ -167,7 +168,7 @@ def test_heartbeat_file_is_looked_at_on_heartbeats_only(engine: Engine) -> None:
         prompt = engine.prepare_step(call).system
         assert ("HEARTBEAT_OK" in prompt, "Frost?" in prompt) == (bool(inputs), bool(inputs))
         assert "Hello, you." not in prompt
-        return [row.status for row in call.sources if row.name == "HEARTBEAT.md"]
+        return [row.status for row in call.record.sources if row.name == "HEARTBEAT.md"]
 
     assert rows({"heartbeat": True}) == ["loaded"]
     assert rows({}) == []

@@ -22,8 +22,7 @@ from cuecard.outside.models import read_models
 from cuecard.outside.skills import read_skill
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from cuecard.pipeline.history.summary import SummaryRequest
-from cuecard.pipeline.manifest import manifest_json
-from cuecard.pipeline.prompt_split import Compiled, compiled
+from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
 from unit.history.chat import assistant, reasons, talk, texts, user, words
 
 PIONEER = Path(__file__).parents[3] / "prompts" / "pioneer"
@@ -61,9 +60,9 @@ def step(turn: Turn) -> Step:
     return engine().prepare_step(engine().prepare_call(turn))
 
 
-def compile_turn(turn: Turn) -> Compiled:
+def compile_turn(turn: Turn) -> SplitPrompt:
     call = engine().prepare_call(turn)
-    return compiled(engine().agent, call, engine().prepare_step(call))
+    return split_prompt(engine().agent, call, engine().prepare_step(call))
 
 
 # Sections, fingerprints, manifest
@@ -149,7 +148,7 @@ def test_the_manifest_holds_no_text_of_the_prompt() -> None:
     made = step(said)
 
     assert made.system.count(secret) == 5
-    assert secret not in json.dumps(manifest_json(made.manifest))
+    assert secret not in json.dumps(made.manifest.to_json())
 
 
 def test_a_file_that_the_host_could_not_read_is_a_diagnostic_and_no_failure() -> None:
@@ -257,7 +256,7 @@ def test_the_budget_is_what_the_reserve_leaves() -> None:
 def test_below_eighty_percent_the_summary_and_everything_is_sent() -> None:
     call = engine().prepare_call(replace(turn(), messages=tuple(talk(6)), summary="The mill.", message=user("Go on")))
 
-    assert texts(call.messages[1:]) == [
+    assert texts(call.prompt.messages[1:]) == [
         "Summary of earlier conversation:\nThe mill.",
         *texts(talk(6)),
         "Go on",
@@ -307,7 +306,7 @@ def test_the_stored_summary_is_used_again_on_later_turns() -> None:
     later = (*long_talk(), user("And now?"), assistant("Now this."))
     call = engine().prepare_call(replace(turn(), messages=later, summary=stored))
 
-    assert texts(call.messages[1:]) == [
+    assert texts(call.prompt.messages[1:]) == [
         "Summary of earlier conversation:\nAll of it, in short.",
         "And now?",
         "Now this.",
@@ -331,7 +330,7 @@ def test_compressed_before_the_request_the_summary_goes_alone_before_the_message
     after = small_engine.summarize(before, summarizer)
 
     assert len(asked) == 1
-    assert texts(small_engine.prepare_call(after).messages[1:]) == [
+    assert texts(small_engine.prepare_call(after).prompt.messages[1:]) == [
         "Summary of earlier conversation:\nAll of it, in short.",
         "Go on",
     ]
@@ -352,13 +351,13 @@ def test_when_compression_fails_the_newest_messages_that_fit_are_sent(answer: ob
     before = replace(turn(), messages=tuple(long_talk(12)), summary="The mill.", message=user("Go on"))
     call = small_engine.prepare_call(small_engine.summarize(before, broken))
 
-    assert texts(call.messages[1:]) == [
+    assert texts(call.prompt.messages[1:]) == [
         "Summary of earlier conversation:\nThe mill.",
         *texts(long_talk(12)[3:]),  # nine of about 105 tokens fit into 1000
         "Go on",
     ]
-    assert [each.code for each in call.diagnostics] == [code]
-    assert "history messages 1 to 3" in reasons(call.cuts)
+    assert [each.code for each in call.record.diagnostics] == [code]
+    assert "history messages 1 to 3" in reasons(call.record.cuts)
 
 
 def test_a_failure_without_a_stored_summary_does_not_lose_the_history() -> None:

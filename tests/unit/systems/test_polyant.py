@@ -67,7 +67,7 @@ def system(engine: Engine, turn: Turn) -> str:
 
 
 def bodies(call: Call) -> dict[str, str]:
-    return {name: text for name, text in call.shown.items() if text}
+    return {name: text for name, text in call.prompt.shown.items() if text}
 
 
 def from_file(engine: Engine, turn: str) -> Call:
@@ -83,7 +83,7 @@ def test_the_system_prompt_is_a_join_of_eight_sections_in_a_fixed_order(engine: 
     call = engine.prepare_call(Turn(now=NOW))
 
     assert list(bodies(call)) == EIGHT
-    assert "".join(segment.text for segment in call.segments) == SEPARATOR.join(bodies(call).values())
+    assert "".join(segment.text for segment in call.prompt.segments) == SEPARATOR.join(bodies(call).values())
 
 
 def test_every_section_has_a_text_of_its_own_that_can_be_edited(engine: Engine) -> None:
@@ -136,7 +136,7 @@ def test_memory_that_nobody_mentions_is_on(engine: Engine) -> None:
 
 def test_each_kind_of_run_has_other_tools(engine: Engine) -> None:
     def tools(*harness: str) -> set[str]:
-        return set(engine.prepare_call(Turn(now=NOW, gates=Gates(harness=harness))).tools)
+        return set(engine.prepare_call(Turn(now=NOW, gates=Gates(harness=harness))).tools.available)
 
     chat = tools("supervisor")
 
@@ -148,8 +148,8 @@ def test_each_kind_of_run_has_other_tools(engine: Engine) -> None:
 def test_a_sub_agent_cannot_spawn_another_even_if_the_tool_is_switched_on(engine: Engine) -> None:
     call = engine.prepare_call(Turn(now=NOW, profile="sub-agent", gates=Gates(enabled=("spawnTask", "webSearch"))))
 
-    assert call.tools == ("webSearch",)
-    assert "spawnTask" not in "".join(call.shown.values())
+    assert call.tools.available == ("webSearch",)
+    assert "spawnTask" not in "".join(call.prompt.shown.values())
 
 
 def test_a_sub_agent_has_the_identity_soul_and_safety_of_its_supervisor(engine: Engine) -> None:
@@ -165,18 +165,18 @@ def test_a_sub_agent_inherits_the_window_unless_it_is_told_otherwise(engine: Eng
     inherited = engine.prepare_call(replace(EVERYTHING, profile="sub-agent"))
     alone = engine.prepare_call(replace(EVERYTHING, profile="sub-agent-alone", messages=(), summary=""))
 
-    assert texts(inherited.messages[1:]) == [*texts(talk(16)[-10:]), "Go on."]
-    assert texts(alone.messages[1:]) == ["Go on."]
+    assert texts(inherited.prompt.messages[1:]) == [*texts(talk(16)[-10:]), "Go on."]
+    assert texts(alone.prompt.messages[1:]) == ["Go on."]
     assert list(bodies(alone)) == ["01-identity", "02-soul", "03-tooling", "04-safety"]
 
 
 @pytest.mark.parametrize("kind", ["plain-chat", "channel", "overflow", "webhook-event", "sub-agent", "multimodal"])
 def test_the_messages_are_the_system_prompt_the_window_and_the_new_turn(engine: Engine, kind: str) -> None:
     call = from_file(engine, kind)
-    roles = [message.role for message in call.messages]
+    roles = [message.role for message in call.prompt.messages]
 
     assert roles[0] == "system"
-    assert call.messages[0].content == "".join(segment.text for segment in call.segments)
+    assert call.prompt.messages[0].content == "".join(segment.text for segment in call.prompt.segments)
     assert roles[-1] == "user"
     assert "system" not in roles[1:]
 
@@ -184,9 +184,9 @@ def test_the_messages_are_the_system_prompt_the_window_and_the_new_turn(engine: 
 def test_parts_of_a_multimodal_message_change_nothing_else(engine: Engine) -> None:
     plain, parts = from_file(engine, "channel"), from_file(engine, "multimodal")
 
-    assert parts.messages[0] == plain.messages[0]
-    assert isinstance(parts.messages[-1].content, tuple)
-    assert [part["type"] for part in parts.messages[-1].content] == ["text", "image", "file"]
+    assert parts.prompt.messages[0] == plain.prompt.messages[0]
+    assert isinstance(parts.prompt.messages[-1].content, tuple)
+    assert [part["type"] for part in parts.prompt.messages[-1].content] == ["text", "image", "file"]
 
 
 def test_the_context_of_an_event_is_gone_with_its_turn(engine: Engine) -> None:
@@ -204,7 +204,7 @@ def test_the_copy_of_a_context_in_the_history_neither_counts_nor_is_told_again(e
     copied = (Message("system", "An event."), *talk(15))
     call = engine.prepare_call(Turn(now=NOW, messages=copied, message=user("Go on.")))
 
-    assert texts(call.messages[1:]) == [*texts(talk(15)), "Go on."]
+    assert texts(call.prompt.messages[1:]) == [*texts(talk(15)), "Go on."]
 
 
 def test_a_summary_is_written_after_the_reply_and_shown_from_the_next_turn_on(engine: Engine) -> None:
@@ -222,8 +222,8 @@ def test_a_summary_is_written_after_the_reply_and_shown_from_the_next_turn_on(en
     for number in range(1, 13):
         turn = Turn(now=NOW, messages=tuple(history), summary=stored, message=user(f"question {number}"))
         call = engine.prepare_call(turn)
-        shown.append(call.shown.get("conversation-summary", "").partition("\n")[0])
-        sent.append(len(call.messages) - 2)
+        shown.append(call.prompt.shown.get("conversation-summary", "").partition("\n")[0])
+        sent.append(len(call.prompt.messages) - 2)
         history += [user(f"question {number}"), assistant(f"answer {number}")]
         stored = engine.summarize(turn, summarizer).summary
 
@@ -260,7 +260,7 @@ def test_a_summarizer_that_fails_does_not_reach_the_user(engine: Engine) -> None
 def test_a_room_gets_its_last_fifty_messages(room: Engine, stored: int, sent: int) -> None:
     call = room.prepare_call(Turn(now=NOW, messages=tuple(talk(stored)), summary="Old.", message=user("Go on.")))
 
-    assert texts(call.messages[1:]) == [*texts(talk(stored)[stored - sent :]), "Go on."]
+    assert texts(call.prompt.messages[1:]) == [*texts(talk(stored)[stored - sent :]), "Go on."]
     assert "conversation-summary" not in bodies(call)
 
 

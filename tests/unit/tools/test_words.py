@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.catalogue.words import new_stem, words
+from cuecard.catalogue.words import new_words
 
 
 def split(text: str) -> list[tuple[str, ...]]:
-    return list(words(text, new_stem()))
+    return new_words()(text)
 
 
 @pytest.mark.parametrize(

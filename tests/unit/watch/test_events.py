@@ -83,7 +83,7 @@ def test_the_wish_to_stop_ends_the_wait(tmp_path: Path, stop: threading.Event) -
 def test_without_reports_the_sweep_finds_changes_and_the_status_says_so(
     folder: Folder, start: Start, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "watchfiles._rust_notify", None)
+    monkeypatch.setitem(sys.modules, "watchfiles", None)
     reports = start()
     folder.write("agent.xml", folder.template("second"))
 

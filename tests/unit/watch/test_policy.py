@@ -1,10 +1,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from cuecard import Call, Engine, Turn
+from cuecard import Engine, Turn
 from cuecard.reload.engines import Pins, Policy, choose
 from unit.watch.demo import Folder, Reports
 
@@ -53,7 +54,7 @@ def test_without_a_word_a_conversation_keeps_its_state(folder: Folder, reports: 
     swap(folder, reports, "changed")
     served = pins.serve(previous=first)
 
-    assert served.engine.prepare_call().segments == first.segments
+    assert served.engine.prepare_call().prompt.segments == first.prompt.segments
     assert (served.policy, served.reason) == ("next-conversation", "the state that this conversation began with")
 
 
@@ -82,7 +83,7 @@ def test_a_state_that_is_no_longer_kept_is_replaced_and_the_reason_says_so(folde
 
 def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Reports) -> None:
     call = reports.watcher.current.prepare_call()
-    foreign = Call.from_json({**call.to_json(), "spec_sha256": "0" * 64})
+    foreign = replace(call, configuration=replace(call.configuration, sha256="0" * 64))
 
     assert Pins(reports.watcher).serve(previous=foreign, call=foreign).engine is reports.watcher.current
 
@@ -104,4 +105,4 @@ def test_the_manifest_names_the_policy_that_was_in_force(reports: Reports) -> No
     call = served.engine.prepare_call(served.turn(Turn()))
 
     assert served.policy == "next-conversation"
-    assert served.engine.prepare_step(call).manifest.reload == "next-conversation"
+    assert served.engine.prepare_step(call).manifest.configuration.reload == "next-conversation"

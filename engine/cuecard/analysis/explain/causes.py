@@ -22,12 +22,12 @@ class Pair:
     @property
     def edited(self) -> bool:
         """Whether the configuration is another one."""
-        return self.before.spec_sha256 != self.after.spec_sha256
+        return self.before.configuration.sha256 != self.after.configuration.sha256
 
     @property
     def redelivered(self) -> bool:
         """Whether the delivery is another one."""
-        return self.before.delivery != self.after.delivery
+        return self.before.delivery.name != self.after.delivery.name
 
     @property
     def compacted(self) -> bool:
@@ -57,11 +57,12 @@ def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None
     if found:
         return found
     edit = Cause("file edit", source=there[-1].source if there[-1].placement != "appended" else "")
-    delivery = Cause("delivery", (pair.before.delivery, pair.after.delivery))
+    delivery = Cause("delivery", (pair.before.delivery.name, pair.after.delivery.name))
     likely = [*((delivery,) if pair.redelivered else ()), *((edit,) if pair.edited else ())]
     if likely:
         return (likely[0],) if tools else (likely[-1],)
-    chosen = tuple(kind for kind in ("profile", "variant") if getattr(pair.before, kind) != getattr(pair.after, kind))
+    were, are = pair.before.configuration, pair.after.configuration
+    chosen = tuple(kind for kind in ("profile", "variant") if getattr(were, kind) != getattr(are, kind))
     # An update that is said although no value differs now tells of one that changed, and changed back.
     return (Cause("compaction"),) if pair.folded and not (new and _is_update(new)) else (Cause("input", chosen),)
 

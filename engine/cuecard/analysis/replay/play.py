@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.placing import Message, homes, initial_tools
+from cuecard.adapters.placing import Message, homes
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
     answer_block,
@@ -78,7 +78,7 @@ class _Stage:
         for number, turn in enumerate(transcript.turns, 1):
             call = self._prepare(turn)
             for place, request in enumerate(turn.requests, 1):
-                if request.memory is not None and call.delivery == "rewrite":
+                if request.memory is not None and call.delivery.name == "rewrite":
                     call = self._prepare_again(turn, request.memory)
                 step = self.engine.prepare_step(call, self.history)
                 self.at = request.at.timestamp() if request.at else self.at
@@ -113,7 +113,7 @@ class _Stage:
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        inline = {} if self.definitions == "all" or call.delivery == "rewrite" else _found_by(step, held)
+        inline = {} if self.definitions == "all" or call.delivery.name == "rewrite" else _found_by(step, held)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         system = [segment_block(segment) for segment in step.segments]
         placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
@@ -128,10 +128,10 @@ class _Stage:
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
         """The definitions in front of everything else, in an order that only grows at its end."""
-        names = initial_tools(step) if call.delivery != "rewrite" else step.active_tools
+        names = step.initial_tools if call.delivery.name != "rewrite" else step.active_tools
         if self.definitions == "all":
-            names = (*call.initial, *sorted(set(call.tools) - set(call.initial)))
-        lost = [d.tool for d in step.manifest.discovered if d.tool not in inline and d.tool not in names]
+            names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
+        lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]
         return [self._definition(name) for name in (*names, *lost)]
 
     def _definition(self, name: str, *, appended: bool = False) -> Block:
@@ -164,7 +164,7 @@ def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> Trans
 def _found_by(step: Step, held: set[str]) -> Mapping[str, list[str]]:
     """The tools that each search result found, by the id of its call, where the conversation still holds it."""
     found: dict[str, list[str]] = {}
-    for discovery in step.manifest.discovered:
+    for discovery in step.discovered:
         if discovery.after_call_id in held:
             found.setdefault(discovery.after_call_id, []).append(discovery.tool)
     return found

@@ -22,7 +22,8 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     core = engine.agent.spec.tools.core
     fixed = [card for name, card in engine.tools.items() if name in core]
     cards = (*fixed, *islice(_grown(engine, core, keep), max(0, tools - len(fixed))))
-    protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card))}
+    words = engine.agent.spec.words.protocols
+    protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words))}
     return replace(engine, agent=replace(engine.agent, catalogue=Catalogue(cards), protocols=protocols))
 
 

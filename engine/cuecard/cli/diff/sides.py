@@ -17,7 +17,6 @@ from cuecard.model import Clock, Manifest, Step
 from cuecard.outside.content import find_content
 from cuecard.outside.reading import read_text
 from cuecard.outside.revision import read_revision
-from cuecard.pipeline.manifest import manifest_from_json
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,13 +97,10 @@ def _recorded(name: str, path: Path) -> Side:
     except ValueError as error:
         raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
     if not isinstance(data, dict) or "manifest" not in data:
-        return Side(name, manifest_from_json(data, name), None)
-    manifest = manifest_from_json(data["manifest"], name)
-    try:
-        texts = tuple(str(piece["text"]) for key in ("segments", "appended") for piece in data[key])
-    except (KeyError, TypeError):
-        texts = ()
-    return Side(name, manifest, texts if len(texts) == len(manifest.sections) else None)
+        return Side(name, Manifest.from_json(data, name), None)
+    step = Step.from_json(data, name)
+    texts = _texts(step)
+    return Side(name, step.manifest, texts if len(texts) == len(step.manifest.sections) else None)
 
 
 def _not_in_revision(revision: str, path: str, top: Path) -> Problem:

@@ -95,7 +95,7 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
 
 def _check_installed() -> None:
     if missing := [name for name in ("pydantic_ai", "mcp") if not find_spec(name)]:
-        hint = "pip install 'cuecard[run]'"
+        hint = 'pip install "cuecard[run]"'
         raise InputError(
             Problem("not-installed", f"`cuecard run` needs {name}", hint, "cuecard run") for name in missing
         )

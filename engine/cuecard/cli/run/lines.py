@@ -11,7 +11,6 @@ from pathlib import Path
 
 from cuecard.cli.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
 from cuecard.model import Json
-from cuecard.pipeline.manifest import manifest_json
 
 _KINDS: Mapping[type[Event], str] = {
     Began: "scenario",
@@ -47,8 +46,8 @@ def _step(event: StepTaken) -> dict[str, Json]:
         "entered": event.entered,
         "changed": event.changed,
         "tokens": event.manifest.total_tokens,
-        "system_tokens": event.manifest.system_tokens,
-        "appended_tokens": event.manifest.appended_tokens,
+        "system_tokens": event.manifest.tokens.system,
+        "appended_tokens": event.manifest.tokens.appended,
         "tokens_more": event.tokens_more,
         "tokens_with_all_protocols": event.everything,
         "manifest": event.manifest.sha256,
@@ -63,7 +62,7 @@ def manifest_writer(folder: Path) -> Emit:
     def write(event: Event) -> None:
         if isinstance(event, StepTaken):
             name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
-            text = json.dumps(manifest_json(event.manifest), indent=2, ensure_ascii=False)
+            text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
             (folder / name).write_text(text + "\n", encoding="utf-8")
 
     return write

@@ -114,7 +114,7 @@ async def take_turn(
 def _with_all_protocols(engine: Engine, turn: Turn) -> int:
     """Tokens of this turn's prompt if it always held the instructions of every tool."""
     frozen = engine.prepare_call(replace(turn, discovered=tuple(engine.tools)))
-    return sum(segment.tokens for segment in frozen.segments)
+    return sum(segment.tokens for segment in frozen.prompt.segments)
 
 
 def _decision(response: ModelResponse, results: tuple[ToolResult, ...]) -> tuple[str, tuple[CallMade, ...]]:

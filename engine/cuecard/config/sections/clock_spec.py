@@ -3,31 +3,39 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.zones import locale_named, zone_named
+from cuecard.config.values.locales import check_locale, check_time_style
+from cuecard.config.values.zones import zone_named
 from cuecard.errors import InputError
 
 Style: TypeAlias = Literal["full", "long", "medium", "short"]
 """How much of a date or time a locale writes out."""
 
+Text = TypeVar("Text", bound=str)
+
 
 def _exists(look_up: Callable[[str], object]) -> Callable[[str], str]:
-    def checked(name: str) -> str:
-        try:
-            _ = name and look_up(name)
-        except InputError as error:
-            problem = error.problems[0]
-            raise PydanticCustomError(
-                "unknown_name", "{text}", {"text": f"{problem.message}; {problem.hint}"}
-            ) from None
-        return name
+    return lambda name: _checked(name, lambda: name and look_up(name))
 
-    return checked
+
+def _can_be_written(style: Style, info: ValidationInfo) -> Style:
+    if info.data.get("precision", "date") == "date":
+        return style
+    return _checked(style, lambda: check_time_style(style, info.data.get("locale", "")))
+
+
+def _checked(value: Text, check: Callable[[], object]) -> Text:
+    try:
+        check()
+    except InputError as error:
+        problem = error.problems[0]
+        raise PydanticCustomError("unknown_name", "{text}", {"text": f"{problem.message}; {problem.hint}"}) from None
+    return value
 
 
 class ClockSpec(FileModel):
@@ -40,8 +48,10 @@ class ClockSpec(FileModel):
         "", description="the time zone, such as `Europe/Vienna`; when left out, the zone of the turn's time"
     )
     zone_input: str = Field("", description="an input that names the time zone; it wins over `zone` unless it is empty")
-    locale: Annotated[str, AfterValidator(_exists(locale_named))] = Field(
-        "", description="the language and country that it is written for, such as `de-AT`; when left out, ISO 8601"
+    locale: Annotated[str, AfterValidator(_exists(check_locale))] = Field(
+        "",
+        description="the language and country that it is written for, such as `en-GB`; all but `en`, `en-US` and "
+        "`en-GB` need the extra `locale`; when left out, ISO 8601",
     )
     locale_input: str = Field(
         "", description="an input that names the locale; it wins over `locale` unless it is empty"
@@ -51,4 +61,8 @@ class ClockSpec(FileModel):
     )
     date_style: Style = Field("full", description="how a locale writes the date")
     between: str = Field("", description="stands between a locale's date and time; when left out, as the locale has it")
-    time_style: Style = Field("short", description="how a locale writes the time; `short` has no seconds")
+    time_style: Annotated[Style, AfterValidator(_can_be_written)] = Field(
+        "short",
+        description="how a locale writes the time; `short` has no seconds, `long` and `full` name the time zone and "
+        "need the extra `locale`",
+    )

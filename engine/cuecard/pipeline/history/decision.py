@@ -13,10 +13,11 @@ from cuecard.config.history_spec import (
     TokenHistory,
     WindowHistory,
 )
+from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.cutoff import Cutoff, blocks, fits, last, newest, window
-from cuecard.pipeline.history.text import cost, fill, prefixed
+from cuecard.pipeline.history.text import cost, prefixed
 from cuecard.pipeline.history.units import LeftOut, Unit, units
 
 
@@ -51,7 +52,7 @@ def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, cou
         case WindowHistory():
             return _window(seen, out, spec)
         case TokenHistory():
-            return _tokens(seen, out, summary.covered(messages), summary.text, spec, count)
+            return _tokens(seen, out, replace(summary, covers=summary.covered(messages)), spec, count)
         case BlockHistory():
             return _blocks(seen, out, summary.covered(messages), spec, count)
         case LastHistory():
@@ -90,17 +91,16 @@ def _blocks(
 def _tokens(
     seen: tuple[Unit, ...],
     out: tuple[LeftOut, ...],
-    covered: int,
-    stored: str,
+    stored: Summary,
     spec: TokenHistory,
     count: CountTokens,
 ) -> Decision:
-    before = tuple(unit for unit in seen if unit.places[-1] < covered)
-    rest = tuple(unit for unit in seen if unit.places[-1] >= covered)
+    before = tuple(unit for unit in seen if unit.places[-1] < stored.covers)
+    rest = tuple(unit for unit in seen if unit.places[-1] >= stored.covers)
     told_before = [LeftOut(place, "the stored summary tells it") for unit in before for place in unit.places]
     loaded = newest([len(unit) for unit in rest], spec.load)
     costs = [0] * loaded + [unit_cost(unit, spec, count) for unit in rest[loaded:]]
-    shown = cost(summary_message(stored, spec.summary), spec, count) if stored else 0
+    shown = cost(summary_message(stored.text, spec.summary), spec, count) if stored.text else 0
     due = spec.summarize != "never" and sum(costs) + shown >= int(spec.threshold * spec.budget)
     hidden = "" if shown < spec.budget else f"history.max_context: it alone takes {shown} of {spec.budget} tokens"
     cutoff = fits(costs, loaded, spec.budget - (0 if hidden else shown), spec)

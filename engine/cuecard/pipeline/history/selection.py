@@ -64,7 +64,11 @@ def apply_summary(
     if spec.summarize == "after":
         return replace(kept, store=new)
     if isinstance(spec, TokenHistory):
-        return _compressed(messages, kept, new, decision, spec, count)
+        tokens = cost(summary_message(new.text, spec.summary), spec, count)
+        if tokens > spec.budget:
+            too_long = Cut("new summary", f"history.max_context: it does not fit into {spec.budget} tokens", tokens)
+            return replace(kept, cuts=(*kept.cuts, too_long))
+        decision = _compressed(decision)
     return replace(_selected(messages, new, decision, spec, count), store=new)
 
 
@@ -78,23 +82,11 @@ def _new(messages: Sequence[Message], decision: Decision, text: str) -> Summary:
     return Summary(text, covers, messages[covers - 1].id)
 
 
-def _compressed(
-    messages: Sequence[Message],
-    kept: Selected,
-    new: Summary,
-    decision: Decision,
-    spec: TokenHistory,
-    count: CountTokens,
-) -> Selected:
-    """One summary instead of all messages; what it was without, when the summary is too long for the budget."""
-    tokens = cost(summary_message(new.text, spec.summary), spec, count)
-    if tokens > spec.budget:
-        too_long = Cut("new summary", f"history.max_context: it does not fit into {spec.budget} tokens", tokens)
-        return replace(kept, cuts=(*kept.cuts, too_long))
+def _compressed(decision: Decision) -> Decision:
+    """One summary instead of all messages."""
     reason = "history.threshold: compressed into the summary"
     cutoff = replace(decision.cutoff, start=len(decision.units), overflow=True, reason=reason)
-    everything = replace(decision, cutoff=cutoff, hidden="")
-    return replace(_selected(messages, new, everything, spec, count), store=new)
+    return replace(decision, cutoff=cutoff, hidden="")
 
 
 def _selected(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.errors import InputError, Problem
@@ -21,37 +21,42 @@ class Stack:
     cuts: tuple[Cut, ...] = ()
 
 
-def stack(
-    system: str,
-    selected: Selected,
-    metadata: Mapping[str, Json],
-    current: str | Message | None,
-    spec: StackSpec,
-    *,
-    ephemeral: str = "",
-) -> Stack:
+@dataclass(frozen=True, slots=True)
+class TurnMessages:
+    """What a turn adds to the history.
+
+    Attributes:
+        current: the new message, or its text; left out when blank. Parts of other kinds than text pass unread.
+        metadata: runtime facts as JSON; no message when there are none.
+        ephemeral: an instruction for this request alone; last, unless `StackSpec.order` names its place.
+    """
+
+    current: str | Message | None = None
+    metadata: Mapping[str, Json] = field(default_factory=dict)
+    ephemeral: str = ""
+
+
+def stack(system: str, selected: Selected, turn: TurnMessages, spec: StackSpec) -> Stack:
     """The messages of a request.
 
     Args:
         system: the system prompt.
         selected: the history, with the summary in front of it where that is a message.
-        metadata: runtime facts as JSON; no message when there are none.
-        current: the new message, or its text; left out when blank. Parts of other kinds than text pass unread.
+        turn: what the turn adds.
         spec: the order of the parts, and the form of the metadata.
-        ephemeral: an instruction for this request alone; last, unless `spec.order` names its place.
 
     Raises:
         InputError: when the metadata is not JSON.
     """
-    new = Message("user", current) if isinstance(current, str) else current
+    new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
-    facts, cuts = metadata_message(metadata, spec.metadata)
+    facts, cuts = metadata_message(turn.metadata, spec.metadata)
     parts: dict[StackPart, tuple[Message, ...]] = {
         "system": _system(system),
         "metadata": (facts,) if facts else (),
         "history": (*((selected.as_message,) if selected.as_message else ()), *history),
         "current": () if new is None or (new.blank and new.role != "tool") else (new,),
-        "ephemeral": _system(ephemeral),
+        "ephemeral": _system(turn.ephemeral),
     }
     order = spec.order if "ephemeral" in spec.order else (*spec.order, "ephemeral")
     return Stack(tuple(message for name in order for message in parts[name]), (*again, *cuts))

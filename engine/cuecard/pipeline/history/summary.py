@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.config.history_spec import SummarySpec
+from cuecard.config.values.placeholders import fill
 from cuecard.model.messages import Message
-from cuecard.pipeline.history.text import call_text, fill, text_of
+from cuecard.pipeline.history.text import call_text, text_of
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
 
 from cuecard.config.history_spec import HistoryBase
+from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens, Json
 from cuecard.model.messages import Message, Part, ToolCall
-
-_PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-
-def fill(form: str, values: Mapping[str, str]) -> str:
-    """The format with its placeholders filled, in one pass: braces in a value stay as they are."""
-    return _PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
 
 
 def one_line(text: str) -> str:

@@ -1,0 +1,26 @@
+"""The engine's own words beside the layout of an agent: what is printed as data must survive that."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.words_spec import WordsSpec
+from cuecard.errors import Problem
+from cuecard.template.layout_guard import LayoutGuard, guard_layout
+
+
+def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None) -> Iterator[Problem]:
+    """An error for each line of the working memory that looks like a mark of the layout, which no data may fake."""
+    for path, text in _lines(words) if guard else ():
+        if guard and path in document.values and guard_layout(text, guard)[0] != text:
+            message = f"`{'.'.join(map(str, path))}` looks like a heading or a separator of the layout"
+            hint = "the working memory is printed as data: put the heading into `title:` of its section"
+            yield document.problem(path, "wrong-value", message, hint)
+
+
+def _lines(words: WordsSpec) -> Iterator[tuple[Path, str]]:
+    for name, text in words.memory.model_dump(exclude={"types", "unnamed"}).items():
+        yield ("words", "memory", name), text
+    for name, text in words.memory.types.items():
+        yield ("words", "memory", "types", name), text

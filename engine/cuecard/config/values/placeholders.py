@@ -1,0 +1,35 @@
+"""Texts of an agent file with `{placeholders}`: which ones they may hold, and how they are filled."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+PLACEHOLDER = re.compile(r"\{(\w+)\}")
+"""A name between braces; every other brace is a sign like any other."""
+
+
+def fill(form: str, values: Mapping[str, str]) -> str:
+    """The format with its placeholders filled, in one pass: braces in a value stay as they are."""
+    return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
+
+
+def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:
+    """A text whose placeholders are all known, and which holds the required ones."""
+
+    def check(value: str) -> str:
+        found = PLACEHOLDER.findall(value)
+        unknown = [word for word in found if word not in known]
+        if unknown:
+            listed = ", ".join(f"{{{word}}}" for word in known) or "none"
+            context = {"word": f"{{{unknown[0]}}}", "known": listed}
+            raise PydanticCustomError("placeholder", "holds {word}, which nothing fills; known here: {known}", context)
+        if missing := [word for word in required if word not in found]:
+            listed = " and ".join(f"{{{word}}}" for word in missing)
+            raise PydanticCustomError("placeholder", "should hold {word}", {"word": listed})
+        return value
+
+    return AfterValidator(check)

@@ -1,0 +1,123 @@
+"""Words that answer a call of a tool: of the search tool, of a tool that reads skills, of one that cannot be called."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.placeholders import holds
+from cuecard.config.words.word import SAYING, TAGS, MayBeEmpty, Word
+
+
+class SearchWords(FileModel):
+    """What the search tool says."""
+
+    found_one: Word = Field("Found 1 tool. It is now active.", description="one tool was found")
+    found: Annotated[str, holds("count", required=("count",)), TAGS] = Field(
+        "Found {count} tools. They are now active.", description="several tools were found: {count}"
+    )
+    place: Annotated[str, holds("place"), TAGS] = Field(
+        "Read their instructions in {place} before you call them.",
+        description="follows when tools were found: their instructions are in the section {place}",
+    )
+    prompt: Word = Field("the prompt", description="stands for {place} where no section shows instructions")
+    nothing: Annotated[str, holds("query"), SAYING, TAGS] = Field(
+        'No tool found for "{query}".', description="no tool was found for {query}"
+    )
+    empty_query: Word = Field("The query is empty.", description="the query holds no word")
+    long_query: Annotated[str, holds("limit"), SAYING, TAGS] = Field(
+        "The query is longer than {limit} characters.", description="the query has more than {limit} characters"
+    )
+    advice: MayBeEmpty = Field(
+        "Search with a few words for what the tool should do (a verb and a noun), not for the topic.",
+        description="follows when nothing was found and no examples are known",
+    )
+    advice_with_examples: Annotated[str, holds("examples"), TAGS] = Field(
+        "Search with a few words for what the tool should do (a verb and a noun), not for the topic; "
+        "for example {examples}.",
+        description="follows when nothing was found; {examples} are queries that find something",
+    )
+    example: Annotated[str, holds("query", required=("query",)), TAGS] = Field(
+        '"{query}"', description="how one of the examples is written: {query}"
+    )
+    wrong_limit: Annotated[str, holds("limit", "most", "usual"), SAYING, TAGS] = Field(
+        "a search cannot return {limit} tools: ask for 1 to {most} tools; {usual} are usual",
+        description="the model asked for {limit} tools at once; {most} are allowed, {usual} are usual",
+    )
+    description: Word = Field(
+        "Find tools by what they can do.", description="describes the search tool where no tool file names it"
+    )
+    query_description: Word = Field(
+        "the action as verb and object, two to five words.", description="describes the tool's argument `query`"
+    )
+    limit_description: Word = Field("at most so many tools.", description="describes the tool's argument `limit`")
+
+
+class SkillWords(FileModel):
+    """What reading a skill answers where there is no text, or only a part of it."""
+
+    unknown: Annotated[str, holds("skill", "hint"), SAYING, TAGS] = Field(
+        "there is no skill `{skill}`; {hint}",
+        description="{skill} does not exist; {hint} is `similar`, `known` or `none`",
+    )
+    similar: Annotated[str, holds("skill", required=("skill",)), TAGS] = Field(
+        "did you mean `{skill}`?", description="a skill of a similar name: {skill}"
+    )
+    known: Annotated[str, holds("skills", required=("skills",)), TAGS] = Field(
+        "known here: {skills}", description="the skills that there are: {skills}"
+    )
+    none: Word = Field("there are no skills", description="there is no skill at all")
+    no_file: Annotated[str, holds("skill", "file"), SAYING, TAGS] = Field(
+        "skill `{skill}` has no file `{file}`", description="{skill} has no {file}"
+    )
+    unreadable: Annotated[str, holds("file", "reason"), SAYING, TAGS] = Field(
+        "`{file}` cannot be read: {reason}", description="{file} cannot be read; {reason} is one of the words below"
+    )
+    instructions_only: Word = Field(
+        "only the instructions of skills can be read here", description="files of skills are not offered"
+    )
+    not_relative: Word = Field(
+        "name a file relative to the skill's folder", description="the file was named by an absolute path"
+    )
+    hidden: Word = Field(
+        "neither `..` nor a hidden file can be named", description="a part of the path begins with a full stop"
+    )
+    outside: Word = Field(
+        "it is a link that leads out of the skill's folder", description="the file lies outside of the skill's folder"
+    )
+    not_a_file: Word = Field("this is not a regular file", description="it is a folder, a device or the like")
+    too_large: Annotated[str, holds("limit"), SAYING, TAGS] = Field(
+        "more than {limit} bytes", description="the file has more than {limit} bytes"
+    )
+    not_a_text: Word = Field("it is not a text", description="the file is no text in UTF-8")
+    refused: Annotated[str, holds("reason"), SAYING, TAGS] = Field(
+        "{reason}", description="the operating system refuses it; {reason} is what that says, in English"
+    )
+    cut_off: Annotated[str, holds("size", "whole", "unit"), SAYING, TAGS] = Field(
+        "cut off after {size} of {whole} {unit}", description="only {size} of {whole} {unit} are there"
+    )
+    bytes: Word = Field("bytes", description="stands for {unit} where bytes are counted")
+    characters: Word = Field("characters", description="stands for {unit} where characters are counted")
+
+
+class ToolWords(FileModel):
+    """What a model hears of its tools where an adapter calls them."""
+
+    inactive: Annotated[str, holds("tool", "search"), SAYING, TAGS] = Field(
+        "`{tool}` is not active. Call `{search}` with what you want to do, then use what it finds.",
+        description="{tool} was called and is not active; {search} is the search tool",
+    )
+    failed: Annotated[str, holds("tool", "count"), SAYING, TAGS] = Field(
+        "`{tool}` has failed {count} times. Tell the user what failed and suggest another way.",
+        description="{tool} was called again after it had failed {count} times",
+    )
+    final_answer: Word = Field(
+        "End the turn with this text for the user.",
+        description="describes the tool `final_answer` of the runnable assistant, also behind what a tool file says",
+    )
+    acknowledge: Word = Field(
+        "Tell the user in one sentence what is about to happen.",
+        description="describes its tool `acknowledge`, unless a tool file does",
+    )

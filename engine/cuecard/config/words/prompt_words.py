@@ -1,0 +1,77 @@
+"""Words of the prompt and of the blocks in a conversation: notices, working memory, instructions of tools."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.placeholders import holds
+from cuecard.config.words.word import BEHIND_A_SIGN, IN_AN_ELEMENT, NO_TAGS, SAYING, TAGS, MayBeEmpty
+from cuecard.model.prompt import REMINDER
+
+
+class NoticeWords(FileModel):
+    """What a conversation is told on the way. Each stands in an element, and its last line ends in a line break."""
+
+    update: Annotated[str, holds("text", "turn", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
+        '<context-update turn="{turn}">\n{text}</context-update>\n',
+        description="around what changed since the call before: {text}, whole lines; {turn} counts the calls from 1",
+    )
+    withdrawn_sections: Annotated[str, holds("sections", required=("sections",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<withdrawn-sections>\n{sections}\n</withdrawn-sections>\n",
+        description="sections that no longer hold, by their titles: {sections}",
+    )
+    withdrawn_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<withdrawn-tools>\n{tools}\n</withdrawn-tools>\n", description="tools that no longer exist: {tools}"
+    )
+    restored_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<restored-tools>\n{tools}\n</restored-tools>\n", description="tools that exist again: {tools}"
+    )
+    reminder: Annotated[str, holds("text", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
+        REMINDER, description="around a block that has to stand in the user's turn: {text}, whole lines"
+    )
+
+
+class MemoryWords(FileModel):
+    """The working memory as text. It is printed as data, and so without tags."""
+
+    heading: Annotated[str, holds(), SAYING, NO_TAGS] = Field("[WORKING MEMORY]", description="its first line")
+    type: Annotated[str, holds("type", required=("type",)), NO_TAGS] = Field(
+        "{type}s:", description="the line above the entities of a type: {type}"
+    )
+    types: dict[str, Annotated[str, holds("type"), SAYING, NO_TAGS]] = Field(
+        default_factory=dict, description="entity type to that line, for types that need a line of their own"
+    )
+    entity: Annotated[str, holds("name", "id", required=("name", "id")), NO_TAGS, BEHIND_A_SIGN] = Field(
+        '  - "{name}" ({id})', description="the line of an entity: {name} and {id}"
+    )
+    unnamed: Annotated[str, holds("type"), SAYING, NO_TAGS] = Field(
+        "Unnamed {type}", description="the name of an entity without one; {type} is its type"
+    )
+
+
+class ProtocolWords(FileModel):
+    """The lines of a tool's instructions; {text} is what the tool file says."""
+
+    before: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
+        "BEFORE: {text}", description="what to do before the tool is called: {text}"
+    )
+    after: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
+        "AFTER: {text}", description="what to do or to say when it has succeeded: {text}"
+    )
+    next: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
+        "NEXT: {text}", description="which tools usually come next: {text}"
+    )
+    gotcha: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
+        "GOTCHA: {text}", description="what goes wrong if one does not know it: {text}"
+    )
+
+
+class MarkWords(FileModel):
+    """The signs between words and digits."""
+
+    between: MayBeEmpty = Field(", ", min_length=1, description="stands between the items of a list")
+    more: MayBeEmpty = Field(", ...", description="stands behind a list that goes on")
+    thousands: MayBeEmpty = Field(",", description="stands between the thousands of a number")

@@ -1,0 +1,75 @@
+"""Tags in a text of an agent file that is no template: whole, balanced, and out of reach of what is filled in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+
+from cuecard.config.values.placeholders import PLACEHOLDER
+from cuecard.template.markup import FILLER, Tag, blanked, skipped, tags
+
+_BEGINNING = re.compile(r"</?(?:[^\W\d]|:)[^\s<>]*")
+_IN_QUOTES = re.compile(r"=\s*(?:\"[^\"]*|'[^']*)\Z")
+
+
+def tag_problems(text: str, numbers: Collection[str] = ()) -> Iterator[str]:
+    """What is wrong with the tags of a text, as the end of a sentence.
+
+    Args:
+        text: with `{placeholders}`.
+        numbers: those that are filled with numbers, and so may stand in an attribute.
+    """
+    plain = _plain(text)
+    if any(skipped(plain)):
+        yield "should hold no comment, CDATA or processing instruction: a value could end it"
+        return
+    found = list(tags(plain))
+    starts = {tag.start for tag in found}
+    for match in _BEGINNING.finditer(plain):
+        if match.start() not in starts:
+            yield f"holds `{text[match.start() : match.end()]}`, a tag without its `>`"
+            return
+    yield from _filled_tags(text, plain, found, numbers)
+    yield from _unbalanced(found)
+
+
+def is_wrapped(text: str) -> bool:
+    """Whether one element holds all of the text but blanks; its tags are balanced."""
+    found = list(tags(_plain(text.strip())))
+    if not found or found[0].start or found[-1].end != len(text.strip()):
+        return False
+    depths = list(_depths(found))
+    return depths[-1] == 0 and 0 not in depths[:-1]
+
+
+def _plain(text: str) -> str:
+    return blanked(text, ((match.start(), match.end()) for match in PLACEHOLDER.finditer(text)), FILLER)
+
+
+def _filled_tags(text: str, plain: str, found: Sequence[Tag], numbers: Collection[str]) -> Iterator[str]:
+    for match in PLACEHOLDER.finditer(text):
+        tag = next((tag for tag in found if tag.start < match.start() < tag.end), None)
+        if tag is None:
+            continue
+        if match[1] not in numbers or not _IN_QUOTES.search(plain[tag.start : match.start()]):
+            yield f"holds {match[0]} in a tag, where a value would become markup; put it between tags"
+            return
+
+
+def _unbalanced(found: Sequence[Tag]) -> Iterator[str]:
+    stack: list[str] = []
+    for tag in found:
+        if tag.kind == "open":
+            stack.append(tag.name)
+        elif tag.kind == "close" and (not stack or stack.pop() != tag.name):
+            yield f"closes <{tag.name}>, which is not open there"
+            return
+    if stack:
+        yield f"opens <{stack[-1]}> and does not close it"
+
+
+def _depths(found: Sequence[Tag]) -> Iterator[int]:
+    depth = 0
+    for tag in found:
+        depth += {"open": 1, "close": -1}.get(tag.kind, 0)
+        yield depth

@@ -1,0 +1,69 @@
+"""A word: a text that the engine itself says to a model, as an agent file may change it."""
+
+from __future__ import annotations
+
+from typing import Annotated, TypeAlias
+
+from pydantic import AfterValidator
+from pydantic_core import PydanticCustomError
+
+from cuecard.config.values.placeholders import holds
+from cuecard.config.words.tags import is_wrapped, tag_problems
+
+NUMBERS = frozenset({"turn", "count"})
+"""Placeholders that only numbers are put into: they may stand in the attribute of a tag."""
+
+
+def _say_something(text: str) -> str:
+    if not text.strip():
+        raise PydanticCustomError("empty_word", "should say something")
+    return text
+
+
+def _with_sound_tags(text: str) -> str:
+    for problem in tag_problems(text, NUMBERS):
+        raise PydanticCustomError("word_tags", "{problem}", {"problem": problem})
+    return text
+
+
+def _without_tags(text: str) -> str:
+    if "<" in text:
+        message = "should hold no `<`: the working memory is printed as data, so that it would come out as `&lt;`"
+        raise PydanticCustomError("word_tags", message)
+    return text
+
+
+def _in_an_element(text: str) -> str:
+    if not is_wrapped(text):
+        message = "should stand in one element, such as `<note>...</note>`: else what it tells could pose as it"
+        raise PydanticCustomError("word_tags", message)
+    return text if text.endswith("\n") else f"{text}\n"
+
+
+def _behind_a_sign(text: str) -> str:
+    if any(line.lstrip().startswith("{") for line in text.splitlines()):
+        message = "should begin with a sign of its own, such as `- `: else a name could pose as another line"
+        raise PydanticCustomError("word_start", message)
+    return text
+
+
+TAGS = AfterValidator(_with_sound_tags)
+"""Whole and balanced tags, and no value inside of one."""
+
+NO_TAGS = AfterValidator(_without_tags)
+"""Where a word becomes a part of what is printed as data."""
+
+IN_AN_ELEMENT = AfterValidator(_in_an_element)
+"""A notice in the midst of a conversation: an element, which no value can open or close, and a line break behind it."""
+
+BEHIND_A_SIGN = AfterValidator(_behind_a_sign)
+"""A line that begins with a value could look like any other line."""
+
+SAYING = AfterValidator(_say_something)
+"""Not empty, and not blanks alone."""
+
+Word: TypeAlias = Annotated[str, holds(), SAYING, TAGS]
+"""A sentence without placeholders."""
+
+MayBeEmpty: TypeAlias = Annotated[str, holds(), TAGS]
+"""The same where nothing need be said."""

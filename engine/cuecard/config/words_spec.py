@@ -1,0 +1,52 @@
+"""The key `words:` of an agent file: everything that the engine and its adapters themselves say to a model.
+
+English is the default. A word is no template: its `{placeholders}` are filled in one pass, and what is filled in can
+neither open nor close an element of any word.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.words.answers import SearchWords, SkillWords, ToolWords
+from cuecard.config.words.prompt_words import MarkWords, MemoryWords, NoticeWords, ProtocolWords
+from cuecard.template import element_names
+from cuecard.template.guard import escape_text
+
+
+class WordsSpec(FileModel):
+    """What the engine itself says to a model. Every `{placeholder}` is filled with a value that stays a value."""
+
+    search: SearchWords = Field(SearchWords(), description="the answers of the search tool")
+    notices: NoticeWords = Field(NoticeWords(), description="what a conversation is told on the way")
+    memory: MemoryWords = Field(MemoryWords(), description="the working memory")
+    protocols: ProtocolWords = Field(ProtocolWords(), description="the instructions of a tool")
+    skills: SkillWords = Field(SkillWords(), description="the answers of a tool that reads skills")
+    tools: ToolWords = Field(ToolWords(), description="tools that cannot be called, and tools of the engine's own")
+    marks: MarkWords = Field(MarkWords(), description="the signs between words and digits")
+
+    @cached_property
+    def elements(self) -> frozenset[str]:
+        """The names of the elements that the words write: no data may open or close one."""
+        texts = (text for group in self.model_dump().values() for text in group.values() if isinstance(text, str))
+        return frozenset[str]().union(*map(element_names, texts))
+
+    def quoted(self, text: str) -> str:
+        """A value as it goes into a word: it opens and closes no element of any."""
+        return escape_text(text, self.elements, mode="names")
+
+    def listed(self, texts: Iterable[str]) -> str:
+        """Values as a list, each quoted."""
+        return self.marks.between.join(map(self.quoted, texts))
+
+    def number(self, number: int) -> str:
+        """A number with a sign between its thousands."""
+        return f"{number:,}".replace(",", self.marks.thousands)
+
+
+ENGLISH = WordsSpec()
+"""The words of an agent file that changes none."""

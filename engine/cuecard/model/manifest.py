@@ -1,0 +1,83 @@
+"""The manifest: what was sent, why, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cuecard.model.origin import Configuration, DeliveryChoice
+from cuecard.model.prompt import Cut, Diagnostic, Discovery, SectionRecord, SourceRow, TokenSource
+from cuecard.model.stored import from_json, to_json
+from cuecard.model.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class TokenTotals:
+    """What the places of a prompt cost in tokens.
+
+    Attributes:
+        system: the system prompt.
+        messages: sections that are messages of their own, right behind the system prompt.
+        appended: the blocks in the conversation.
+        source: which table counted.
+    """
+
+    system: int
+    messages: int
+    appended: int
+    source: TokenSource
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
+
+    Attributes:
+        configuration: what the prompt was made from.
+        delivery: where step-tier text goes, and why.
+        active_tools: the tools that may be called: core tools, then discovered ones in order.
+        discovered: which of them a search has found, and by which result.
+        sections: the parts of the prompt, the tags of a template's root element with them.
+        protocols: what the prompt holds of each tool's instructions; their tokens are part of the sections'.
+        total_tokens: what the prompt costs: the tokens of the sections add up to this.
+        tokens: what each place of it costs, and which table counted.
+        cuts: what was left out, with reasons.
+        diagnostics: what was wrong with the sources of sections.
+        sources: the files and other sources that sections looked at.
+        trust: how often each kind of hostile or invisible text was neutralised.
+        inputs: a fingerprint for each value that sections may read, by name.
+        salt: the name of the engine's salt, which every fingerprint then has; empty without one. Only under equal names
+            can two manifests be compared.
+        origins: the line that wrote each value of the configuration, where files were laid over each other.
+        sha256: the fingerprint of all of this.
+    """
+
+    configuration: Configuration
+    delivery: DeliveryChoice
+    active_tools: tuple[str, ...]
+    discovered: tuple[Discovery, ...]
+    sections: tuple[SectionRecord, ...]
+    protocols: tuple[SectionRecord, ...]
+    total_tokens: int
+    tokens: TokenTotals
+    cuts: tuple[Cut, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
+    sources: tuple[SourceRow, ...] = ()
+    trust: Mapping[str, int] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    salt: str = ""
+    origins: Mapping[str, str] = field(default_factory=dict)
+    sha256: str = ""
+
+    def to_json(self) -> dict[str, Json]:
+        """The manifest as plain JSON; `Manifest.from_json` gives an equal one back."""
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Json, name: str = "Manifest.from_json") -> Manifest:
+        """The manifest that `to_json` wrote; errors call it `name`, such as its file.
+
+        Raises:
+            InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
+        """
+        return from_json(cls, data, name, code="bad-manifest")

@@ -1,0 +1,46 @@
+"""What a prompt was made from, and how it is delivered: told by calls and manifests alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuecard.model.values import Authority, Delivery, Host, ReloadPolicy
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """Which files, and which selection among their sections, made a prompt.
+
+    Attributes:
+        agent: the agent's name.
+        sha256: the fingerprint of all of its files, in hex; in the manifests of an engine with a salt, salted.
+        profile: which set of sections; empty for all.
+        variant: which changes on top of the profile; empty for none.
+        reload: the policy by which the engine was chosen, if its files are watched.
+    """
+
+    agent: str
+    sha256: str
+    profile: str = ""
+    variant: str = ""
+    reload: ReloadPolicy | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DeliveryChoice:
+    """Where step-tier text goes, and why.
+
+    Attributes:
+        name: `rewrite`, `append` or `frozen`.
+        reason: why it is this one.
+        host: what the host can change in mid-conversation.
+        model: the name of the model, as the turn gave it.
+        authority: with whose words instructions reach the model that are not there from the start; `user` means the
+            fallback, a reminder in the user's turn.
+    """
+
+    name: Delivery
+    reason: str = ""
+    host: Host = "messages"
+    model: str = ""
+    authority: Authority = "unknown"

@@ -1,0 +1,76 @@
+"""The step: the whole desired state of one model request."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from cuecard.model.manifest import Manifest
+from cuecard.model.messages import Message
+from cuecard.model.prompt import Appended, Discovery, Segment
+from cuecard.model.stored import from_json, to_json
+from cuecard.model.values import Json
+
+
+@dataclass(frozen=True, slots=True)
+class _StoredStep:
+    """A step as it is written down, its manifest with it."""
+
+    system: str
+    segments: tuple[Segment, ...]
+    appended: tuple[Appended, ...]
+    active_tools: tuple[str, ...]
+    initial_tools: tuple[str, ...]
+    discovered: tuple[Discovery, ...]
+    messages: tuple[Message, ...]
+    reminder: str
+    manifest: Manifest
+
+
+@dataclass(frozen=True)
+class Step:
+    """The whole desired state of one model request, never a delta.
+
+    Attributes:
+        system: the system prompt to send.
+        segments: the same in pieces.
+        appended: what `append` delivery adds to the messages.
+        active_tools: the tools that may be called: core tools, then discovered ones in order.
+        initial_tools: those of them that were active before anything was discovered in this run.
+        discovered: the others, each with the search result that named it first.
+        messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
+        reminder: what adapters put around an appended block where no role has more authority than the user.
+        record: makes the manifest.
+    """
+
+    system: str
+    segments: tuple[Segment, ...]
+    appended: tuple[Appended, ...]
+    active_tools: tuple[str, ...]
+    initial_tools: tuple[str, ...]
+    discovered: tuple[Discovery, ...]
+    messages: tuple[Message, ...]
+    reminder: str
+    record: Callable[[], Manifest] = field(repr=False, compare=False)
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        """What was sent, why, and what was left out; made when somebody looks at it, and then kept."""
+        return self.record()
+
+    def to_json(self) -> dict[str, Json]:
+        """The step and its manifest as plain JSON; `Step.from_json` gives an equal step back."""
+        names = (name for name in _StoredStep.__slots__ if name != "manifest")
+        return to_json(_StoredStep(**{name: getattr(self, name) for name in names}, manifest=self.manifest))
+
+    @classmethod
+    def from_json(cls, data: Json, name: str = "Step.from_json") -> Step:
+        """The step that `to_json` wrote; errors call it `name`.
+
+        Raises:
+            InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
+        """
+        stored = from_json(_StoredStep, data, name, code="bad-step")
+        names = (name for name in _StoredStep.__slots__ if name != "manifest")
+        return cls(**{name: getattr(stored, name) for name in names}, record=lambda: stored.manifest)

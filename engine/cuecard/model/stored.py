@@ -1,0 +1,76 @@
+"""Calls, steps and manifests as JSON, both ways, with the number of their format."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Mapping
+from dataclasses import asdict
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from cuecard.errors import InputError, Problem
+from cuecard.model.values import Json
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+FORMAT = 1
+"""Raised whenever older versions could not read what is written."""
+
+Kind = TypeVar("Kind")
+
+
+def to_json(value: Any) -> dict[str, Json]:
+    """A frozen dataclass as plain JSON; `format` says which version of cuecard can read it."""
+    return {"format": FORMAT, **asdict(value)}
+
+
+def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
+    """The value that `to_json` wrote.
+
+    Args:
+        kind: its class.
+        data: plain JSON.
+        name: what errors call it, such as its file.
+        code: the code of those errors: `bad-` and what it is.
+
+    Raises:
+        InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
+    """
+    from pydantic import ValidationError  # noqa: PLC0415 - only who stores things pays for it
+
+    noun = code.removeprefix("bad-")
+    if not isinstance(data, Mapping):
+        raise InputError(_problem(code, f"the {noun} should be a mapping", name))
+    _check_format(code, data.get("format"), name)
+    fields = {key: value for key, value in data.items() if key != "format"}
+    try:
+        read: Kind = _adapter(cast("Hashable", kind)).validate_python(fields)
+    except ValidationError as error:
+        found = error.errors(include_input=False, include_url=False)
+        raise InputError(_problem(code, _told(e["loc"], e["msg"], noun), name) for e in found) from None
+    return read
+
+
+def _check_format(code: str, number: Json, name: str) -> None:
+    noun = code.removeprefix("bad-")
+    if isinstance(number, int) and not isinstance(number, bool) and number > FORMAT:
+        message = f"the {noun} has the format {number}; this version of cuecard reads up to {FORMAT}"
+        raise InputError(Problem("newer-format", message, "update cuecard, or make it again with this version", name))
+    if number != FORMAT or isinstance(number, bool):
+        message = f"`format` should be {FORMAT}, the number that `to_json` writes"
+        raise InputError(_problem(code, message, name))
+
+
+@cache
+def _adapter(kind: Any) -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, TypeAdapter, with_config  # noqa: PLC0415 - only who stores things pays for it
+
+    return TypeAdapter(with_config(ConfigDict(extra="forbid"))(kind))
+
+
+def _told(place: tuple[int | str, ...], message: str, noun: str) -> str:
+    return f"`{'.'.join(str(part) for part in place) or f'the {noun}'}`: {message}"
+
+
+def _problem(code: str, message: str, name: str) -> Problem:
+    return Problem(code, message, f"pass on what to_json() of the {code.removeprefix('bad-')} gave, unchanged", name)

@@ -1,0 +1,113 @@
+"""Calls, steps and manifests travel as JSON: equal when they come back, and clear about what they are not."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from cuecard import Call, Engine, InputError, Manifest, Step, Turn
+from cuecard.model import Json
+from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
+
+AGENT = f"""\
+agent: a
+tools: {{instructions: tools.yaml, core: [tool_search]}}
+sections: [{{id: p, text: '{PROTOCOLS}'}}]
+"""
+Kind: TypeAlias = type[Call] | type[Step] | type[Manifest]
+
+
+@pytest.fixture
+def engine(tmp_path: Path) -> Engine:
+    return opened(tmp_path, AGENT, tools_yaml=TOOLS)
+
+
+def step(engine: Engine) -> Step:
+    first = engine.prepare_call(Turn())
+    second = engine.prepare_call(Turn(tools=("tool_search", "get_page")), [search("put_page")], previous=first)
+    return engine.prepare_step(second, [search("put_page"), search("get_page", call_id="call-2")])
+
+
+def journey(value: Call | Step | Manifest) -> Mapping[str, Json]:
+    data: Mapping[str, Json] = json.loads(json.dumps(value.to_json()))
+    return data
+
+
+def test_a_step_comes_back_with_its_manifest(engine: Engine) -> None:
+    made = step(engine)
+    back = Step.from_json(journey(made))
+
+    assert back == made
+    assert back.manifest == made.manifest
+    assert Manifest.from_json(journey(made.manifest)) == made.manifest
+    assert back.to_json() == made.to_json()
+
+
+def test_a_call_comes_back_and_its_steps_are_equal(engine: Engine) -> None:
+    call = engine.prepare_call()
+    back = Call.from_json(journey(call))
+
+    assert back == call
+    assert engine.prepare_step(back, [search("get_page")]) == engine.prepare_step(call, [search("get_page")])
+
+
+def data_of(kind: Kind, engine: Engine) -> Any:
+    made = step(engine)
+    return dict(journey(engine.prepare_call() if kind is Call else made if kind is Step else made.manifest))
+
+
+KINDS = [(Call, "call"), (Step, "step"), (Manifest, "manifest")]
+
+
+@pytest.mark.parametrize(("kind", "noun"), KINDS)
+def test_a_newer_format_is_refused_with_what_to_do(kind: Kind, noun: str, engine: Engine) -> None:
+    with pytest.raises(InputError) as caught:
+        kind.from_json(data_of(kind, engine) | {"format": 2, "colour": "red"}, "store.json")
+
+    assert str(caught.value) == (
+        f"store.json: error[newer-format]: the {noun} has the format 2; this version of cuecard reads up to 1\n"
+        "  = update cuecard, or make it again with this version"
+    )
+
+
+@pytest.mark.parametrize("number", [None, 0, -1, "1", True, 1.5])
+@pytest.mark.parametrize(("kind", "noun"), KINDS)
+def test_a_format_that_is_none_is_told(kind: Kind, noun: str, number: Json, engine: Engine) -> None:
+    with pytest.raises(InputError) as caught:
+        kind.from_json(data_of(kind, engine) | {"format": number})
+
+    (problem,) = caught.value.problems
+    assert (problem.code, problem.message) == (f"bad-{noun}", "`format` should be 1, the number that `to_json` writes")
+
+
+@pytest.mark.parametrize(("kind", "noun"), KINDS)
+def test_every_wrong_field_is_told_at_once(kind: Kind, noun: str, engine: Engine) -> None:
+    data = data_of(kind, engine)
+    gone = next(name for name in data if name != "format")
+    del data[gone]
+    with pytest.raises(InputError) as caught:
+        kind.from_json(data | {"colour": "red"})
+
+    found = {problem.message.partition(":")[0] for problem in caught.value.problems}
+    assert found == {f"`{gone}`", "`colour`"}
+    assert {problem.code for problem in caught.value.problems} == {f"bad-{noun}"}
+
+
+@pytest.mark.parametrize("data", [None, [], "call", 7])
+def test_what_is_no_mapping_is_told(data: Json) -> None:
+    with pytest.raises(InputError, match="the call should be a mapping"):
+        Call.from_json(data)
+
+
+def test_a_manifest_is_made_when_somebody_looks_at_it_and_then_kept(engine: Engine) -> None:
+    made = step(engine)
+
+    assert "manifest" not in vars(made)
+    assert made.manifest is made.manifest
+    assert made.active_tools == made.manifest.active_tools
+    assert made.discovered == made.manifest.discovered
+    assert made.initial_tools == ("tool_search",)
