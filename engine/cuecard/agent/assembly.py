@@ -77,6 +77,11 @@ class Assembly:
         """The same of every profile and variant, and the frame."""
         return (*self.frame, *(made for _, made in self._made.values() if made))
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether every section could be compiled; of the others nobody knows what they read."""
+        return all(made for _, made in self._made.values())
+
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""
         return self._producer.no_protocols()

@@ -69,7 +69,8 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
         problems += _template_problems(sources, memo, named)
         return replace(draft, problems=(*problems, *found, *wrong))
     document, spec = specification.document, specification.spec
-    world = World(document, spec, sources, memo, elements_written(spec, sources) | named)
+    names = elements_written(spec, sources) | named
+    world = World(document, spec, sources, memo, names, specification.removed)
     problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
     assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
     problems += assembly.problems if assembly else ()
@@ -109,7 +110,8 @@ def _check_sections(
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
     yield from dict.fromkeys(check_inputs(document, spec, uses))
-    if any(card.instructions for card in cards.values()) and all(use.name != PROTOCOLS for use in uses):
+    instructed = assembly.is_whole and any(card.instructions for card in cards.values())
+    if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()
     yield from check_partials(texts, partials, world.sources.partials)
 

@@ -59,6 +59,10 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
             gone = f"it is taken away at {removed[name]}" if name in removed else did_you_mean(name, list(first))
             yield document.problem(path, "unknown-section", f"there is no section `{name}`", gone)
     yield from _patched_twice(document, spec)
+
+
+def check_groups(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    """Groups of sections that the layout does not have."""
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
             hint = did_you_mean(name, spec.layout.groups) or "name it in `layout.groups`"

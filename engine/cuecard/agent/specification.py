@@ -11,7 +11,8 @@ from cuecard.config.core_outline import outline_document
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
-from cuecard.config.layers import lay_over
+from cuecard.config.layers import Layered, lay_over
+from cuecard.config.section_layers import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
 from cuecard.errors import Problem, SpecError
 
@@ -51,19 +52,16 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     written = [document.value["template"] for document, _ in layers if "template" in document.value]
     if not written or written[-1] is None:
         layered = lay_over(layers)
-        spec, problems = _validated(layered.document, ())
-        return Specification(
-            layered.document, spec, (*layered.problems, *problems), layered.removed, layered=len(layers) > 1
-        )
+        return _specification(layered, [*_unwritten(layered.document), *_silent(layered.document)], len(layers) > 1)
     outline = memo(outline_document, sources.template) if sources.template else None
     if outline is None:
-        document = lay_over(layers, Document("", "", {})).document
-        spec, problems = _validated(document, None)
-        return Specification(document, spec, problems, outlined=False)
-    layered = lay_over(layers, outline)
-    spec, problems = _validated(layered.document, [section["id"] for section in outline.value["sections"]])
+        document = lay_over(layers).document
+        spec, problems = _validated(document)
+        return Specification(document, spec, tuple(problems), outlined=False)
     patched = len(layers) > 1 or any("sections" in document.value for document, _ in layers)
-    return Specification(layered.document, spec, (*layered.problems, *problems), layered.removed, layered=patched)
+    layered = lay_over(layers, outline)
+    elements = [section["id"] for section in outline.value["sections"]]
+    return _specification(layered, [*_silent(layered.document, elements)], patched)
 
 
 def _newer(document: Document) -> Iterator[Problem]:
@@ -75,22 +73,32 @@ def _newer(document: Document) -> Iterator[Problem]:
         yield document.problem(("version",), "newer-version", message, hint)
 
 
-def _validated(document: Document, elements: Collection[str] | None) -> tuple[AgentFile | None, tuple[Problem, ...]]:
-    """The document as an agent file; `elements` are the sections that have their text in a template, if known."""
-    silent = [] if elements is None else [*_silent(document, elements)]
+def _specification(layered: Layered, wrong: list[Problem], is_layered: bool) -> Specification:  # noqa: FBT001
+    spec, problems = _validated(layered.document)
+    found = sorted((*problems, *wrong), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
+    spec = None if wrong else spec
+    return Specification(layered.document, spec, (*layered.problems, *found), layered.removed, layered=is_layered)
+
+
+def _validated(document: Document) -> tuple[AgentFile | None, list[Problem]]:
     try:
-        spec = validate(document, AgentFile)
+        return validate(document, AgentFile), []
     except SpecError as error:
-        problems = sorted((*error.problems, *silent), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
-        return None, tuple(problems)
-    return (None if silent else spec), tuple(silent)
+        return None, [*error.problems]
 
 
-def _silent(document: Document, elements: Collection[str]) -> Iterator[Problem]:
-    """Sections that have nothing to say."""
+def _unwritten(document: Document) -> Iterator[Problem]:
+    """A file of which no prompt can be made; where `template: null` has taken one away, there."""
+    if not document.value.get("sections"):
+        message = "`the file` needs either `template`, an XML core, or `sections`, a list"
+        yield document.problem(("template",) if "template" in document.value else (), "wrong-value", message)
+
+
+def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Problem]:
+    """Sections that have nothing to say; `elements` have their text in a template."""
     sections = document.value.get("sections")
     for index, section in enumerate(sections if isinstance(sections, list) else ()):
-        says = isinstance(section, dict) and {"text", "file", *SOURCES} & section.keys()
-        if isinstance(section, dict) and not says and section.get("id") not in elements:
-            message = f"`sections.{index}` has nothing to say: give it `text`, `file`, or a source: "
+        if isinstance(section, dict) and not says_something(section) and section_id(section, "") not in elements:
+            label = document.dotted(("sections", index))
+            message = f"`{label}` has nothing to say: give it `text`, `file`, or a source: "
             yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))

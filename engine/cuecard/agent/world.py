@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Literal
 
 from cuecard.agent.memo import Memo
@@ -13,13 +14,17 @@ from cuecard.config.documents.yaml_text import Document
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """An agent's files, read: its agent file as written and as validated, all texts, the elements that they write."""
+    """An agent's files, read: its agent file as written and as validated, all texts, the elements that they write.
+
+    `removed` is where sections were taken away that a file below had, as `file:line:column`.
+    """
 
     document: Document
     spec: AgentFile
     sources: AgentSources
     memo: Memo
     names: frozenset[str]
+    removed: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def escaping(self) -> Literal["text", "names"]:

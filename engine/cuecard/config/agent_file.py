@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
@@ -166,9 +166,3 @@ class AgentFile(FileModel):
     )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")
-
-    @model_validator(mode="after")
-    def _template_or_sections(self) -> AgentFile:
-        if self.template is None and not self.sections:
-            raise ValueError("needs either `template`, an XML core, or `sections`, a list")
-        return self

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_layers import PLACING, Piece, SectionLayers, unplaced
 from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.template_layers import begun_anew
 from cuecard.errors import Problem
 from cuecard.model import Json
 
@@ -49,18 +50,21 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None
 
     Args:
         documents: the agent files, the lowest first, each with its folder relative to the last one's.
-        outline: the sections of the template that they name, which lie below all of them.
+        outline: the sections of the template that they name, which lie below all of them; without it, whatever they
+            say of a template's sections is kept.
     """
-    layers = [*([(outline, "")] if outline else []), *documents]
+    begun = begun_anew(documents)
+    layers = [*([(outline, "")] if outline else []), *begun.layers]
     merged, folder = layers[0]
-    if len(layers) == 1 and not folder:
+    known = outline is not None or not any(document.value.get("template") for document, _ in documents)
+    if len(layers) == 1 and not folder and (known or "sections" not in merged.value):
         return Layered(merged)
-    merger = _Merger(folder)
+    merger = _Merger(folder, problems=[*begun.problems], removed={**begun.removed}, known=known)
     merger.problems += unplaced(merged)
     merged = merger.only(merged)
     outlined = merged if outline else None
     for document, place in layers[1:]:
-        merger = _Merger(place, problems=merger.problems, removed=merger.removed)
+        merger = _Merger(place, problems=merger.problems, removed=merger.removed, known=known)
         below, merged = merged, merger.over(merged, document)
         if below is outlined:  # what is missing is missing in the agent file, not in its template
             merged.origins[()], merged.values[()] = document, document.span(())
@@ -70,7 +74,7 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
     """Each value with its dotted path (sections by their ids), the document that wrote it, and the line."""
     for path, _ in _leaves(document.value, ()):
-        yield _dotted(document.value, path), document.origin(path), document.span(path).line
+        yield document.dotted(path), document.origin(path), document.span(path).line
 
 
 def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
@@ -84,21 +88,13 @@ def _leaves(value: Json, path: Path) -> Iterator[tuple[Path, Json]]:
         yield path, value
 
 
-def _dotted(value: Json, path: Path) -> str:
-    words = []
-    for part in path:
-        value = value[part]
-        named = value.get("id") if isinstance(part, int) and isinstance(value, dict) else None
-        words.append(str(named or part))
-    return ".".join(words)
-
-
 @dataclass(slots=True)
 class _Merger:
     folder: str
     made: Document = field(default_factory=lambda: Document("", "", {}))
     problems: list[Problem] = field(default_factory=list)
     removed: dict[str, str] = field(default_factory=dict)
+    known: bool = True
     supplied: set[Path] = field(default_factory=set)
 
     def only(self, document: Document) -> Document:
@@ -129,7 +125,7 @@ class _Merger:
         below, above = base.at(in_base), top.at(in_top)
         if out == ("sections",) and isinstance(below, list) and isinstance(above, list):
             self.note(top, in_top, out)
-            layers = SectionLayers(base, top, self.removed, self.problems)
+            layers = SectionLayers(base, top, self.removed, self.problems, self.known)
             pieces = layers.pieces(below, above)
             return [self.piece(base, top, piece, (*out, index)) for index, piece in enumerate(pieces)]
         if not isinstance(below, dict) or not isinstance(above, dict) or _is_another_policy(out, below, above):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
@@ -27,13 +27,15 @@ class Piece:
 class SectionLayers:
     """Lays the sections of one file over those of another; `problems` are those of the two lists.
 
-    `removed` is where each section was taken away that is no longer there, as `file:line:column`.
+    `removed` is where each section was taken away that is no longer there, as `file:line:column`. Where not all those
+    below are `known`, what is said of the others is kept.
     """
 
     base: Document
     top: Document
     removed: dict[str, str]
     problems: list[Problem] = field(default_factory=list)
+    known: bool = True
 
     def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
         """The sections of both, in the order of the result."""
@@ -49,13 +51,13 @@ class SectionLayers:
         entry = item if isinstance(item, dict) else {}
         if entry.get("remove") is True:
             if self._known((*path, "id"), name, found):
-                self.removed[name] = _where(self.top, (*path, "id"))
+                self.removed[name] = where(self.top, (*path, "id"))
             return {other: piece for other, piece in found.items() if other != name}
-        known = found.get(name)
-        if known is None and not {"before", "after"} & entry.keys() and self._is_meant_for_another(entry, name, found):
+        below = found.get(name)
+        if below is None and self.known and self._is_meant_for_another(entry, name, found):
             self._unknown((*path, "id"), name, found, "to add a section, say `before` or `after` which one it goes")
             return found
-        found = {**found, name: Piece(known.base if known else None, path)}
+        found = {**found, name: Piece(below.base if below else None, path)}
         self.removed.pop(name, None)
         for key, behind in (("before", 0), ("after", 1)):
             if key in entry:
@@ -64,11 +66,16 @@ class SectionLayers:
 
     def _is_meant_for_another(self, entry: dict[str, Json], name: str, found: Collection[str]) -> bool:
         """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
-        says = any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
-        return not says or bool(get_close_matches(name, found, n=1, cutoff=0.8))
+        if {"before", "after"} & entry.keys() or section_id(entry, "") != name:
+            return False  # without a name it is another mistake
+        return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
         others = [other for other in found if other != name]
+        if anchor == name and found[name].base:
+            message, hint = f"`{name}` cannot stand beside itself", "name another section"
+            self.problems.append(self.top.problem(path, "wrong-value", message, hint))
+            return found
         if not self._known(path, anchor, {other: found[other] for other in others}):
             return found
         at = others.index(anchor) + behind
@@ -89,8 +96,8 @@ class SectionLayers:
     def _below(self) -> str:
         """Where the sections of the base are written; for those of a template, also where that is named."""
         naming = self._naming()
-        named = f" (the `template` of {_where(naming, ('template',))})" if naming else ""
-        return _where(self.base, ("sections",)) + named
+        named = f" (the `template` of {where(naming, ('template',))})" if naming else ""
+        return where(self.base, ("sections",)) + named
 
     def _naming(self) -> Document | None:
         """The document that names the template, if there is one."""
@@ -98,8 +105,8 @@ class SectionLayers:
 
     def _is_another_list(self, above: Sequence[Json], found: dict[str, Piece]) -> bool:
         """Whether this is a list of its own beside a template: none of it says anything about an element."""
-        own = [item for item in above if section_id(item, "") not in found and not set(PLACING) & {*item}]
-        if not self._naming() or len(own) < len(above):
+        own = [self._is_of_its_own(item, section_id(item, ""), found) for item in above]
+        if not own or not all(own) or not self.known or not self._naming():
             return False
         message = "a list of sections of its own, beside a template"
         ways = "name them by `id` to change them, say `before` or `after` to add to them, or keep one of the two"
@@ -107,11 +114,26 @@ class SectionLayers:
         self.problems.append(self.top.problem(("sections",), "two-assemblies", message, hint, key=True))
         return True
 
+    def _is_of_its_own(self, item: Json, name: str, found: Collection[str]) -> bool:
+        if not isinstance(item, dict) or name in found or name in self.removed or {*PLACING} & item.keys():
+            return False
+        return not self._is_meant_for_another(item, name, found)
+
+
+def listed(document: Document) -> Sequence[Json]:
+    """The sections that a file writes, right or wrong."""
+    sections = document.value.get("sections")
+    return sections if isinstance(sections, list) else ()
+
+
+def says_something(entry: Mapping[str, Json]) -> bool:
+    """Whether a section has a text of its own, or something that fills it."""
+    return any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
+
 
 def unplaced(document: Document) -> Iterator[Problem]:
     """Sections of the lowest file that say a place among those below it."""
-    sections = document.value.get("sections")
-    for index, item in enumerate(sections if isinstance(sections, list) else ()):
+    for index, item in enumerate(listed(document)):
         for key in PLACING:
             if isinstance(item, dict) and key in item:
                 message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
@@ -124,7 +146,8 @@ def section_id(item: Json, otherwise: str) -> str:
     return named if isinstance(named, str) else otherwise
 
 
-def _where(document: Document, path: Path) -> str:
+def where(document: Document, path: Path) -> str:
+    """Where a value is written, as `file:line:column`."""
     span = document.span(path)
     return f"{document.origin(path).name}:{span.line}:{span.column}"
 
@@ -141,11 +164,16 @@ def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
 
 
 def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that say two places, or neither yes nor no to `remove`."""
+    """Sections that say two places, neither yes nor no to `remove`, or more than that they are gone."""
     for index, item in enumerate(sections):
-        if isinstance(item, dict) and {"before", "after"} <= item.keys():
+        if not isinstance(item, dict):
+            continue
+        if {"before", "after"} <= item.keys():
             path, hint = ("sections", index, "after"), "keep one of them"
             yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
-        if isinstance(item, dict) and not isinstance(item.get("remove", False), bool):
+        if not isinstance(item.get("remove", False), bool):
             path, hint = ("sections", index, "remove"), "write `remove: true`"
             yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
+        for key in [key for key in item if key not in {"id", "remove"}] if item.get("remove") is True else ():
+            path, hint = ("sections", index, key), "keep one of the two"
+            yield document.problem(path, "no-effect", f"`{key}` has no effect: `remove` takes it away", hint, key=True)

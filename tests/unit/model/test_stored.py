@@ -11,7 +11,7 @@ import pytest
 
 from cuecard import Call, Engine, InputError, Manifest, Step, Turn
 from cuecard.model import Json
-from unit.sections_mode.agents import PROTOCOLS, TOOLS, opened, search
+from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
 
 AGENT = f"""\
 agent: a

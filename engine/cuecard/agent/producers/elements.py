@@ -1,30 +1,21 @@
-"""Texts as elements of an XML core: in tags of the section's id, unless they have brought these themselves."""
+"""Texts as elements of an XML core: in tags of the section's name, unless they have brought these themselves."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping, Sequence
 
 from cuecard.agent.section import Render
-from cuecard.agent.selections import Written
-from cuecard.config.documents.yaml_text import Document
-from cuecard.errors import Problem
 from cuecard.model import Json
 from cuecard.template import element_names
-from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, tags
-from cuecard.template.syntax.nodes import Program
+from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, skipped, tags
+from cuecard.template.markup.xml import xml_problems
+from cuecard.template.syntax.nodes import Block, Comment, Content, Program, Statement, branches
 from cuecard.template.syntax.source import Source
 
 
 def is_element(source: Source, program: Program, name: str) -> bool:
-    """Whether the text is one element of this name, and nothing around it."""
-    plain = blanked(source.text, mustache_spans(program.body), FILLER)
-    depth, ended = 0, -1
-    for tag in tags(plain):
-        if depth == 0 and (tag.name != name or plain[: tag.start].strip() or ended >= 0):
-            return False
-        depth += {"open": 1, "close": -1, "empty": 0}[tag.kind]
-        ended = tag.end if depth == 0 else ended
-    return ended >= 0 and not plain[ended:].strip()
+    """Whether the text is one element of this name with nothing but comments around it, whichever branch is taken."""
+    return _is_element(source, _said(source, program.body), name)
 
 
 def in_element(render: Render, name: str | None) -> Render:
@@ -39,9 +30,37 @@ def in_element(render: Render, name: str | None) -> Render:
     return element
 
 
-def element_problems(document: Document, written: Written) -> Iterator[Problem]:
-    """An id that can be no name of an element."""
-    name = written.spec.id
-    if element_names(f"<{name}>") != {name}:
-        message, hint = f"`{name}` cannot be the name of an element", "begin it with a letter, such as `a-section`"
-        yield document.problem(written.place("id"), "wrong-value", message, hint)
+def is_name(name: str) -> bool:
+    """Whether an element can be called so."""
+    return element_names(f"<{name}>") == {name} and not any(xml_problems(Source(name, name), f"<{name}/>"))
+
+
+def _is_element(source: Source, said: Sequence[Statement], name: str) -> bool:
+    if len(said) == 1 and isinstance(said[0], Block):
+        spoken = [found for branch in branches(said[0]) if (found := _said(source, branch.body))]
+        return bool(spoken) and all(_is_element(source, each, name) for each in spoken)
+    whole = blanked(source.text, mustache_spans(said), FILLER)
+    text = whole[said[0].start : said[-1].end] if said else ""
+    return _is_one(blanked(text, skipped(text), " ").strip(), name)
+
+
+def _said(source: Source, body: Sequence[Statement]) -> list[Statement]:
+    """The statements that can print something other than white space."""
+    blank = (Comment, Content)
+    return [node for node in body if not isinstance(node, blank) or source.text[_shown(node)].strip()]
+
+
+def _shown(node: Comment | Content) -> slice:
+    return slice(node.first, node.last) if isinstance(node, Content) else slice(0)
+
+
+def _is_one(text: str, name: str) -> bool:
+    """Whether a text is one element, from its first character to its last."""
+    depth = 0
+    for tag in tags(text):
+        if depth == 0 and (tag.name != name or tag.start > 0):
+            return False
+        depth += {"open": 1, "close": -1, "empty": 0}[tag.kind]
+        if depth == 0:
+            return tag.end == len(text)
+    return False

@@ -6,7 +6,7 @@ from cuecard.agent.headings import Headings
 from cuecard.agent.layout import Layout, guard_of
 from cuecard.agent.producers.texts import SectionText, written_text
 from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.selections import Written
+from cuecard.agent.selections import Written, check_groups
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, SpecError, TemplateError
@@ -22,7 +22,7 @@ class SectionList:
         """Compile the headings, and find what no value may look like."""
         self._world, spec = world, world.spec.layout
         self._headings = Headings(world.document, spec)
-        self.problems: list[Problem] = [*self._headings.problems]
+        self.problems: list[Problem] = [*self._headings.problems, *check_groups(world.document, world.spec)]
         marker = spec.boundary.marker if spec.boundary else ""
         compact = world.spec.whitespace == "compact"
         self.layout = Layout(spec.separator, marker, spec.trim, compact, spec.escaping, self._guard())

@@ -14,7 +14,7 @@ from cuecard.agent.selections import Written
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import problem_at
-from cuecard.config.sections.section_spec import SectionSpec
+from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.template import BACKENDS, Escaping, InputUse, Template, compile_template
 from cuecard.template.syntax.nodes import Program
@@ -129,6 +129,10 @@ def _placed(world: World, written: Written, name: str, problem: Problem) -> Prob
 
 
 def _origin(world: World, written: Written) -> str:
-    paths = {source.name: source.path for source in world.sources.texts()}
-    name = world.document.origin(written.at).name
-    return f"{paths.get(name, name)}:{world.document.span(written.at).line}"
+    """The line of the section; that of its text, where another file has written that."""
+    document, spec = world.document, written.spec
+    key = next((key for key in ("text", *SOURCES) if getattr(spec, key) is not None), "id")
+    text, paths = written.place(key), {source.name: source.path for source in world.sources.texts()}
+    at = text[:-1] if document.origin(text) is document.origin(text[:-1]) else text
+    name = document.origin(at).name
+    return f"{paths.get(name, name)}:{document.span(at).line}"

@@ -35,6 +35,16 @@ class Document:
             value = value[part]
         return value
 
+    def dotted(self, path: Path) -> str:
+        """A path in words; items by their `id` where several files lie over each other, of which none counts so."""
+        words: list[str] = []
+        value: Json = self.value
+        for part in path:
+            value = value[part]
+            named = value.get("id") if self.origins and isinstance(part, int) and isinstance(value, dict) else None
+            words.append(named if named and isinstance(named, str) else str(part))
+        return ".".join(words)
+
     def origin(self, path: Path) -> Document:
         """The document that wrote the value at a path, or the nearest parent of it that is written."""
         for end in range(len(path), -1, -1):

@@ -45,7 +45,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         key = str(error["loc"][-1])
         hint = _described(model, path, key)
         return document.problem(path, "missing-key", f"`{key}` is missing", hint, key=True)
-    label = ".".join(str(part) for part in path) or "the file"
+    label = document.dotted(path) or "the file"
     return document.problem(
         path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, path, kind), key=is_key
     )

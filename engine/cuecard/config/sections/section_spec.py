@@ -17,7 +17,7 @@ from cuecard.config.sections.tool_list_spec import ToolListSpec
 from cuecard.config.values.names import as_tuple
 from cuecard.model import Tier
 
-SectionId = Annotated[str, Field(pattern=r"^\w[\w.:-]{0,127}$")]
+SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
 """A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""
 
 SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")

@@ -114,7 +114,7 @@ def find_seams(source: Source, program: Program) -> tuple[Seam, ...]:
     found = list(tags(plain))
     nodes = [node for node in program.body if not isinstance(node, Content)]
     children = sorted((*_elements(plain, found), *_bare(source, plain, found, nodes)), key=lambda seam: seam.start)
-    return tuple(_named(_outside(children, [(node.start, node.end) for node in nodes], plain)))
+    return tuple(_named([*_outside(children, [(node.start, node.end) for node in nodes], plain)]))
 
 
 def _elements(plain: str, found: Sequence[Tag]) -> Iterator[Seam]:
@@ -152,7 +152,7 @@ def _name(source: Source, node: Block | Partial) -> str:
     called = [each.call.head for each in walk([node]) if isinstance(each, Partial)]
     written = [head.original for head in called if not isinstance(head, Call)]
     name = written[0] if written else source.text[node.call.start : node.call.end]
-    return _NOT_IN_NAMES.sub("-", name).strip("-") or "block"
+    return _NOT_IN_NAMES.sub("-", name).strip("-.")[:64] or "block"
 
 
 def _line_start(text: str, offset: int) -> int:
@@ -180,12 +180,15 @@ def _around(blocks: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] |
     return blocks[index] if index >= 0 and blocks[index][1] > offset else None
 
 
-def _named(seams: Iterator[Seam]) -> Iterator[Seam]:
-    """A second section of the same name is called `name-2`."""
+def _named(seams: Sequence[Seam]) -> Iterator[Seam]:
+    """A second section of the same name is called `name-2`, or by the next number that no other has."""
+    taken = {seam.name for seam in seams}
     seen: dict[str, int] = {}
     for seam in seams:
-        seen[seam.name] = number = seen.get(seam.name, 0) + 1
-        given = seam.name if number == 1 else f"{seam.name}-{number}"
+        given, number = seam.name, seen.get(seam.name, 0) + 1
+        while number > 1 and (given := f"{seam.name}-{number}") in taken:
+            number += 1
+        seen[seam.name] = number
         yield Seam(given, seam.name, seam.start, seam.mark, seam.frame, seam.conditional)
 
 

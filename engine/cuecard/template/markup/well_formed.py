@@ -24,8 +24,8 @@ def document_problems(source: Source, program: Program) -> list[Problem]:
 
 def fragment_problems(source: Source, program: Program) -> list[Problem]:
     """Every place where a partial is not well-formed XML on its own, whichever branches are taken."""
-    found = [*_check(source, program, "partial"), *_check_branches(source, program), *tag_problems(source, program)]
-    return list(dict.fromkeys(found))
+    found = [*_check(source, program, "partial"), *_check_branches(source, program)]
+    return list(dict.fromkeys([*found, *_misplaced(source, program), *tag_problems(source, program)]))
 
 
 def _check(source: Source, program: Program, wrapper: str = "") -> Iterator[Problem]:

@@ -11,7 +11,7 @@ from cuecard import SpecError, ToolCard, Turn
 from cuecard.agent.conditions import asks_for_tools, holds, inputs_read, told
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
-from unit.sections_mode.agents import TOOLS, cut, opened, prompt, step
+from unit.section_lists.agents import TOOLS, cut, opened, prompt, step
 
 VALUES: dict[str, Json] = {
     "text": "x",

@@ -9,7 +9,7 @@ import pytest
 from cuecard import Engine, Turn
 from cuecard.analysis.explain import compare
 from cuecard.model.messages import Message
-from unit.sections_mode.agents import TOOLS, cut, opened, prompt, search, step
+from unit.section_lists.agents import TOOLS, cut, opened, prompt, search, step
 
 HI = Message("user", "Hi")
 LINES = "\\n".join(f"Line {number} of the list." for number in range(1, 9))

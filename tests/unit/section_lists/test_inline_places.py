@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from unit.sections_mode.agents import opened
+from unit.section_lists.agents import opened
 
 
 def place(folder: Path, text: str) -> tuple[int, int, str]:

@@ -12,7 +12,7 @@ from cuecard.agent.memo import Memo
 from cuecard.errors import Problem
 from cuecard.outside.content import content_root
 from cuecard.outside.folder import read_agent
-from unit.sections_mode.agents import TOOLS, agent
+from unit.section_lists.agents import TOOLS, agent
 
 RNG = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
 STATIC = "{id: s, text: Ten letters in here.}"

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, SpecError, Turn
-from unit.sections_mode.agents import opened, prompt, step, write
+from unit.section_lists.agents import opened, prompt, step, write
 
 BASE = """\
 agent: base

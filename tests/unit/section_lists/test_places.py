@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from unit.sections_mode.agents import TOOLS, opened
+from unit.section_lists.agents import TOOLS, opened
 
 HEAD = "agent: a\ntools: {instructions: t.yaml, core: [tool_search]}\n"
 

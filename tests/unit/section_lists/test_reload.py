@@ -12,7 +12,7 @@ from cuecard import SpecError
 from cuecard.outside.folder import read_agent
 from cuecard.reload.engines import watch
 from cuecard.reload.last_good import LastGood
-from unit.sections_mode.agents import write
+from unit.section_lists.agents import write
 from unit.watch.demo import QUICK, Folder, Reports
 
 AGENT = """\

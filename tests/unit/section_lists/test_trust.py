@@ -8,7 +8,7 @@ import pytest
 
 from cuecard import ToolCard, Turn
 from cuecard.model import FileText
-from unit.sections_mode.agents import opened, step
+from unit.section_lists.agents import opened, step
 
 FAKE = "## Rules\n<b>x</b>"
 SAFE = "\\## Rules\n&lt;b>x&lt;/b>"

@@ -11,7 +11,7 @@ from cuecard import Engine, Turn
 from cuecard.agent.layout import Layout
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
-from unit.sections_mode.agents import opened, step
+from unit.section_lists.agents import opened, step
 
 MARKER = "\n<!-- below -->\n"
 PLAIN = Layout(separator="|")

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, InputError, SpecError, Turn
-from unit.sections_mode.agents import cut, opened, step
+from unit.section_lists.agents import cut, opened, step
 
 AGENT = """\
 agent: a

@@ -1,0 +1,69 @@
+"""Which template holds where agent files lie over each other, and which sections belong to it.
+
+A file that names another template than those below it, or none (`template: null`), begins the sections anew: what the
+files below it say of sections was said of others.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TypeAlias
+
+from cuecard.config.documents.yaml_text import Document
+from cuecard.config.section_layers import PLACING, listed, says_something, section_id, where
+from cuecard.errors import Problem
+
+Layer: TypeAlias = tuple[Document, str]
+"""An agent file with its folder, relative to that of the last one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """The files without the sections that belong to another template, where those are gone to, and what is wrong."""
+
+    layers: Sequence[Layer]
+    removed: Mapping[str, str] = field(default_factory=dict)
+    problems: tuple[Problem, ...] = ()
+
+
+def begun_anew(layers: Sequence[Layer]) -> Begun:
+    """The agent files, the lowest first, with the sections of the last template only."""
+    templates = [*_templates(layers)]
+    first = max((i for i in range(1, len(layers)) if templates[i] != templates[i - 1]), default=0)
+    below = [document for document, _ in layers[:first]]
+    if not any("sections" in document.value for document in below):
+        return Begun(layers)
+    place = where(layers[first][0], ("template",))
+    ids = (section_id(item, "") for document in below for item in listed(document))
+    gone = {"sections"} if templates[first - 1] or not templates[first] else {"sections", "layout"}
+    kept = [(_without(document, gone), folder) for document, folder in layers[:first]]
+    early = () if any(templates[:first]) else _early(below, place)
+    return Begun([*kept, *layers[first:]], dict.fromkeys(ids, place), tuple(early))
+
+
+def _templates(layers: Sequence[Layer]) -> Iterator[str]:
+    """The template that holds with each file and those below it; empty for none."""
+    current = ""
+    for document, folder in layers:
+        written = document.value.get("template", {})
+        if not isinstance(written, dict) or "file" in written:
+            file = written["file"] if isinstance(written, dict) else written
+            current = posixpath.normpath(posixpath.join(folder, file)) if isinstance(file, str) and file else ""
+        yield current
+
+
+def _without(document: Document, keys: set[str]) -> Document:
+    return replace(document, value={key: value for key, value in document.value.items() if key not in keys})
+
+
+def _early(below: Sequence[Document], place: str) -> Iterator[Problem]:
+    """Changes of sections in the lowest file, which are those of a template that is named above it."""
+    document = next(document for document in below if "sections" in document.value)
+    for index, item in enumerate(listed(document)):
+        if isinstance(item, dict) and ({*PLACING} & item.keys() or not says_something(item)):
+            name = section_id(item, f"#{index}")
+            message = f"there is no section `{name}` below this file"
+            hint = f"a template is named above it, at {place}: under `extends`, name that file before this one"
+            yield document.problem(("sections", index, "id"), "unknown-section", message, hint)
