@@ -54,7 +54,7 @@ class SectionLayers:
                 self.removed[name] = where(self.top, (*path, "id"))
             return {other: piece for other, piece in found.items() if other != name}
         below = found.get(name)
-        if below is None and self.known and self._is_meant_for_another(entry, name, found):
+        if below is None and self.known and not self._may_be_new(entry, name, found):
             self._unknown((*path, "id"), name, found, "to add a section, say `before` or `after` which one it goes")
             return found
         found = {**found, name: Piece(below.base if below else None, path)}
@@ -64,10 +64,14 @@ class SectionLayers:
                 return self._placed((*path, key), str(entry[key]), behind, name, found)
         return found
 
-    def _is_meant_for_another(self, entry: dict[str, Json], name: str, found: Collection[str]) -> bool:
-        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
+    def _may_be_new(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
+        """Whether this adds a section: over a list at its end, unless it says where; among elements it must say so."""
         if {"before", "after"} & entry.keys() or section_id(entry, "") != name:
-            return False  # without a name it is another mistake
+            return True  # what has no name is told by those who look at values
+        return not self._naming() and not self._is_meant_for_another(entry, name, found)
+
+    def _is_meant_for_another(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
+        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
         return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
@@ -115,9 +119,9 @@ class SectionLayers:
         return True
 
     def _is_of_its_own(self, item: Json, name: str, found: Collection[str]) -> bool:
-        if not isinstance(item, dict) or name in found or name in self.removed or {*PLACING} & item.keys():
+        if not name or not isinstance(item, dict) or name in found or name in self.removed:
             return False
-        return not self._is_meant_for_another(item, name, found)
+        return not {*PLACING} & item.keys() and not self._is_meant_for_another(item, name, found)
 
 
 def listed(document: Document) -> Sequence[Json]:
