@@ -1,4 +1,4 @@
-"""docs/sections.md: each heading with examples is a folder; its files are written, its commands run and compared.
+"""The pages on sections and on templates: each heading with examples is a folder whose commands are run and compared.
 
 A block behind a line with a path alone is a file of that name; `console` blocks are commands with what they print.
 """
@@ -18,7 +18,7 @@ from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, 
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "sections.md").read_text(encoding="utf-8")
+PAGE, TEMPLATES = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("sections.md", "templates.md"))
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
@@ -26,9 +26,9 @@ FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
-def _chapters() -> dict[str, str]:
+def _chapters(page: str) -> dict[str, str]:
     parts = re.split(
-        r"^#+ (.*)\n", re.sub(r"^```.*?^```$", _hidden, PAGE, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE
+        r"^#+ (.*)\n", re.sub(r"^```.*?^```$", _hidden, page, flags=re.MULTILINE | re.DOTALL), flags=re.MULTILINE
     )
     return {title: _shown(text) for title, text in zip(parts[1::2], parts[2::2], strict=True)}
 
@@ -42,7 +42,7 @@ def _shown(text: str) -> str:
     return text.replace("\0", "")
 
 
-CHAPTERS = _chapters()
+CHAPTERS = _chapters(PAGE) | _chapters(TEMPLATES)
 EXAMPLES = {title: text for title, text in CHAPTERS.items() if "```" in text}
 
 
@@ -79,8 +79,13 @@ def _run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     return text if text.endswith("\n") else f"{text}\n"
 
 
-def test_every_block_is_a_file_or_shows_commands() -> None:
-    assert len(re.findall(r"^```\w+$", PAGE, re.MULTILINE)) == len(FILE.findall(PAGE)) + len(CONSOLE.findall(PAGE))
+@pytest.mark.parametrize("page", [PAGE, TEMPLATES], ids=["sections", "templates"])
+def test_every_block_is_a_file_or_shows_commands(page: str) -> None:
+    assert len(re.findall(r"^```\w+$", page, re.MULTILINE)) == len(FILE.findall(page)) + len(CONSOLE.findall(page))
+
+
+def test_no_two_chapters_have_one_title() -> None:
+    assert not _chapters(PAGE).keys() & _chapters(TEMPLATES).keys()
 
 
 @pytest.mark.parametrize("source", ["text", "file", *SOURCES])

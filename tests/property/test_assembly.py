@@ -263,7 +263,7 @@ def own_tags(text: str, engine: Engine) -> list[str]:
     names = "|".join(re.escape(name) for name in sorted(engine.agent.names, key=len, reverse=True))
     return [
         re.sub(r"\s", "", tag[0]).lower()
-        for tag in re.finditer(rf"[<\u2039]\s*/?\s*(?:{names})(?![\w.:-])", text, re.IGNORECASE)
+        for tag in re.finditer(rf"[<\u2039]\s*/?\s*(?:{names})(?![-\w.:·])", text, re.IGNORECASE)
     ]
 
 

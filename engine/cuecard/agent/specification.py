@@ -12,7 +12,7 @@ from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.layers import Layered, lay_over
-from cuecard.config.section_layers import says_something, section_id
+from cuecard.config.section_entries import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
 from cuecard.errors import Problem, SpecError
 

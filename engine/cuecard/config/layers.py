@@ -12,7 +12,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.section_layers import PLACING, Piece, SectionLayers, unplaced
+from cuecard.config.section_entries import PLACING, unplaced
+from cuecard.config.section_layers import Piece, SectionLayers
 from cuecard.config.sections.section_spec import SOURCES
 from cuecard.config.template_layers import begun_anew
 from cuecard.errors import Problem

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.section_entries import PLACING, misplaced, says_something, section_id, twice, where
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
-
-PLACING = ("before", "after", "remove")
-"""Keys of a section that say where an overlay puts it, or that it takes it away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +37,7 @@ class SectionLayers:
     def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
         """The sections of both, in the order of the result."""
         found = {section_id(item, f"#{i}"): Piece(("sections", i), None) for i, item in enumerate(below)}
-        self.problems += [*_twice(self.base, below), *_twice(self.top, above), *_misplaced(self.top, above)]
+        self.problems += [*twice(self.base, below), *twice(self.top, above), *misplaced(self.top, above)]
         if self._is_another_list(above, found):
             return list(found.values())
         for index, item in enumerate(above):
@@ -54,7 +51,7 @@ class SectionLayers:
                 self.removed[name] = where(self.top, (*path, "id"))
             return {other: piece for other, piece in found.items() if other != name}
         below = found.get(name)
-        if below is None and self.known and self._is_meant_for_another(entry, name, found):
+        if below is None and self.known and not self._may_be_new(entry, name, found):
             self._unknown((*path, "id"), name, found, "to add a section, say `before` or `after` which one it goes")
             return found
         found = {**found, name: Piece(below.base if below else None, path)}
@@ -64,10 +61,14 @@ class SectionLayers:
                 return self._placed((*path, key), str(entry[key]), behind, name, found)
         return found
 
-    def _is_meant_for_another(self, entry: dict[str, Json], name: str, found: Collection[str]) -> bool:
-        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
+    def _may_be_new(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
+        """Whether this adds a section: over a list at its end, unless it says where; among elements it must say so."""
         if {"before", "after"} & entry.keys() or section_id(entry, "") != name:
-            return False  # without a name it is another mistake
+            return True  # what has no name is told by those who look at values
+        return not self._naming() and not self._is_meant_for_another(entry, name, found)
+
+    def _is_meant_for_another(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
+        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
         return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
@@ -115,65 +116,6 @@ class SectionLayers:
         return True
 
     def _is_of_its_own(self, item: Json, name: str, found: Collection[str]) -> bool:
-        if not isinstance(item, dict) or name in found or name in self.removed or {*PLACING} & item.keys():
+        if not name or not isinstance(item, dict) or name in found or name in self.removed:
             return False
-        return not self._is_meant_for_another(item, name, found)
-
-
-def listed(document: Document) -> Sequence[Json]:
-    """The sections that a file writes, right or wrong."""
-    sections = document.value.get("sections")
-    return sections if isinstance(sections, list) else ()
-
-
-def says_something(entry: Mapping[str, Json]) -> bool:
-    """Whether a section has a text of its own, or something that fills it."""
-    return any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
-
-
-def unplaced(document: Document) -> Iterator[Problem]:
-    """Sections of the lowest file that say a place among those below it."""
-    for index, item in enumerate(listed(document)):
-        for key in PLACING:
-            if isinstance(item, dict) and key in item:
-                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
-                yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
-
-
-def section_id(item: Json, otherwise: str) -> str:
-    """The id that a section gives itself."""
-    named = item.get("id") if isinstance(item, dict) else None
-    return named if isinstance(named, str) else otherwise
-
-
-def where(document: Document, path: Path) -> str:
-    """Where a value is written, as `file:line:column`."""
-    span = document.span(path)
-    return f"{document.origin(path).name}:{span.line}:{span.column}"
-
-
-def _twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that one file names twice, of which only one could be merged."""
-    first: dict[str, Path] = {}
-    for index, item in enumerate(sections):
-        name, path = section_id(item, f"#{index}"), ("sections", index, "id")
-        if name in first:
-            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
-            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
-        first.setdefault(name, path)
-
-
-def _misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that say two places, neither yes nor no to `remove`, or more than that they are gone."""
-    for index, item in enumerate(sections):
-        if not isinstance(item, dict):
-            continue
-        if {"before", "after"} <= item.keys():
-            path, hint = ("sections", index, "after"), "keep one of them"
-            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
-        if not isinstance(item.get("remove", False), bool):
-            path, hint = ("sections", index, "remove"), "write `remove: true`"
-            yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
-        for key in [key for key in item if key not in {"id", "remove"}] if item.get("remove") is True else ():
-            path, hint = ("sections", index, key), "keep one of the two"
-            yield document.problem(path, "no-effect", f"`{key}` has no effect: `remove` takes it away", hint, key=True)
+        return not {*PLACING} & item.keys() and not self._is_meant_for_another(item, name, found)

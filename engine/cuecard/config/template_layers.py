@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
 from cuecard.config.documents.yaml_text import Document
-from cuecard.config.section_layers import PLACING, listed, says_something, section_id, where
+from cuecard.config.section_entries import PLACING, listed, says_something, section_id, where
 from cuecard.errors import Problem
 
 Layer: TypeAlias = tuple[Document, str]

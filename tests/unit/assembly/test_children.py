@@ -26,7 +26,6 @@ OWN = "<agent>\n<tone>\nBe loud.\n</tone>\n</agent>\n"
             "{id: new, after: tone, text: New.}, {id: newer, after: new, text: N.}",
             ["identity", "tone", "new", "newer", "rules"],
         ),
-        ("{id: tone, when: user}, {id: new, text: New.}", ["identity", "tone", "rules", "new"]),
         ("", ["identity", "tone", "rules"]),
     ],
 )
@@ -153,6 +152,7 @@ STAND = "the sections below stand at house/core.xml:1:1 (the `template` of house
         ("{id: tonne, remove: true}", 17, "tonne"),
         ("{id: nothing-like-it, remove: true}", 17, "nothing-like-it"),
         ("{id: nothing-like-it, when: user}", 17, "nothing-like-it"),
+        ("{id: nothing-like-it, text: New.}, {id: tone, when: user}", 17, "nothing-like-it"),
         ("{id: new, before: tonne, text: New.}", 30, "tonne"),
         ("{id: tone, after: agent}", 30, "agent"),
         ("{id: agent, when: user}", 17, "agent"),

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from cuecard.agent.producers.elements import is_name
+from cuecard.agent.producers.texts import SectionText
+from cuecard.agent.section import PROTOCOLS
+from cuecard.agent.selections import Written
 from cuecard.agent.trees import Text
+from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import Problem
@@ -43,6 +48,28 @@ def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Proble
         message = "a placeholder in an attribute without escaping"
         hint = f"write `{{{{{source.text[node.call.start : node.call.end]}}}}}`"
         yield source.problem(node.start, node.end, "attribute-placeholder", message, hint, severity="warning")
+
+
+def check_new_name(document: Document, written: Written, root: tuple[str, SectionText]) -> Iterator[Problem]:
+    """The id of a new section that can be no name of an element, or is that of the root."""
+    name, place = written.spec.id, written.place("id")
+    if name == root[0]:
+        hint = f"that stands at {root[1].origin}; rename the section"
+        yield document.problem(place, "duplicate-section", f"`{name}` is the root of the template", hint)
+    elif not is_name(name):
+        message, hint = f"`{name}` cannot be the name of an element", "begin it with a letter, such as `a-section`"
+        yield document.problem(place, "wrong-value", message, hint)
+
+
+def lost_protocols(world: World, name: str, origin: str) -> Problem:
+    """The place for tool instructions is in a section that the agent file has replaced, or taken away."""
+    message = f"the place for tool instructions is lost: {origin} has it, in <{name}>"
+    hint = "write '{{{" + PROTOCOLS + "}}}' into the text of another section"
+    if name in world.removed:
+        hint = f"it is taken away at {world.removed[name]}; keep it, or {hint}"
+        return world.document.problem(("template",), "no-protocols", message, hint)
+    index = [section.id for section in world.spec.sections].index(name)
+    return world.document.problem(("sections", index, "text"), "no-protocols", message, hint)
 
 
 def refuse_layout(document: Document, spec: AgentFile) -> Iterator[Problem]:

@@ -13,8 +13,14 @@ from itertools import chain
 from typing import Literal, TypeAlias
 
 from cuecard.agent.layout import Layout
-from cuecard.agent.producers.core_checks import check_names, check_placeholders, refuse_layout
-from cuecard.agent.producers.elements import in_element, is_element, is_name
+from cuecard.agent.producers.core_checks import (
+    check_names,
+    check_new_name,
+    check_placeholders,
+    lost_protocols,
+    refuse_layout,
+)
+from cuecard.agent.producers.elements import in_element, is_element
 from cuecard.agent.producers.texts import SectionText, written_text
 from cuecard.agent.section import PROTOCOLS
 from cuecard.agent.selections import Written
@@ -117,22 +123,12 @@ class XmlCore:
 
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""
-        message = "the template has no place for tool instructions"
-        hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
         lost = [part for part in self._own.values() if any(use.name == PROTOCOLS for use in part.inputs)]
         if not lost:
+            message = "the template has no place for tool instructions"
+            hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
             return self._world.document.problem(("template",), "no-protocols", message, hint)
-        message = f"the place for tool instructions is lost: {self._origin(lost[0])} has it, in <{lost[0].id}>"
-        return self._lost(lost[0].id, message, "write '{{{" + PROTOCOLS + "}}}' into the text of another section")
-
-    def _lost(self, name: str, message: str, hint: str) -> Problem:
-        """The problem where the agent file has replaced a section, or taken it away."""
-        document, removed = self._world.document, self._world.removed.get(name)
-        if removed:
-            hint = f"it is taken away at {removed}; keep it, or {hint}"
-            return document.problem(("template",), "no-protocols", message, hint)
-        index = [section.id for section in self._world.spec.sections].index(name)
-        return document.problem(("sections", index, "text"), "no-protocols", message, hint)
+        return lost_protocols(self._world, lost[0].id, self._origin(lost[0]))
 
     def _element(self, part: Part) -> SectionText:
         source, program = self.core.text
@@ -150,21 +146,8 @@ class XmlCore:
         """What keeps a text from being an element of the prompt."""
         found = fragment_problems(text.source, text.program), check_placeholders([(text.source, text.program)])
         yield from map(text.place, chain(*found))
-        yield from self._misnamed(written)
-
-    def _misnamed(self, written: Written) -> Iterator[Problem]:
-        """An id that can be no name of an element, or is that of the root."""
-        name, place = written.spec.id, written.place("id")
-        root, problem = self.frame[0], self._world.document.problem
-        if name == root[0]:
-            message, hint = (
-                f"`{name}` is the root of the template",
-                f"that stands at {root[1].origin}; rename the section",
-            )
-            yield problem(place, "duplicate-section", message, hint)
-        elif name not in self._own and not is_name(name):
-            message, hint = f"`{name}` cannot be the name of an element", "begin it with a letter, such as `a-section`"
-            yield problem(place, "wrong-value", message, hint)
+        if written.spec.id not in self._own:
+            yield from check_new_name(self._world.document, written, self.frame[0])
 
 
 def _unmoved(problem: Problem) -> Problem:

@@ -1,0 +1,72 @@
+"""The sections that one file writes, as they stand there: which they are, and what is wrong with them by themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.sections.section_spec import SOURCES
+from cuecard.errors import Problem
+from cuecard.model import Json
+
+PLACING = ("before", "after", "remove")
+"""Keys of a section that say where an overlay puts it, or that it takes it away."""
+
+
+def listed(document: Document) -> Sequence[Json]:
+    """The sections that a file writes, right or wrong."""
+    sections = document.value.get("sections")
+    return sections if isinstance(sections, list) else ()
+
+
+def says_something(entry: Mapping[str, Json]) -> bool:
+    """Whether a section has a text of its own, or something that fills it."""
+    return any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
+
+
+def unplaced(document: Document) -> Iterator[Problem]:
+    """Sections of the lowest file that say a place among those below it."""
+    for index, item in enumerate(listed(document)):
+        for key in PLACING:
+            if isinstance(item, dict) and key in item:
+                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
+                yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
+
+
+def section_id(item: Json, otherwise: str) -> str:
+    """The id that a section gives itself."""
+    named = item.get("id") if isinstance(item, dict) else None
+    return named if isinstance(named, str) else otherwise
+
+
+def where(document: Document, path: Path) -> str:
+    """Where a value is written, as `file:line:column`."""
+    span = document.span(path)
+    return f"{document.origin(path).name}:{span.line}:{span.column}"
+
+
+def twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that one file names twice, of which only one could be merged."""
+    first: dict[str, Path] = {}
+    for index, item in enumerate(sections):
+        name, path = section_id(item, f"#{index}"), ("sections", index, "id")
+        if name in first:
+            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
+            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
+        first.setdefault(name, path)
+
+
+def misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
+    """Sections that say two places, neither yes nor no to `remove`, or more than that they are gone."""
+    for index, item in enumerate(sections):
+        if not isinstance(item, dict):
+            continue
+        if {"before", "after"} <= item.keys():
+            path, hint = ("sections", index, "after"), "keep one of them"
+            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
+        if not isinstance(item.get("remove", False), bool):
+            path, hint = ("sections", index, "remove"), "write `remove: true`"
+            yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
+        for key in [key for key in item if key not in {"id", "remove"}] if item.get("remove") is True else ():
+            path, hint = ("sections", index, key), "keep one of the two"
+            yield document.problem(path, "no-effect", f"`{key}` has no effect: `remove` takes it away", hint, key=True)
