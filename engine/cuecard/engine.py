@@ -114,7 +114,7 @@ class Engine:
         values = check_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, self._profile(turn))
-        plan = plan_tools(request, earlier_tools(request), frozen=delivery.name == "frozen")
+        plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)
         sections = compose(request, values.values, plan.tools)
         call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
         return continue_conversation(request, call)

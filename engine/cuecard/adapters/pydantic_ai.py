@@ -106,7 +106,7 @@ class Cuecard(AbstractCapability[Any]):
         if self.on_step:
             self.on_step(step)
         parameters = request_context.model_request_parameters
-        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.name == "rewrite")
+        prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],

@@ -10,7 +10,7 @@ from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.inputs import check_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
-from cuecard.agent.checks.tools import check_order, check_tools
+from cuecard.agent.checks.tools import check_file_order, check_tools
 from cuecard.agent.checks.words import check_words
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.memo import Memo
@@ -135,7 +135,7 @@ def _check_tools(world: World, named: frozenset[str], cards: Mapping[str, ToolCa
     if world.sources.instructions:
         without = {name for name, card in cards.items() if card.instructions is None}
         yield from check_tools(world.document, world.spec, named, discovers=not named or not named <= without)
-        yield from check_order(world.document, world.spec, world.sources.instructions)
+        yield from check_file_order(world.document, world.spec, world.sources.instructions)
 
 
 def _attempt(read: Callable[[], Result | None], problems: list[Problem]) -> Result | None:

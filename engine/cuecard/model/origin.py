@@ -44,3 +44,13 @@ class DeliveryChoice:
     host: Host = "messages"
     model: str = ""
     authority: Authority = "unknown"
+
+    @property
+    def rebuilds(self) -> bool:
+        """Whether the system prompt is made anew for every request, so that nothing has to be said behind it."""
+        return self.name == "rewrite"
+
+    @property
+    def shows_all(self) -> bool:
+        """Whether every tool is active, with its instructions, from the start."""
+        return self.name == "frozen"

@@ -55,7 +55,7 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
     reason = _broken(call, previous, compacted=request.kept is not None)
     if reason:
         return replace(call, record=replace(call.record, cuts=(*call.record.cuts, Cut("baseline", reason))))
-    if call.delivery.name == "rewrite" or call.delivery.host == "system-only":
+    if call.delivery.rebuilds or call.delivery.host == "system-only":
         return call
     return _appended(request, call, previous)
 

@@ -143,10 +143,10 @@ def _protocols(request: StepRequest, shown: tuple[Discovery, ...]) -> Iterator[S
         elif name in place:
             reason = f"discovered by {place[name] or 'a search without an id'}"
         else:
-            reason = "every tool, from the start" if call.delivery.name == "frozen" else "discovered earlier"
+            reason = "every tool, from the start" if call.delivery.shows_all else "discovered earlier"
         digest, tokens = salted(protocol.sha256, request.salt), request.count(protocol.text)
         source = agent.catalogue[name].source
-        if name in place and call.delivery.name == "append":
+        if name in place and not call.delivery.rebuilds:
             yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)
         else:
             yield SectionRecord(name, "step", "system", source, reason, tokens, digest)

@@ -41,7 +41,7 @@ class Placed:
 
 def place(request: StepRequest, shown: tuple[Discovery, ...]) -> Placed:
     """The prompt with these discovered tools, under the call's delivery."""
-    if request.call.delivery.name == "rewrite":
+    if request.call.delivery.rebuilds:
         return _rewrite(request, shown)
     return Placed(request.call.prompt.segments, _append(request, shown))
 

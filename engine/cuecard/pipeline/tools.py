@@ -21,13 +21,13 @@ class ToolPlan:
     cuts: tuple[Cut, ...]
 
 
-def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, frozen: bool = False) -> ToolPlan:
+def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool = False) -> ToolPlan:
     """The tools at the start of a call.
 
     Args:
         request: what the call is prepared from.
         earlier: discovered tools whose protocols belong to the system prompt, in order of first discovery.
-        frozen: show every tool from the start.
+        every: show every tool from the start.
     """
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
@@ -38,7 +38,7 @@ def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, frozen: boo
     cuts += closed
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
-    initial = tuple(name for name in dict.fromkeys((*core, *(tools if frozen else known))) if name in tools)
+    initial = tuple(name for name in dict.fromkeys((*core, *(tools if every else known))) if name in tools)
     before = request.previous.tools.discovered if request.previous else ()
     discovered, dropped = _discovered(agent, CallTools(tools, initial), request.history, before)
     planned = CallTools(tools, initial, tuple(known), base=initial, discovered=discovered)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TypeAlias
+from typing import Protocol
 
 from cuecard.model import Cut, Diagnostic, FileText, Json, SourceRow, ToolCard
 from cuecard.model.gates import Gates
@@ -55,5 +55,15 @@ class Content:
     values: Mapping[str, str] = field(default_factory=dict)
 
 
-Fill: TypeAlias = Callable[[Given], Content]
-"""A section source: what it makes of a call. It looks at nothing but what it is given."""
+class Fill(Protocol):
+    """A section source, compiled: what it makes of a call. It looks at nothing but what it is given.
+
+    It fetches nothing: what a source shows stands in the files of the agent, or the host hands it in with the turn.
+    """
+
+    @property
+    def inputs(self) -> Collection[str]:
+        """The inputs and built-in values that it reads."""
+
+    def __call__(self, given: Given) -> Content:
+        """The content for one call."""

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 from cuecard import Call, Engine, Manifest, SpecError, Turn
+from cuecard.analysis.replay.report import DELIVERIES
+from cuecard.cli.main import DeliveryOption
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Delivery, DeliveryWish, Host
 from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
@@ -191,3 +194,10 @@ def test_a_models_file_that_is_not_there_is_an_error_at_its_key(tmp_path: Path) 
     path = write_agent(tmp_path, 3, "models: modles.yaml\n")
     with pytest.raises(SpecError, match=r"agent.yaml:4:9: error\[missing-file\]"):
         Engine.open(path)
+
+
+def test_every_place_that_lists_deliveries_lists_all_of_them() -> None:
+    option = get_args(get_args(DeliveryOption)[0])[0]
+
+    assert set(get_args(option)) == set(get_args(DeliveryWish)) == {*get_args(Delivery), "auto"}
+    assert set(DELIVERIES) == set(get_args(Delivery))

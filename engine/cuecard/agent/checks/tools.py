@@ -26,7 +26,7 @@ def check_tools(document: Document, spec: AgentFile, known: frozenset[str], *, d
         yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
 
 
-def check_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
+def check_file_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
     """Files of a folder that stand in another order where names have no case: then their tools do, too."""
     listed = {name.removeprefix("./") for name in spec.tools.instructions}
     for names in _siblings([file.path for file in files if file.path not in listed]):

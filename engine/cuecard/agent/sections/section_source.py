@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -72,7 +72,7 @@ def local_names(spec: SectionSpec) -> tuple[str, ...]:
 
 def inputs_of(fill: Fill | None) -> Sequence[str]:
     """The inputs that a source reads."""
-    return sorted(getattr(fill, "inputs", ()))
+    return sorted(fill.inputs) if fill else ()
 
 
 def is_constant(spec: SectionSpec) -> bool:
@@ -119,7 +119,7 @@ class SkillsFill:
     spec: SkillsSpec
     skills: tuple[Skill, ...]
     inputs: frozenset[str]
-    fill: Fill
+    fill: Callable[[Given], Content]
 
     def __call__(self, given: Given) -> Content:
         """The list of skills for one call."""

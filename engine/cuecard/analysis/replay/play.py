@@ -78,7 +78,7 @@ class _Stage:
         for number, turn in enumerate(transcript.turns, 1):
             call = self._prepare(turn)
             for place, request in enumerate(turn.requests, 1):
-                if request.memory is not None and call.delivery.name == "rewrite":
+                if request.memory is not None and call.delivery.rebuilds:
                     call = self._prepare_again(turn, request.memory)
                 step = self.engine.prepare_step(call, self.history)
                 self.at = request.at.timestamp() if request.at else self.at
@@ -113,7 +113,7 @@ class _Stage:
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        inline = {} if self.definitions == "all" or call.delivery.name == "rewrite" else _found_by(step, held)
+        inline = {} if self.definitions == "all" or call.delivery.rebuilds else _found_by(step, held)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         system = [segment_block(segment) for segment in step.segments]
         placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
@@ -128,7 +128,7 @@ class _Stage:
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
         """The definitions in front of everything else, in an order that only grows at its end."""
-        names = step.initial_tools if call.delivery.name != "rewrite" else step.active_tools
+        names = step.active_tools if call.delivery.rebuilds else step.initial_tools
         if self.definitions == "all":
             names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
         lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]

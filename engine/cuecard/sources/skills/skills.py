@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.skills import Skill
-from cuecard.sources.content import Content, Fill, Given
+from cuecard.sources.content import Content, Given
 from cuecard.sources.skills.budget import Block, Page
 from cuecard.sources.skills.selection import Chosen, Wish, select_skills
 from cuecard.sources.skills.texts import SkillTexts
@@ -55,7 +55,7 @@ class SkillsSource:
         self.reads = self._texts.reads | ({spec.task_input, spec.paths_input, spec.request_input} - {""})
         """The agent's inputs that the source looks at."""
 
-    def fill(self, skills: Iterable[Skill]) -> Fill:
+    def fill(self, skills: Iterable[Skill]) -> Callable[[Given], Content]:
         """The source with these skills; what a call says of them stands in the inputs that the spec names."""
         everything = tuple(skills)
 
