@@ -16,8 +16,8 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from typing import Literal
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
 
 Severity = Literal["error", "warning"]
 
@@ -41,13 +41,49 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class DidYouMean:
+    """A hint that takes a while where many words are known: it is worked out when it is printed."""
+
+    word: str
+    known: frozenset[str] = field(repr=False)
+
+    def __str__(self) -> str:
+        return did_you_mean(self.word, self.known)
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """A hint that names the closest of the known words, or lists them when none is close."""
+    words = sorted(known)
+    if close := closest(word, words):
+        return f"did you mean `{close}`?"
+    if not words:
+        return ""
+    listed = ", ".join(f"`{w}`" for w in words[:12])
+    return f"known here: {listed}" + (", ..." if len(words) > 12 else "")
+
+
+def closest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
+    """The known word that is most like this one; empty when none is close (`cutoff`, as `difflib` has it).
+
+    It is what `difflib.get_close_matches` finds first; what cannot come closer than the last find is passed over.
+    """
+    matcher = difflib.SequenceMatcher(b=word)
+    found = ""
+    for each in sorted(known):
+        matcher.set_seq1(each)
+        if matcher.real_quick_ratio() >= cutoff and matcher.quick_ratio() >= cutoff and matcher.ratio() >= cutoff:
+            found, cutoff = each, matcher.ratio()
+    return found
+
+
+@dataclass(frozen=True, slots=True)
 class Problem:
     """One thing that is wrong: where, what, and the way out.
 
     Attributes:
         code: a stable, documented word such as `unknown-key`.
         message: the cause, in one sentence.
-        hint: the way out; empty when the message already says it.
+        advice: the way out; a `DidYouMean` is worked out when somebody reads `hint`.
         name: the file, or the name of the template or value.
         span: the place in it, if there is one.
         source: the text of that line, shown with carets.
@@ -56,12 +92,30 @@ class Problem:
 
     code: str
     message: str
-    hint: str = ""
+    advice: str | DidYouMean = ""
     name: str = ""
     span: Span | None = None
     source: str = ""
     severity: Severity = "error"
     chain: tuple[str, ...] = ()
+
+    @property
+    def hint(self) -> str:
+        """The way out; empty when the message already says it."""
+        return str(self.advice)
+
+    def to_json(self) -> dict[str, Any]:
+        """The problem as plain data."""
+        return {
+            "code": self.code,
+            "message": self.message,
+            "hint": self.hint,
+            "name": self.name,
+            "span": self.span and asdict(self.span),
+            "source": self.source,
+            "severity": self.severity,
+            "chain": self.chain,
+        }
 
     def picture(self) -> str:
         """The problem as people read it: `file:line:column`, the line, carets, and what to do."""
@@ -92,22 +146,6 @@ def _excerpt(span: Span, source: str) -> list[str]:
 def visible(text: str) -> str:
     """The text with control and invisible characters as `‹U+XXXX›`, so that an error cannot hide or forge lines."""
     return "".join(c if c.isprintable() and c not in _UNSEEN else f"‹U+{ord(c):04X}›" for c in text)
-
-
-def did_you_mean(word: str, known: Iterable[str]) -> str:
-    """A hint that names the closest of the known words, or lists them when none is close."""
-    words = sorted(known)
-    if close := closest(word, words):
-        return f"did you mean `{close}`?"
-    if not words:
-        return ""
-    listed = ", ".join(f"`{w}`" for w in words[:12])
-    return f"known here: {listed}" + (", ..." if len(words) > 12 else "")
-
-
-def closest(word: str, known: Iterable[str]) -> str:
-    """The known word that is most like this one; empty when none is close."""
-    return next(iter(difflib.get_close_matches(word, sorted(known), n=1, cutoff=0.6)), "")
 
 
 class CuecardError(Exception):

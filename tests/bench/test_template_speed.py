@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -147,6 +148,68 @@ def test_speed_against(module: str) -> None:
         for name in renders:
             ratios = f"{rendered[name] / rendered[other.name]:6.3f}x  {compiled[name] / compiled[other.name]:7.4f}x"
             print(f"  {name:26} render {rendered[name]:7.2f} us  compile {compiled[name] / 1e3:7.3f} ms  {ratios}")
+
+
+ITEMS = [{**VALUES["tools"][0], "name": f"tool_{n}", "uses": n} for n in range(1_000)]  # type: ignore[index]
+MANY = {
+    "items": ITEMS,
+    "names": [item["name"] for item in ITEMS],
+    "site": "bakery",
+    "by": {f"k{n}": n for n in range(1_000)},
+}
+ROW = "- {{name}}: {{summary}}\n"
+AGAINST_JINJA = {
+    "loop, four fields": (LOOP.replace("tools", "items"), JINJA_LOOP.replace("in tools", "in items"), 0.40),
+    "loop, a text": ("{{#each names}}- {{this}}\n{{/each}}", "{% for n in names %}- {{ n }}\n{% endfor %}", 0.40),
+    "loop, numbered": (
+        "{{#each names}}{{@index}}. {{this}}\n{{/each}}",
+        "{% for n in names %}{{ loop.index0 }}. {{ n }}\n{% endfor %}",
+        0.40,
+    ),
+    "loop, with commas between": (
+        "{{#each items}}{{name}}{{#unless @last}}, {{/unless}}{{/each}}",
+        "{% for i in items %}{{ i.name }}{% if not loop.last %}, {% endif %}{% endfor %}",
+        0.40,
+    ),
+    "loop, keys and values": (
+        "{{#each by}}{{@key}}={{this}}\n{{/each}}",
+        "{% for k, v in by.items() %}{{ k }}={{ v }}\n{% endfor %}",
+        0.40,
+    ),
+    "loop, a value from outside": (
+        "{{#each items}}{{name}} {{../site}}\n{{/each}}",
+        "{% for i in items %}{{ i.name }} {{ site }}\n{% endfor %}",
+        0.40,
+    ),
+    "partials, in a loop": (
+        "{{#each items}}{{> row}}{{/each}}",
+        "{% for i in items %}{% include 'row' %}{% endfor %}",
+        0.15,
+    ),
+    "partials, one by one": ("{{> site}}" * 200, "{% include 'site' %}" * 200, 0.15),
+}
+"""Templates in our spelling and in Jinja2's, with how many times as long as Jinja2 ours may take."""
+
+
+@pytest.mark.parametrize("label", AGAINST_JINJA)
+def test_loops_and_partials_against_jinja(label: str) -> None:
+    jinja2: Any = pytest.importorskip("jinja2")
+    text, other, at_most = AGAINST_JINJA[label]
+    loader = jinja2.DictLoader({"row": ROW.replace("{{", "{{ i.").replace("}}", " }}"), "site": "- {{ site }}\n"})
+    environment = jinja2.Environment(autoescape=True, trim_blocks=False, keep_trailing_newline=True, loader=loader)
+    theirs = environment.from_string(other)
+    works: dict[str, Callable[[], object]] = {"Jinja2": lambda: theirs.render(MANY)}
+    partials = {"row": ROW, "site": "- {{site}}\n"}
+    plain = compile_template(text, partials=partials, escaping="handlebars", strict=False)
+    works["cuecard, as Handlebars.js"] = partial(plain.render, MANY)
+    works["cuecard, as by default"] = partial(compile_template(text, partials=partials).render, MANY)
+    assert len({work() for work in works.values()}) == 1
+    taken = medians(works, rounds=40, each=3)
+
+    print(f"\n{label}: {len(str(theirs.render(MANY))):,} characters, at most {at_most:.2f}x")
+    for name, microseconds in taken.items():
+        print(f"  {name:26} render {microseconds:7.1f} us  {microseconds / taken['Jinja2']:6.3f}x")
+    assert max(taken[name] for name in works if name != "Jinja2") <= at_most * taken["Jinja2"]
 
 
 IMPORTS = {

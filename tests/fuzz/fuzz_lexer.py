@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cuecard.errors import TemplateSyntaxError
-from cuecard.template.lexer import tokenize
-from cuecard.template.source import Source
+from cuecard.template.syntax.lexer import tokenize
+from cuecard.template.syntax.source import Source
 from fuzz.drawn import check_drawn
 
 PIECES = (

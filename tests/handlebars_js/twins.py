@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuecard.model import Json
 from cuecard.template import Helper, Options, Trusted, trusted
-from cuecard.template.values import is_empty, text_of
+from cuecard.template.runtime.values import is_empty, text_of
 
 
 def join(*values: Json, **_pairs: Json) -> str:

@@ -7,7 +7,7 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard.catalogue import Bm25Ranker, Catalogue, SearchIndex, tool_graph, unknown_names
+from cuecard.catalogue import Bm25Ranker, Catalogue, KnownNames, SearchIndex, tool_graph, unknown_names
 from cuecard.catalogue.words import STOP_WORDS, new_words
 from cuecard.model import ToolCard, ToolInstructions
 
@@ -100,4 +100,4 @@ def test_edges_join_different_tools_of_the_catalogue_and_every_drawing_has_them(
 
 @given(CARDS, st.sets(st.sampled_from(["get_page", "getPage", "send-mail", "x"])))
 def test_unknown_names_are_never_known_ones(card: ToolCard, known: set[str]) -> None:
-    assert known.isdisjoint(name for _, name in unknown_names(card, known))
+    assert known.isdisjoint(name for _, name in unknown_names(card, KnownNames.of(known)))

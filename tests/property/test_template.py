@@ -12,8 +12,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard import TemplateError, compile_template
-from cuecard.template import parser, python_backend, template
-from cuecard.template.markup import tags
+from cuecard.template import template
+from cuecard.template.backends import python_backend
+from cuecard.template.markup.tags import tags
+from cuecard.template.syntax import parser
 
 CORE = """\
 <prompt>

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
-from cuecard.catalogue import unknown_names
+from cuecard.catalogue import KnownNames, unknown_names
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, Path, read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
-from cuecard.errors import Problem, SpecError, did_you_mean
+from cuecard.errors import DidYouMean, Problem, SpecError
 from cuecard.model import ToolCard
 
 
@@ -42,7 +42,8 @@ def read_instructions(
             else:
                 cards[card.name], documents[card.name] = card, file.document
     named = frozenset[str]().union(*(file.names for file in files))
-    unknown = (p for file in files for card, p in memo(_unknown, file, named) if cards[card.name] is card)
+    known = memo(KnownNames.of, named)
+    unknown = (p for file in files for card, p in memo(_unknown, file, known) if cards[card.name] is card)
     return cards, named, [*problems, *unknown]
 
 
@@ -75,7 +76,7 @@ def _path(document: Document, tool: str) -> Path:
     return next((key, tool) for key in ("tools", "described") if tool in (document.value.get(key) or ()))
 
 
-def _unknown(file: _File, named: frozenset[str]) -> list[tuple[ToolCard, Problem]]:
+def _unknown(file: _File, known: KnownNames) -> list[tuple[ToolCard, Problem]]:
     return [
         (
             card,
@@ -83,10 +84,10 @@ def _unknown(file: _File, named: frozenset[str]) -> list[tuple[ToolCard, Problem
                 ("tools", card.name, field),
                 "unknown-tool",
                 f"`{field}` of {card.name} names `{unknown}`, which has no entry",
-                did_you_mean(unknown, named),
+                DidYouMean(unknown, known.names),
                 severity="warning",
             ),
         )
         for card in file.cards
-        for field, unknown in unknown_names(card, named)
+        for field, unknown in unknown_names(card, known)
     ]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from cuecard.config.sections.section_spec import LayoutSpec
-from cuecard.template.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
 
 @dataclass(frozen=True, slots=True)

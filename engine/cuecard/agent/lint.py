@@ -18,9 +18,9 @@ from cuecard.errors import CuecardError, Problem
 from cuecard.model import CountTokens
 from cuecard.sources.protocols import make_protocol, protocols_text
 from cuecard.template import trusted
-from cuecard.template.parser import parse
-from cuecard.template.relaxng import schema_problems
-from cuecard.template.source import Source
+from cuecard.template.markup.relaxng import schema_problems
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
 
 Cost = Callable[[Compiled], int]
 

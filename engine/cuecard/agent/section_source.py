@@ -24,8 +24,8 @@ from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import clean, trusted, trusted_value, without_controls
-from cuecard.template.guard import escape_text
-from cuecard.template.layout_guard import guard_layout
+from cuecard.template.guards.guard import escape_text
+from cuecard.template.guards.layout_guard import guard_layout
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """What a source supplies to its section's text, besides `content`."""

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from cuecard.config.documents.texts import SourceText
-from cuecard.template.nodes import Block, Literal, Partial, Path, Program, Statement, walk
-from cuecard.template.parser import parse
-from cuecard.template.source import Source
+from cuecard.template.syntax.nodes import Block, Literal, Partial, Path, Program, Statement, walk
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
 
 Text: TypeAlias = tuple[Source, Program]
 """A text, parsed."""

@@ -2,7 +2,7 @@
 
 from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
 from cuecard.catalogue.catalogue import Catalogue
-from cuecard.catalogue.graph import Edge, ToolGraph, tool_graph, unknown_names
+from cuecard.catalogue.graph import Edge, KnownNames, ToolGraph, tool_graph, unknown_names
 from cuecard.catalogue.search import Ranker, SearchIndex
 
 __all__ = [
@@ -10,6 +10,7 @@ __all__ = [
     "Bm25Ranker",
     "Catalogue",
     "Edge",
+    "KnownNames",
     "Ranker",
     "SearchIndex",
     "ToolGraph",

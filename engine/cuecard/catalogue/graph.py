@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from cuecard.catalogue.drawing import Arrow, draw_dot, draw_mermaid
@@ -77,23 +77,45 @@ def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:
     return re.compile(rf"(?<![\w-])(?:{longest_first})(?![\w-])" if known else r"(?!)").findall
 
 
-def unknown_names(card: ToolCard, known: Collection[str]) -> list[tuple[str, str]]:
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownNames:
+    """The names of tools, and how they start: what a word that is none of them is held against."""
+
+    names: frozenset[str]
+    starts: frozenset[str]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> KnownNames:
+        """What is looked up once for all cards."""
+        found = frozenset(names)
+        return cls(found, frozenset(start for name in found if (start := _start(name))))
+
+
+def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
     """Words in a card's instructions that look like tool names but are none: the field and the word, in reading order.
 
     A word looks like a tool name when it starts as a known one does: `cms_getPgae` beside `cms_getPage`, `getUser`
     beside `getPage`; in `before` and `next`, which name tools, also when it holds an underscore. The tool's own
     parameters are no tool names.
     """
-    if card.instructions is None:
+    told = card.instructions
+    if told is None:
         return []
-    starts = {start for name in known if (start := _start(name))}
-    ignored = {*known, *card.input_schema.get("properties", {})}
+    parameters = card.input_schema.get("properties", {})
+    fields = ("before", told.before), ("after", told.after), ("next", told.next), ("gotcha", told.gotcha)
     return [
         (field, word)
-        for field, text in asdict(card.instructions).items()
-        for word in dict.fromkeys(_WORD.findall(text))
-        if word not in ignored and (_start(word) in starts or (field in {"before", "next"} and "_" in word.strip("_")))
+        for field, text in fields
+        for word in dict.fromkeys(_compounds(text))
+        if word not in known.names
+        and word not in parameters
+        and (_start(word) in known.starts or (field in {"before", "next"} and "_" in word.strip("_")))
     ]
+
+
+def _compounds(text: str) -> Iterator[str]:
+    """The words that may be names of tools: all but those in lower case alone."""
+    return (word for word in _WORD.findall(text) if "_" in word or not word.islower())
 
 
 def _start(name: str) -> str:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import Span, TemplateError
-from cuecard.template.outline import find_seams
-from cuecard.template.parser import parse
-from cuecard.template.source import Source
-from cuecard.template.well_formed import document_problems
+from cuecard.template.markup.outline import find_seams
+from cuecard.template.markup.well_formed import document_problems
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
 
 
 def outline_document(template: SourceText) -> Document | None:

@@ -15,7 +15,7 @@ from cuecard.config.documents.validation import FileModel
 from cuecard.config.words.answers import SearchWords, SkillWords, ToolWords
 from cuecard.config.words.prompt_words import MarkWords, MemoryWords, NoticeWords, ProtocolWords
 from cuecard.template import element_names
-from cuecard.template.guard import escape_text
+from cuecard.template.guards.guard import escape_text
 
 
 class WordsSpec(FileModel):

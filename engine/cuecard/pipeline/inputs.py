@@ -13,8 +13,8 @@ from cuecard.pipeline.request import CallRequest
 from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean, refuse_controls, trust_report
-from cuecard.template.controls import has_controls, without_controls
-from cuecard.template.layout_guard import LayoutGuard, guard_layout
+from cuecard.template.guards.controls import has_controls, without_controls
+from cuecard.template.guards.layout_guard import LayoutGuard, guard_layout
 
 _TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),

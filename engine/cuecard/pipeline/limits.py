@@ -6,7 +6,7 @@ from collections.abc import Collection
 
 from cuecard.agent import Section
 from cuecard.model import CountTokens, Cut
-from cuecard.template.markup import tags
+from cuecard.template.markup.tags import tags
 
 
 def within_budget(

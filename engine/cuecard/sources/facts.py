@@ -13,7 +13,7 @@ from cuecard.sources.clock import ClockSource
 from cuecard.sources.content import Content, Given
 from cuecard.sources.joined import one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
-from cuecard.template.values import text_of
+from cuecard.template.runtime.values import text_of
 
 OWN = ("label", "value")
 """What the template of one fact reads besides the values of the call."""

@@ -11,7 +11,7 @@ from cuecard.model import Cut, Json
 from cuecard.sources.content import Content, Given
 from cuecard.sources.joined import one_line
 from cuecard.template import Escaping, Template, compile_template
-from cuecard.template.values import text_of
+from cuecard.template.runtime.values import text_of
 
 OWN = ("item",)
 """What the template of one entry reads besides the values of the call."""

@@ -10,36 +10,36 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cuecard.template.analysis import InputUse
-    from cuecard.template.backends import BACKENDS
-    from cuecard.template.controls import refuse_controls, without_controls
-    from cuecard.template.guard import Escaping, Trusted, trusted, trusted_value
-    from cuecard.template.invisible import clean, find_invisible
-    from cuecard.template.markup import element_names
-    from cuecard.template.outline import Outline, Part
-    from cuecard.template.rules import Helper
-    from cuecard.template.scope import Options
+    from cuecard.template.backends.registry import BACKENDS
+    from cuecard.template.backends.rules import Helper
+    from cuecard.template.guards.controls import refuse_controls, without_controls
+    from cuecard.template.guards.guard import Escaping, Trusted, trusted, trusted_value
+    from cuecard.template.guards.invisible import clean, find_invisible
+    from cuecard.template.guards.trust import trust_report
+    from cuecard.template.markup.outline import Outline, Part
+    from cuecard.template.markup.tags import element_names
+    from cuecard.template.runtime.scope import Options
     from cuecard.template.template import Template, compile_template
-    from cuecard.template.trust import trust_report
 
 _HOME = {
-    "BACKENDS": "backends",
-    "Escaping": "guard",
-    "Helper": "rules",
+    "BACKENDS": "backends.registry",
+    "Escaping": "guards.guard",
+    "Helper": "backends.rules",
     "InputUse": "analysis",
-    "Options": "scope",
-    "Outline": "outline",
-    "Part": "outline",
+    "Options": "runtime.scope",
+    "Outline": "markup.outline",
+    "Part": "markup.outline",
     "Template": "template",
-    "Trusted": "guard",
-    "clean": "invisible",
+    "Trusted": "guards.guard",
+    "clean": "guards.invisible",
     "compile_template": "template",
-    "element_names": "markup",
-    "find_invisible": "invisible",
-    "refuse_controls": "controls",
-    "trust_report": "trust",
-    "trusted": "guard",
-    "trusted_value": "guard",
-    "without_controls": "controls",
+    "element_names": "markup.tags",
+    "find_invisible": "guards.invisible",
+    "refuse_controls": "guards.controls",
+    "trust_report": "guards.trust",
+    "trusted": "guards.guard",
+    "trusted_value": "guards.guard",
+    "without_controls": "guards.controls",
 }
 
 __all__ = [

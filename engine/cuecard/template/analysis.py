@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from cuecard.errors import Span
-from cuecard.template.nodes import (
+from cuecard.template.syntax.nodes import (
     Block,
     Call,
     Expression,
@@ -18,7 +18,7 @@ from cuecard.template.nodes import (
     Statement,
     as_path,
 )
-from cuecard.template.source import Source
+from cuecard.template.syntax.source import Source
 
 Parsed = Mapping[str, tuple[Source, Program]]
 """Partials by name, parsed."""

@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
-from cuecard.template.backend import Backend, Code
-from cuecard.template.guard import Escaping
-from cuecard.template.markup import element_names, in_attributes
-from cuecard.template.nodes import Block, Literal, Partial, Program, Statement
-from cuecard.template.parser import parse
-from cuecard.template.python_backend import python
-from cuecard.template.rules import Helper, Rules
-from cuecard.template.runtime import MAX_OUTPUT, Runtime
-from cuecard.template.scope import Body, Data, Env, Scope
-from cuecard.template.source import Source
-from cuecard.template.whitespace import control_whitespace
+from cuecard.template.backends.backend import Backend
+from cuecard.template.backends.python_backend import python
+from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.guards.guard import Escaping
+from cuecard.template.markup.tags import element_names, in_attributes
+from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.runtime.scope import Data, Env
+from cuecard.template.syntax.nodes import Block, Program, Statement
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
+from cuecard.template.syntax.whitespace import control_whitespace
+from cuecard.template.units import Unit, callees_first, inline_names
 
 if TYPE_CHECKING:
     from cuecard.model import Json
-    from cuecard.template.outline import Outline
+    from cuecard.template.markup.outline import Outline
 
 MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
@@ -91,14 +91,20 @@ class Template:
         programs = _all([partial(_parse, each) for each in sources])
         self._source, self._program = source, programs[0]
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
-        self._known = {*partials, *_inline_names(programs)}
+        inlines, are_all = inline_names(programs)
+        self._known = {*partials, *inlines}
+        # A partial that an inline one may stand in for is looked up at each call.
+        self._lasting = frozenset(partials).difference(inlines) if are_all else frozenset[str]()
+        self._plain: set[str] = set()
         self._names = names.union(*(element_names(each.text) for each in sources))
         # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]
-        units = _all([partial(self._unit, *each) for each in zip(sources, programs, inside, strict=True)])
-        self._main = units[0]
-        self._env = Env({name: unit.call for name, unit in zip(partials, units[1:], strict=True)})
+        self._units: dict[str, Unit] = {}
+        self._main = self._compile(
+            dict(zip((None, *partials), zip(sources, programs, inside, strict=True), strict=True))
+        )
+        self._env = Env({name: self._units[name].call for name in partials})
         self.inputs: tuple[InputUse, ...] = self._inputs(self._program.body)
 
     @property
@@ -125,7 +131,7 @@ class Template:
         Raises:
             TemplateSyntaxError: with every place where it is not well-formed XML, whichever branches are taken.
         """
-        from cuecard.template.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
+        from cuecard.template.markup.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
 
         return make_outline(self.part, self._source, self._program)
 
@@ -136,7 +142,7 @@ class Template:
         program = Program([*(i for i in inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
-    def render_unit(self, unit: _Unit, values: Json, data: Mapping[str, Json] | None) -> str:
+    def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """The text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         try:
@@ -148,46 +154,44 @@ class Template:
             raise TemplateLimitError(Problem("too-much-output", message, "print less of the values", self.name))
         return text
 
+    def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:
+        """Compile all; the one without a name is the template. Their problems come in the order of the texts."""
+        order = callees_first({name: program for name, (_, program, _) in texts.items() if name is not None})
+        units: dict[str | None, Unit] = {}
+        failed: dict[str | None, TemplateError] = {}
+        for name in (*order, None):
+            try:
+                unit = units[name] = self._unit(*texts[name])
+            except TemplateError as error:
+                failed[name] = error
+            else:
+                if name is not None:
+                    self._units[name] = unit
+                    self._plain |= {name} & self._lasting if unit.context_only else set()
+        if failed:
+            raise _joined(failed[name] for name in texts if name in failed)
+        return units[None]
+
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
         return inputs_of(body, self._source, self._helpers, self._parsed)
 
-    def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> _Unit:
+    def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> Unit:
         strict, assume_objects, escaping = self._options
-        rules = Rules(strict, assume_objects, self._helpers, self._known, attributes)
+        rules = Rules(strict, assume_objects, self._helpers, self._known, attributes, frozenset(self._plain))
         code = self._backend(program, source, rules)
-        return _Unit(code, Runtime(source, code.places, escaping, self._names, strict))
+        return Unit(code, Runtime(source, code.places, escaping, self._names, strict, self._units))
 
 
 class Part:
     """A slice of a template that renders on its own; `inputs` is what it reads."""
 
-    def __init__(self, template: Template, unit: _Unit, inputs: tuple[InputUse, ...]) -> None:
+    def __init__(self, template: Template, unit: Unit, inputs: tuple[InputUse, ...]) -> None:
         """Use `Template.part`."""
         self._template, self._unit, self.inputs = template, unit, inputs
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
         """The text of this slice; see `Template.render`."""
         return self._template.render_unit(self._unit, values, data)
-
-
-class _Unit:
-    """The code of one text: `body` runs it. It is compiled when it is first called, whichever thread comes first."""
-
-    def __init__(self, code: Code, runtime: Runtime) -> None:
-        self._lock = threading.Lock()
-        self._loaded: Body | None = None
-        self._code, self._runtime = code, runtime
-        self.body: Body = self._first
-
-    def _first(self, context: Json, data: Data, scope: Scope, params: Any, env: Env) -> str:
-        with self._lock:
-            if self._loaded is None:
-                self._loaded = self.body = self._code.load(self._runtime)
-        return self._loaded(context, data, scope, params, env)
-
-    def call(self, context: Json, data: Data, env: Env) -> str:
-        """The text as a partial."""
-        return self.body(context, data, (context, None), None, env)
 
 
 def _all(work: Iterable[Callable[[], T]]) -> list[T]:
@@ -200,9 +204,14 @@ def _all(work: Iterable[Callable[[], T]]) -> list[T]:
         except TemplateError as error:
             errors.append(error)
     if errors:
-        limits = all(isinstance(error, TemplateLimitError) for error in errors)
-        raise (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+        raise _joined(errors)
     return results
+
+
+def _joined(errors: Iterable[TemplateError]) -> TemplateError:
+    errors = list(errors)
+    limits = all(isinstance(error, TemplateLimitError) for error in errors)
+    return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
 
 
 def _recursion(name: str) -> TemplateLimitError:
@@ -217,21 +226,6 @@ def _parse(source: Source) -> Program:
     program = parse(source)
     control_whitespace(program, source.text)
     return program
-
-
-def _inline_names(programs: Iterable[Program]) -> set[str]:
-    """The names of all inline partials whose names are written out."""
-    names: set[str] = set()
-    stack: list[Program] = list(programs)
-    while stack:
-        for node in stack.pop().body:
-            if isinstance(node, Block | Partial):
-                inverse = node.inverse if isinstance(node, Block) else None
-                stack += [branch for branch in (node.program, inverse) if branch]
-            if isinstance(node, Block) and node.decorator and node.call.params:
-                name = node.call.params[0]
-                names |= {str(name.value)} if isinstance(name, Literal) else set()
-    return names
 
 
 __all__ = ["MAX_TEMPLATE", "Part", "Template", "compile_template", "python"]

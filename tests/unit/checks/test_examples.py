@@ -29,7 +29,7 @@ from cuecard.outside.revision import read_revision
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
-from cuecard.template.pybars_backend import pybars3
+from cuecard.template.backends.pybars_backend import pybars3
 from unit.checks.examples import Example, examples
 
 PATIENCE = 10

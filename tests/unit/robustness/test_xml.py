@@ -45,7 +45,7 @@ WATCHED = """\
 import sys
 from lxml import etree
 from cuecard import TemplateError, compile_template
-import cuecard.template.outline
+import cuecard.template.markup.outline
 
 opened = []
 sys.addaudithook(lambda event, arguments: opened.append((event, arguments)) if watched(event) else None)
@@ -77,7 +77,7 @@ def test_row_23_the_parser_itself_opens_nothing_even_for_a_doctype(tmp_path: Pat
     """Behind the refusal there is a second wall: lxml reads files in C, where no hook of Python sees it."""
     from lxml import etree  # noqa: PLC0415 - no other row needs it
 
-    from cuecard.template.xml import xml_parser  # noqa: PLC0415 - the same
+    from cuecard.template.markup.xml import xml_parser  # noqa: PLC0415 - the same
 
     canary = tmp_path / "canary"
     canary.write_text("s3cret", encoding="utf-8")

@@ -10,9 +10,9 @@ import pytest
 
 from cuecard.errors import InputError
 from cuecard.model import Json
-from cuecard.template.guard import Escaping, Trusted, escape_text, trusted
-from cuecard.template.html import escape_html
-from cuecard.template.invisible import MAX_DEPTH, clean, find_invisible
+from cuecard.template import compile_template
+from cuecard.template.guards.guard import Escaping, Trusted, escape_text, trusted
+from cuecard.template.guards.invisible import MAX_DEPTH, clean, find_invisible
 
 NAMES = ("working-memory", "entity", "system", "task")
 
@@ -177,8 +177,10 @@ def test_names_match_in_any_case_and_composition() -> None:
 
 
 def test_html_escapes_what_handlebars_js_escapes_and_nothing_else() -> None:
-    assert escape_html("&<>\"'`=") == "&amp;&lt;&gt;&quot;&#x27;&#x60;&#x3D;"
-    assert escape_html("a/b {c} ‹é› \n") == "a/b {c} ‹é› \n"
+    template = compile_template("{{x}}", escaping="handlebars")
+
+    assert template.render({"x": "&<>\"'`="}) == "&amp;&lt;&gt;&quot;&#x27;&#x60;&#x3D;"
+    assert template.render({"x": "a/b {c} ‹é› \n"}) == "a/b {c} ‹é› \n"
 
 
 @named(HOSTILE)

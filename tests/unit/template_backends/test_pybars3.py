@@ -13,7 +13,7 @@ import pytest
 from cuecard.errors import CuecardError, TemplateLimitError, TemplateRenderError, TemplateSyntaxError
 from cuecard.model import Json
 from cuecard.template import Options, compile_template
-from cuecard.template.pybars_backend import pybars3
+from cuecard.template.backends.pybars_backend import pybars3
 
 REFUSED = {
     "{{#each xs as |x|}}{{x}}{{/each}}": "block parameters",
@@ -117,7 +117,7 @@ def test_a_missing_package_is_told_with_the_extra_that_installs_it(monkeypatch: 
 def test_it_is_loaded_at_the_first_render_and_not_before() -> None:
     program = (
         "import sys\nfrom cuecard.template import compile_template\n"
-        "from cuecard.template.pybars_backend import pybars3\n"
+        "from cuecard.template.backends.pybars_backend import pybars3\n"
         "template = compile_template('{{a}}', backend=pybars3); before = 'pybars' in sys.modules\n"
         "print(template.render({'a': 1}), before, 'pybars' in sys.modules)"
     )

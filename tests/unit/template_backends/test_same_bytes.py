@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from cuecard.errors import CuecardError
 from cuecard.model import Json
 from cuecard.template import Escaping, Helper, Options, compile_template, trusted
-from cuecard.template.pybars_backend import pybars3
+from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.template import python
 
 PARTIALS = {"line": "{{name}}\n  {{.}}\n{{#if more}}{{> line more}}{{/if}}", "empty": ""}

@@ -13,8 +13,8 @@ from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import CuecardError, SpecError
 from cuecard.outside.folder import read_agent
 from cuecard.template import Part, Template, compile_template, trusted
-from cuecard.template.backend import Backend
-from cuecard.template.pybars_backend import pybars3
+from cuecard.template.backends.backend import Backend
+from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.template import python
 
 ROOT = Path(__file__).parents[3]

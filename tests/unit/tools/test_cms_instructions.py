@@ -6,7 +6,7 @@ from statistics import mean
 
 import pytest
 
-from cuecard.catalogue import Catalogue, tool_graph, unknown_names
+from cuecard.catalogue import Catalogue, KnownNames, tool_graph, unknown_names
 from cuecard.model import ToolCard
 from cuecard.outside.content import content_root
 from cuecard.outside.tokens import bundled_counter
@@ -50,7 +50,8 @@ def test_every_tool_can_be_searched_and_listed(cms: Catalogue) -> None:
 
 
 def test_the_instructions_name_no_tool_that_does_not_exist(cms: Catalogue) -> None:
-    assert [(name, unknown) for name, card in cms.items() for unknown in unknown_names(card, cms)] == []
+    known = KnownNames.of(cms)
+    assert [(name, unknown) for name, card in cms.items() for unknown in unknown_names(card, known)] == []
 
 
 def test_every_tool_but_the_last_has_a_place_in_the_graph(cms: Catalogue) -> None:

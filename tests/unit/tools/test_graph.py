@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.catalogue import Edge, tool_graph, unknown_names
+from cuecard.catalogue import Edge, KnownNames, tool_graph, unknown_names
 from cuecard.model import ToolCard, ToolInstructions
 
 
@@ -89,11 +89,11 @@ KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
     ],
 )
 def test_words_shaped_like_the_known_names_are_reported(text: str, expected: list[str]) -> None:
-    assert [word for _, word in unknown_names(card("x", text), KNOWN)] == expected
+    assert [word for _, word in unknown_names(card("x", text), KnownNames.of(KNOWN))] == expected
 
 
 def test_unknown_names_are_reported_in_every_field() -> None:
-    found = unknown_names(card("x", "cms_a", "cms_c", after="cms_b", gotcha="cms_d"), KNOWN)
+    found = unknown_names(card("x", "cms_a", "cms_c", after="cms_b", gotcha="cms_d"), KnownNames.of(KNOWN))
 
     assert found == [("before", "cms_a"), ("after", "cms_b"), ("next", "cms_c"), ("gotcha", "cms_d")]
 
@@ -103,5 +103,5 @@ def test_the_tools_own_parameters_are_no_unknown_names() -> None:
         "x", input_schema={"properties": {"cms_key": {}}}, instructions=ToolInstructions("cms_key", "", "", "")
     )
 
-    assert unknown_names(tool, KNOWN) == []
-    assert unknown_names(ToolCard("x"), KNOWN) == []
+    assert unknown_names(tool, KnownNames.of(KNOWN)) == []
+    assert unknown_names(ToolCard("x"), KnownNames.of(KNOWN)) == []

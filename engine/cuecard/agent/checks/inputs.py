@@ -38,7 +38,7 @@ def check_inputs(document: Document, spec: AgentFile, uses: Sequence[Use]) -> It
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
     problem = use.problem("undeclared-input", f"`{use.name}` is not an input", did_you_mean(use.name, declared))
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
-    return replace(problem, hint=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
+    return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
 
 
 def _declaration(document: Document, name: str, used: Collection[str]) -> Iterator[Problem]:

@@ -28,6 +28,8 @@ def refuse_invisible(source: SourceText) -> list[Problem]:
 
 def refuse_escaped(document: Document) -> list[Problem]:
     """The same for characters that YAML makes of escapes in double quotes."""
+    if not any("\\" in each.text for each in (document, *document.origins.values())):
+        return []
     return [
         document.problem(
             path,

@@ -8,8 +8,8 @@ from cuecard.agent.assembly import Compiled
 from cuecard.agent.trees import Trees
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
-from cuecard.template.nodes import Block, Path, Statement, walk
-from cuecard.template.source import Source
+from cuecard.template.syntax.nodes import Block, Path, Statement, walk
+from cuecard.template.syntax.source import Source
 
 
 def check_mappings(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cuecard.agent.trees import Text, Trees, called, inline_names, reachable
 from cuecard.config.documents.texts import SourceText
 from cuecard.errors import Problem
-from cuecard.template.nodes import Block, Partial, Statement, branches, walk
+from cuecard.template.syntax.nodes import Block, Partial, Statement, branches, walk
 
 
 def check_partials(texts: Sequence[Text], partials: Trees, files: Sequence[SourceText]) -> Iterator[Problem]:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document
-from cuecard.errors import Problem, did_you_mean
+from cuecard.errors import DidYouMean, Problem
 
 
-def check_tools(document: Document, spec: AgentFile, known: Collection[str], *, discovers: bool) -> Iterator[Problem]:
+def check_tools(document: Document, spec: AgentFile, known: frozenset[str], *, discovers: bool) -> Iterator[Problem]:
     """Core tools without instructions, and a search tool that the agent could never call.
 
     An agent whose tools all go without instructions has nothing to discover (`discovers`), and needs no search tool.
@@ -19,7 +19,7 @@ def check_tools(document: Document, spec: AgentFile, known: Collection[str], *, 
     for index, name in enumerate(spec.tools.core):
         if name not in known:
             message = f"`{name}` has no tool instructions"
-            yield document.problem(("tools", "core", index), "unknown-tool", message, did_you_mean(name, known))
+            yield document.problem(("tools", "core", index), "unknown-tool", message, DidYouMean(name, known))
     search = spec.tools.search.tool
     if discovers and search not in spec.tools.core:
         message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"

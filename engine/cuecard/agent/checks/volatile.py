@@ -11,8 +11,8 @@ from collections.abc import Iterator, Sequence
 from cuecard.agent.assembly import Compiled
 from cuecard.agent.trees import Trees, reachable
 from cuecard.errors import Problem
-from cuecard.template.markup import blanked, mustache_spans
-from cuecard.template.source import Source
+from cuecard.template.markup.tags import blanked, mustache_spans
+from cuecard.template.syntax.source import Source
 
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}"
 _LOOKS = {

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
-from cuecard.template.layout_guard import LayoutGuard, guard_layout
+from cuecard.template.guards.layout_guard import LayoutGuard, guard_layout
 
 
 def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None) -> Iterator[Problem]:

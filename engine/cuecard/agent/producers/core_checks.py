@@ -14,9 +14,9 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import Problem
 from cuecard.template import Part
-from cuecard.template.nodes import Mustache
-from cuecard.template.placeholders import placeholders_in_tags
-from cuecard.template.source import Source
+from cuecard.template.markup.placeholders import placeholders_in_tags
+from cuecard.template.syntax.nodes import Mustache
+from cuecard.template.syntax.source import Source
 
 
 def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from cuecard.agent.section import Render
 from cuecard.model import Json
 from cuecard.template import element_names
-from cuecard.template.markup import FILLER, blanked, mustache_spans, skipped, tags
-from cuecard.template.nodes import Block, Comment, Content, Program, Statement, branches
-from cuecard.template.source import Source
-from cuecard.template.xml import xml_problems
+from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, skipped, tags
+from cuecard.template.markup.xml import xml_problems
+from cuecard.template.syntax.nodes import Block, Comment, Content, Program, Statement, branches
+from cuecard.template.syntax.source import Source
 
 
 def is_element(source: Source, program: Program, name: str) -> bool:

@@ -10,7 +10,7 @@ from cuecard.agent.selections import Written, check_groups
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, SpecError, TemplateError
-from cuecard.template.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
 
 class SectionList:

@@ -17,8 +17,8 @@ from cuecard.config.documents.yaml_text import problem_at
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.template import BACKENDS, Escaping, InputUse, Template, compile_template
-from cuecard.template.nodes import Program
-from cuecard.template.source import Source
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
 
 
 @dataclass(frozen=True, slots=True)

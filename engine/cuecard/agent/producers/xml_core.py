@@ -30,8 +30,8 @@ from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.template import BACKENDS, Part, compile_template
-from cuecard.template.source import Source
-from cuecard.template.well_formed import fragment_problems
+from cuecard.template.markup.well_formed import fragment_problems
+from cuecard.template.syntax.source import Source
 
 Escaping: TypeAlias = Literal["text", "names"]
 

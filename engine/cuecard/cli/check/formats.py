@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import Literal, TypeAlias
 
 from cuecard.errors import Problem
@@ -17,7 +16,7 @@ def print_report(problems: Sequence[Problem], facts: str, form: Format) -> None:
     """Print problems, and what was checked: pictures go to stderr, all else to stdout."""
     errors = sum(problem.severity == "error" for problem in problems)
     if form == "json":
-        found = [asdict(problem) for problem in problems]
+        found = [problem.to_json() for problem in problems]
         print(json.dumps({"ok": not errors, "problems": found}, indent=2, ensure_ascii=False))
         return
     if form == "github":

@@ -117,6 +117,6 @@ def _renamer(folder: str, shown: str) -> Callable[[Problem], Problem]:
 
     def renamed(problem: Problem) -> Problem:
         chain = tuple(rename(link) for link in problem.chain)
-        return replace(problem, name=rename(problem.name), hint=rename(problem.hint), chain=chain)
+        return replace(problem, name=rename(problem.name), advice=rename(problem.hint), chain=chain)
 
     return renamed

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Iterator, Sequence
 
 from cuecard.config.values.placeholders import PLACEHOLDER
-from cuecard.template.markup import FILLER, Tag, blanked, skipped, tags
+from cuecard.template.markup.tags import FILLER, Tag, blanked, skipped, tags
 
 _BEGINNING = re.compile(r"</?(?:[^\W\d]|:)[^\s<>]*")
 _IN_QUOTES = re.compile(r"=\s*(?:\"[^\"]*|'[^']*)\Z")

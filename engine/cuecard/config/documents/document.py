@@ -1,0 +1,89 @@
+"""A document: plain values, and the place of every key and value."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from cuecard.errors import DidYouMean, Problem, Span
+from cuecard.model import Json
+
+Path = tuple[str | int, ...]
+"""Where a value stands in a document: mapping keys and sequence positions from the root."""
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """A YAML text, read: `value` plus the span of each key and of each value, by path.
+
+    `origins` is filled where several files were laid over each other: the document that wrote the value at a path.
+    """
+
+    name: str
+    text: str
+    value: dict[str, Json]
+    keys: dict[Path, Span] = field(default_factory=dict)
+    values: dict[Path, Span] = field(default_factory=dict)
+    warnings: tuple[Problem, ...] = ()
+    origins: dict[Path, Document] = field(default_factory=dict)
+
+    def at(self, path: Path) -> Json:
+        """The value at a path."""
+        value: Json = self.value
+        for part in path:
+            value = value[part]
+        return value
+
+    def dotted(self, path: Path) -> str:
+        """A path in words; items by their `id` where several files lie over each other, of which none counts so."""
+        words: list[str] = []
+        value: Json = self.value
+        for part in path:
+            value = value[part]
+            named = value.get("id") if self.origins and isinstance(part, int) and isinstance(value, dict) else None
+            words.append(named if named and isinstance(named, str) else str(part))
+        return ".".join(words)
+
+    def origin(self, path: Path) -> Document:
+        """The document that wrote the value at a path, or the nearest parent of it that is written."""
+        for end in range(len(path), -1, -1):
+            if path[:end] in self.origins:
+                return self.origins[path[:end]]
+        return self
+
+    def span(self, path: Path, *, key: bool = False) -> Span:
+        """The place of a value (or of its key); of the nearest parent where the path itself is not written."""
+        wanted = self.keys if key else self.values
+        for end in range(len(path), -1, -1):
+            for table in (wanted, self.keys, self.values):
+                if path[:end] in table:
+                    return table[path[:end]]
+        return Span(1, 1)
+
+    def is_scalar(self, path: Path) -> bool:
+        """Whether the value at a path is written as one word or text, not as a list or mapping."""
+        value = self.at(path)
+        return not isinstance(value, (dict, list)) and value is not None
+
+    def problem(
+        self, path: Path, code: str, message: str, hint: str | DidYouMean = "", *, key: bool = False, **more: Any
+    ) -> Problem:
+        """A problem at a path of this document."""
+        origin = self.origin(path)
+        return problem_at(origin.name, origin.text, self.span(path, key=key), code, message, hint, **more)
+
+
+def problem_at(
+    name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean = "", **more: Any
+) -> Problem:
+    """A problem at a place of a text, with its line."""
+    lines = _lines(text)
+    source = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
+    return Problem(code, message, hint, name, span, source, **more)
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    """A file may have thousands of problems."""
+    return text.splitlines()

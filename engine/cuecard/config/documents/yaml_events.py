@@ -1,0 +1,79 @@
+"""YAML text to events, and scalars to values; the only module that knows ruamel.yaml.
+
+Two readers: the pure one, whose word holds, and libyaml in C, many times faster, where it is installed. An event has a
+class whose name says its kind, marks of its start and end, and, if it is a scalar, a value and a style.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+Event = Any
+
+_READ_OTHERWISE = (
+    re.compile("[\\t\\x85\\u2028\\u2029\\ufeff]"),  # other ideas of what a blank, a line break and a column are
+    re.compile(r"\r(?!\n)"),
+    re.compile(r"[|>][-+0-9]* *(?:#|\r?\n(?:\r?\n)* +\r?\n)"),  # a block that begins with a comment or with blanks
+    re.compile(r"[\"'] *:[^ \r\n]"),  # `["a":b]`
+    re.compile(r"\n\.\.\."),
+)
+"""What both readers take, and not for the same. A search takes linear time: where it fails, the next one begins."""
+
+
+def pure_events(text: str) -> Iterator[Event]:
+    """The events of ruamel.yaml; fails with whatever it raises."""
+    events: Iterator[Event] = _yaml().parse(text)
+    return events
+
+
+def quick_events(text: str) -> Iterator[Event]:
+    """The events of libyaml; fails where it is not installed, and for a text that it might read otherwise."""
+    from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere, and `cuecard --help` reads no YAML
+    from ruamel.yaml.error import StringMark  # noqa: PLC0415 - the same
+
+    if any(pattern.search(text) for pattern in _READ_OTHERWISE):
+        raise ValueError("libyaml might read it otherwise")
+    parser, last_line = CParser(text), text.count("\n")
+    end = StringMark("", len(text), last_line, len(text) - 1 - text.rfind("\n"), None, 0)
+    while parser.check_event():
+        event = parser.get_event()
+        if event.end_mark.line > last_line:
+            event.end_mark = end  # libyaml ends the last line where nobody did
+        yield event
+
+
+class Scalars:
+    """What unquoted words mean in YAML 1.2."""
+
+    def __init__(self) -> None:
+        """Nothing is made until a word may be more than a text."""
+        from ruamel.yaml.resolver import Resolver  # noqa: PLC0415 - `cuecard --help` reads no YAML
+
+        self._rules = Resolver.yaml_implicit_resolvers
+        self._constructor: Any = None
+
+    def value(self, event: Event) -> Any:
+        """The value of a scalar; dates stay texts. Fails with whatever int() and float() raise."""
+        text = event.value
+        tag = self._tag(text) if event.implicit[0] else None
+        return text if tag is None or tag.endswith(":timestamp") else self._made(tag, text)
+
+    def _tag(self, text: str) -> str | None:
+        for tag, pattern in self._rules.get(text[:1], ()):
+            if pattern.match(text):
+                return str(tag)
+        return None
+
+    def _made(self, tag: str, text: str) -> Any:
+        from ruamel.yaml.nodes import ScalarNode  # noqa: PLC0415 - `cuecard --help` reads no YAML
+
+        self._constructor = self._constructor or _yaml().constructor
+        return self._constructor.construct_object(ScalarNode(tag, text), deep=True)
+
+
+def _yaml() -> Any:
+    from ruamel.yaml import YAML  # noqa: PLC0415 - `cuecard --help` reads no YAML
+
+    return YAML(typ="safe", pure=True)

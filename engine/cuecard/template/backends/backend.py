@@ -1,0 +1,29 @@
+"""The seam between what a template says and what makes it run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.template.backends.rules import Rules
+from cuecard.template.runtime.runtime import Runtime
+from cuecard.template.runtime.scope import Body
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Code:
+    """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render.
+
+    `context_only`: what it prints depends on nothing but its context.
+    """
+
+    places: list[tuple[int, int]]
+    load: Callable[[Runtime], Body]
+    context_only: bool = False
+
+
+Backend: TypeAlias = Callable[[Program, Source, Rules], Code]
+"""Checks the parsed program of a template, a part or a partial, and says how it is compiled."""

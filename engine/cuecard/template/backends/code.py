@@ -1,0 +1,131 @@
+"""Python code while it is written: the lines of one function, and where in the template its writer stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+
+_RUN = 200
+"""How many pieces of text one line appends."""
+
+SURROUNDINGS = ("d", "s", "b", "k")
+"""What a function is given beside its context: `@data`, scope, block parameters, environment."""
+
+BOXED = "(N if c is None else c)"
+"""The context where null is an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """Part of a function, written apart: lines, and pieces of text after them."""
+
+    lines: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Function:
+    """A function `(c, d, s, b, k)`: context, `@data`, scope, block parameters, environment. It returns a text.
+
+    Pieces of text and values wait until a block follows, so that a run of them costs one operation.
+
+    Attributes:
+        uses: the variables that it reads: of what it is given all but the context, and `f`, whether that is a mapping.
+    """
+
+    lines: list[str] = field(default_factory=list)
+    pieces: list[str] = field(default_factory=list)
+    indent: int = 1
+    temporaries: int = 0
+    uses: set[str] = field(default_factory=set)
+
+    def use(self, *names: str) -> None:
+        """Note that these variables are read."""
+        self.uses.update(names)
+
+    def takes(self) -> set[str]:
+        """Which of its surroundings it must be given."""
+        return self.uses.intersection(SURROUNDINGS)
+
+    def put(self, piece: str) -> None:
+        """Print the value of an expression, which must be text."""
+        self.pieces.append(piece)
+        if len(self.pieces) == _RUN:
+            self.flush()
+
+    def add(self, line: str) -> None:
+        """Write a statement."""
+        self.flush()
+        self.lines.append("    " * self.indent + line)
+
+    def flush(self) -> None:
+        """Write what waits."""
+        if self.pieces:
+            self.lines.append(f"{'    ' * self.indent}o += ({', '.join(self.pieces)},)")
+            self.pieces = []
+
+    def apart(self, write: Callable[[], None]) -> Branch:
+        """What is written by `write`, kept apart."""
+        before, self.lines, self.pieces = (self.lines, self.pieces), [], []
+        self.indent += 1
+        write()
+        self.indent -= 1
+        (self.lines, self.pieces), written = before, Branch(self.lines, self.pieces)
+        return written
+
+    def choose(self, test: str, then: Branch, other: Branch) -> None:
+        """Print one branch or the other: in one expression if both are just runs of pieces."""
+        if not then.lines and not other.lines:
+            self.put(f"({joined(then.pieces)} if {test} else {joined(other.pieces)})")
+            return
+        for head, branch in ((f"if {test}:", then), ("else:", other)):
+            self.add(head)
+            self.lines += branch.lines
+            self.indent += 1
+            self.pieces = branch.pieces if branch.lines or branch.pieces else ["''"]
+            self.flush()
+            self.indent -= 1
+
+    def temporary(self) -> str:
+        """A new variable."""
+        self.temporaries += 1
+        return f"v{self.temporaries}"
+
+    def written(self, name: str, first: Iterable[str] = ()) -> list[str]:
+        """The lines of the function under this name, beginning with those in `first`."""
+        head = [
+            f"def {name}(c, d=None, s=None, b=None, k=None):",
+            *first,
+            *(["    f = type(c) is dict"] if "f" in self.uses else []),
+        ]
+        if not self.lines:
+            return [*head, f"    return {joined(self.pieces)}"]
+        self.flush()
+        return [*head, "    o = []", *self.lines, "    return ''.join(o)"]
+
+
+@dataclass(frozen=True, slots=True)
+class At:
+    """Where a writer stands: in which function, and which block parameters are in reach, from the inside out.
+
+    `boxed`: inside a block helper that keeps its context, null is an object (Handlebars.js nullContext).
+    """
+
+    function: Function
+    params: tuple[tuple[str, ...], ...] = ()
+    boxed: bool = False
+
+    def inside(self) -> At:
+        """In a branch that is written into the same function."""
+        return replace(self, boxed=True)
+
+    def context(self) -> str:
+        """The code of the context itself."""
+        return BOXED if self.boxed else "c"
+
+
+def joined(pieces: list[str]) -> str:
+    """The code of a text of pieces."""
+    if len(pieces) == 1 and pieces[0].startswith(("'", '"')):
+        return pieces[0]  # a literal; a value on its own must go through `join`, which makes trusted text plain
+    return f"''.join(({', '.join(pieces)},))" if pieces else "''"

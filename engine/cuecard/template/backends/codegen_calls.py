@@ -1,0 +1,90 @@
+"""Calls to Python expressions. The middle part of the code generator."""
+
+from __future__ import annotations
+
+from cuecard.errors import did_you_mean
+from cuecard.template.backends.code import At
+from cuecard.template.backends.codegen_paths import PathWriter
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
+from cuecard.template.syntax.nodes import Call, Expression, Literal, Path, as_path
+
+
+class CallWriter(PathWriter):
+    """Writes expressions."""
+
+    def invoke(self, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
+        """The value of a head with its arguments: a helper's result, or what the path leads to."""
+        head = as_path(call.head)
+        name = self.helper_name(head, at)
+        if name in self.rules.helpers and name not in HOOKS:
+            return self.call_helper(name, call, at, branches)
+        if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
+            return self.call_built_in(name, call, at)
+        named = head.is_simple and self.bound(head, at)
+        if not named and (call.has_arguments or call.nested):
+            return self.missing_helper(head, call, at, branches)
+        value = self.path(head, at, strict=True)
+        if name and "helperMissing" in self.rules.helpers and not self.rules.strict:
+            missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
+            return f"(v if (v := {value}) is not None else {missing})"
+        return value
+
+    def helper_name(self, head: Path, at: At) -> str:
+        """The name of the helper that a head would call if there is one; empty if it can be none."""
+        return head.parts[0] if head.is_simple and not head.data and not self.bound(head, at) else ""
+
+    def call_helper(self, name: str, call: Call, at: At, branches: tuple[str, ...] = (), *, shown: str = "") -> str:
+        """The result of a helper that was supplied."""
+        arguments = "".join(f"{self.value(param, at)}, " for param in call.params)
+        wants, options = wants_options(self.rules.helpers[name]), self.options(call, at, branches, shown)
+        return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
+
+    def call_built_in(self, name: str, call: Call, at: At) -> str:
+        """The result of `lookup` and `log`; the others are blocks, or no helpers at all."""
+        values = [self.value(param, at) for param in (*call.params, *(value for _, value in call.hash))]
+        if name == "log":
+            return f"log({', '.join(values)})"
+        if name == "lookup":
+            if len(call.params) == 2:
+                return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
+            hint = "write `lookup value key`"
+            mistake = self.report(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
+            # Handlebars.js looks at the key only if there is something to look into.
+            return f"(v if nothing(v := {values[0]}) else {mistake})" if call.params else mistake
+        if name in BLOCKS:
+            hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
+            return self.report(call, "not-a-block", f"`{name}` is a block", hint)
+        hint = "Handlebars calls it where a helper is missing"
+        return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
+
+    def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...]) -> str:
+        """A call of a helper that nobody supplied: an error; without parameters only if the name is a value."""
+        if not self.rules.strict and "helperMissing" in self.rules.helpers:
+            missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
+        elif call.params or self.rules.strict:
+            hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
+            return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+        else:
+            missing = "None"
+        return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"
+
+    def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
+        """The `Options` of a call."""
+        at.function.use("d")
+        name = shown or as_path(call.head).original
+        return f"Options({', '.join([repr(name), self.pairs(call, at), at.inside().context(), 'd', *branches])})"
+
+    def pairs(self, call: Call, at: At) -> str:
+        """The hash, as Handlebars.js builds it: last pair first, and without a written `undefined`."""
+        pairs = ((key, value) for key, value in reversed(call.hash) if not _is_undefined(value))
+        return "{" + ", ".join(f"{key!r}: {self.value(value, at)}" for key, value in pairs) + "}"
+
+    def value(self, node: Expression, at: At) -> str:
+        """The value of a parameter."""
+        if isinstance(node, Literal):
+            return self.literal(node)
+        return self.invoke(node, at) if isinstance(node, Call) else self.path(node, at)
+
+
+def _is_undefined(node: Expression) -> bool:
+    return isinstance(node, Literal) and node.value is None and node.original == "undefined"

@@ -1,0 +1,75 @@
+"""The backend of our own: a checked program becomes Python, and Python compiles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cuecard.template.backends.backend import Code
+from cuecard.template.backends.codegen import generate
+from cuecard.template.backends.rules import Rules
+from cuecard.template.runtime.runtime import Runtime, extended, found_in, indented, log
+from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
+from cuecard.template.runtime.values import is_nothing, lookup
+from cuecard.template.syntax.nodes import Program
+from cuecard.template.syntax.source import Source
+
+
+def python(program: Program, source: Source, rules: Rules) -> Code:
+    """Generate the code of a program; it is compiled when it is loaded.
+
+    Raises:
+        TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
+    """
+    generated = generate(program, source, rules)
+
+    def load(runtime: Runtime) -> Body:
+        included = {variable: runtime.include(*called) for variable, called in generated.included.items()}
+        constants = {**generated.constants, **included}
+        body: Body = execute(source.name, generated.source, constants, runtime)[generated.entry]
+        return body
+
+    return Code(generated.places, load, generated.context_only)
+
+
+def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:
+    """The functions of generated code, by name. Nothing is reachable from them but the names below."""
+    namespace: dict[str, Any] = {
+        "__builtins__": {"dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
+        "A": runtime.attribute,
+        "D": found_in,
+        "E": runtime.html,
+        "Env": Env,
+        "Fn": Fn,
+        "L": lookup,
+        "M": runtime.assume,
+        "N": NULL_CONTEXT,
+        "Options": Options,
+        "P": runtime.param,
+        "S": runtime.strict,
+        "T": runtime.bare,
+        "are_clean": runtime.are_clean,
+        "call": runtime.call,
+        "each": runtime.each,
+        "fail": runtime.fail,
+        "extended": extended,
+        "falsy": runtime.falsy,
+        "log": log,
+        "lookup": runtime.lookup,
+        "loop": runtime.loop,
+        "frame": frame,
+        "indented": indented,
+        "nothing": is_nothing,
+        "outer": outer,
+        "partial": runtime.partial,
+        "push": push,
+        "section": runtime.section,
+        "text": runtime.text,
+        "uncalled": runtime.uncalled,
+        "up": up,
+        "within": runtime.within,
+        **constants,
+    }
+    code = compile(source, f"<template {name!r}>", "exec", dont_inherit=True)
+    exec(code, namespace)  # noqa: S102 - our own code: text of a template is in it only as literals
+    return namespace

@@ -1,0 +1,76 @@
+"""Characters that no value may hold: what the control codes of a terminal, a store or a parser would act on."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from cuecard.errors import Problem, visible
+from cuecard.template.guards.invisible import MAX_DEPTH
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+_CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
+"""NUL and the C0 controls but for tab and line ends; halves of surrogate pairs, which no encoding can write."""
+
+_SHOWN = 200
+"""How many characters of a path an error shows."""
+
+_Path = tuple[str | int, ...]
+
+
+def refuse_controls(value: Json, name: str) -> list[Problem]:
+    """One `control-character` problem for each text, keys included, that holds a control character.
+
+    PostgreSQL stores neither NUL nor a lone surrogate, UTF-8 cannot write the latter, and a terminal obeys ESC. What is
+    merely invisible is no error: `clean` removes it.
+
+    Args:
+        value: JSON. What is not, or nests too deep, is passed over: `clean` refuses it. A list or object that stands in
+            it twice is told of once.
+        name: what problems call the value, such as `turn.inputs`.
+    """
+    return [
+        _problem(text, found, f"{name}{_shown(path)}")
+        for path, text in _texts(value)
+        if (found := _CONTROL.search(text)) is not None
+    ]
+
+
+def has_controls(text: str) -> bool:
+    """Whether `refuse_controls` would refuse the text."""
+    return _CONTROL.search(text) is not None
+
+
+def without_controls(text: str) -> str:
+    """The text without what `refuse_controls` would refuse it for."""
+    return _CONTROL.sub("", text)
+
+
+def _texts(value: Json) -> Iterator[tuple[_Path, str]]:
+    stack: list[tuple[Json, _Path]] = [(value, ())]
+    seen: set[int] = set()
+    while stack:
+        item, path = stack.pop()
+        if isinstance(item, str):
+            yield path, item
+        elif isinstance(item, (Mapping, list, tuple)) and len(path) < MAX_DEPTH and id(item) not in seen:
+            seen.add(id(item))
+            if isinstance(item, Mapping):
+                yield from (((*path, key), key) for key in item if isinstance(key, str))
+            pairs = item.items() if isinstance(item, Mapping) else enumerate(item)
+            stack += reversed([(each, (*path, step)) for step, each in pairs])
+
+
+def _problem(text: str, found: re.Match[str], name: str) -> Problem:
+    more = len(_CONTROL.findall(text)) - 1
+    others = f" (and {more:,} more)" if more else ""
+    message = f"a value may not hold U+{ord(found[0]):04X} at character {found.start() + 1:,}{others}"
+    hint = "remove it; of control characters, only tab, line feed and carriage return are text"
+    return Problem("control-character", message, hint, visible(name)[:_SHOWN])
+
+
+def _shown(path: _Path) -> str:
+    return "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in path)

@@ -1,0 +1,72 @@
+"""The shape of a core template, checked against a RELAX NG schema."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from cuecard.errors import Problem
+from cuecard.template.markup.tags import FILLER, blanked, in_attributes, mustache_spans
+from cuecard.template.markup.well_formed import other_branches
+from cuecard.template.markup.xml import described, xml_parser
+from cuecard.template.syntax.nodes import Mustache, Partial, Program, walk
+from cuecard.template.syntax.source import Source
+
+
+def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:
+    """What a RELAX NG schema (XML syntax) says against a well-formed template with placeholders, either branch taken.
+
+    Processing instructions, which RELAX NG does not see, are refused with it.
+    """
+    from lxml import etree  # noqa: PLC0415 - only `cuecard check` asks
+
+    judge, found = etree.RelaxNG(etree.fromstring(schema.encode(), xml_parser(etree))), list[Problem]()
+    for index in (0, -1):
+        text = _filled(source, program, index)
+        try:
+            tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), xml_parser(etree)).getroottree()
+        except etree.XMLSyntaxError as error:  # a comment or a partial is the name of an element
+            found.append(described(source, error, shift=0))
+        else:
+            found += [_broken_rule(source, text, *each) for each in _broken_rules(tree, judge)]
+    return list(dict.fromkeys(found))
+
+
+def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
+    """Nodes, what of them to look for in the text, and what is wrong with them."""
+    for node in tree.xpath("//processing-instruction()"):
+        yield node, f"<?{node.target}", "a processing instruction"
+    if not judge.validate(tree):
+        # What libxml2 reports after its first error is mostly a consequence of it.
+        error = judge.error_log[0]
+        spaces = {prefix: uri for each in tree.iter("*") for prefix, uri in each.nsmap.items() if prefix}
+        node = next(iter(tree.xpath(error.path or "/*", namespaces=spaces)), tree.getroot())
+        yield node, _mark(node, error.message), error.message[:1].lower() + error.message[1:]
+
+
+def _filled(source: Source, program: Program, taken: int) -> str:
+    """The text as it could be printed: a filler for a value, an element for a partial, nothing for other mustaches."""
+    nodes = list(walk(program.body))
+    values = [(node.start, node.end) for node in nodes if isinstance(node, Mustache)]
+    in_tags, text, partials = in_attributes(program, source.text), blanked(source.text, values, FILLER), []
+    for node in nodes:
+        if isinstance(node, Partial) and not node.program and node.start not in in_tags:
+            partials.append((node.start, node.end))
+            text = f"{text[: node.start]}<{FILLER}/>{' ' * (node.end - node.start - 4)}{text[node.end :]}"
+    others = {*mustache_spans(program.body)}.difference(values, partials)
+    return blanked(text, [*others, *other_branches(program.body, taken)], " ")
+
+
+def _mark(node: Any, message: str) -> str:
+    """What in the text is wrong: the text between sections that is in the way, or else a tag."""
+    texts = (node.text, *(child.tail for child in node)) if "text" in message else ()
+    name = node.tag.rpartition("}")[2]
+    tag = f"<{node.prefix}:{name}" if node.prefix else f"<{name}"
+    return next((text for text in texts if text and text.strip()), tag)
+
+
+def _broken_rule(source: Source, text: str, node: Any, mark: str, message: str) -> Problem:
+    line = sum(len(each) + 1 for each in text.split("\n")[: node.sourceline - 1])
+    start = max(line, text.find(mark, line)) + len(mark) - len(mark.lstrip())
+    hint = "one root element, in it sections, in those texts and elements; no namespaces, no processing instructions"
+    return source.problem(start, start + len(mark.strip()), "xml-schema", message, hint)

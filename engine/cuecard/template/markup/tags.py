@@ -1,0 +1,121 @@
+"""Where the tags of a template are: a linear scan that takes mustaches for blanks. Whether it is XML, lxml decides."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Program, Statement
+
+_TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
+FILLER = "x"
+"""What stands for a value where a template is looked at: a name character, harmless in text and in attributes."""
+
+_SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """A tag between `start` and `end`; `kind` is `open`, `close` or `empty` (`<a/>`)."""
+
+    name: str
+    kind: str
+    start: int
+    end: int
+
+
+def tags(text: str) -> Iterator[Tag]:
+    """The tags of a text from left to right; comments, CDATA and processing instructions are skipped."""
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        skipped = next((end for begin, end in _SKIPPED if text.startswith(begin, start)), None)
+        if skipped:
+            found = text.find(skipped, start)
+            at = len(text) if found < 0 else found + len(skipped)
+            continue
+        match = _TAG.match(text, start)
+        end = _tag_end(text, match.end()) if match else -1
+        if not match or end < 0:
+            at = start + 1
+            continue
+        kind = "close" if match["close"] else "empty" if text[end - 2] == "/" else "open"
+        yield Tag(match["name"], kind, start, end)
+        at = end
+
+
+def skipped(text: str) -> Iterator[tuple[int, int]]:
+    """Where comments, CDATA and processing instructions are."""
+    at = 0
+    while (start := text.find("<", at)) >= 0:
+        end = next((close for begin, close in _SKIPPED if text.startswith(begin, start)), None)
+        found = text.find(end, start) if end else -1
+        at = found + len(end) if end and found >= 0 else start + 1
+        if end:
+            yield start, at if found >= 0 else len(text)
+
+
+def _tag_end(text: str, at: int) -> int:
+    """The offset behind the `>` that ends a tag; quotes may hold one."""
+    quote = ""
+    for index in range(at, len(text)):
+        character = text[index]
+        if quote:
+            quote = "" if character == quote else quote
+        elif character in "\"'":
+            quote = character
+        elif character == ">":
+            return index + 1
+        elif character == "<":
+            return -1
+    return -1
+
+
+def blanked(text: str, spans: Iterable[tuple[int, int]], filler: str) -> str:
+    """The text with these spans filled, line breaks kept, so that every other offset stays what it was."""
+    pieces, at = [], 0
+    for start, end in sorted(spans):
+        if end > at:
+            begin = max(start, at)
+            pieces += [text[at:begin], "".join(c if c in "\r\n" else filler for c in text[begin:end])]
+            at = end
+    return "".join([*pieces, text[at:]])
+
+
+def mustache_spans(body: Iterable[Statement]) -> Iterator[tuple[int, int]]:
+    """Where mustaches stand: values, comments, partials, and the tags of blocks but not what is between them."""
+    for node in body:
+        if isinstance(node, Mustache | Comment):
+            yield node.start, node.end
+        elif isinstance(node, Block | Partial):
+            yield from _block_tags(node)
+
+
+def _block_tags(node: Block | Partial) -> Iterator[tuple[int, int]]:
+    at = node.start
+    inverse = node.inverse if isinstance(node, Block) else None
+    branches = sorted((b for b in (node.program, inverse) if b and b.body), key=lambda b: b.body[0].start)
+    for branch in branches:
+        yield at, branch.body[0].start
+        yield from mustache_spans(branch.body)
+        at = branch.body[-1].end
+    yield at, node.end
+
+
+def in_attributes(program: Program, text: str) -> frozenset[int]:
+    """The offsets of mustaches that stand inside a tag."""
+    spans = sorted(mustache_spans(program.body))
+    plain = blanked(text, spans, " ")
+    found = [(tag.start, tag.end) for tag in tags(plain)]
+    inside, index = set(), 0
+    for start, _ in spans:
+        while index < len(found) and found[index][1] <= start:
+            index += 1
+        if index < len(found) and found[index][0] < start:
+            inside.add(start)
+    return frozenset(inside)
+
+
+def element_names(text: str) -> frozenset[str]:
+    """The names of all elements that a template writes."""
+    return frozenset(match["name"] for match in _TAG.finditer(text))

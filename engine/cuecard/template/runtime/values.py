@@ -1,0 +1,141 @@
+"""Values as a template sees them: JSON only, looked up as keys and items, printed and judged as JavaScript would."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from cuecard.template.syntax.numbers import number_of, number_text
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+
+class Code:
+    """Something that runs and yet may stand among values: `@partial-block`. It is tested, and called as a partial."""
+
+    __slots__ = ()
+
+    def is_blank(self) -> bool:
+        """Whether it prints nothing on its own, which is what `{{#if @partial-block}}` asks in Handlebars.js."""
+        raise NotImplementedError
+
+
+class NotData(Exception):  # noqa: N818 - never shown: the runtime turns it into a TemplateRenderError with a place
+    """A value that is not JSON, such as a function or an object with methods."""
+
+
+def lookup(value: Json, key: str) -> Json:
+    """`value.key`: a mapping's key, a sequence's or text's item or `length`; None for anything else.
+
+    Never an attribute, never a method (Handlebars.js 4.7 looks up own properties only).
+    """
+    if isinstance(value, dict):
+        return value.get(key)
+    if isinstance(value, (list, tuple, str)):
+        if key == "length":
+            return len(value)
+        return value[int(key)] if _is_index(key) and int(key) < len(value) else None
+    if isinstance(value, Mapping):
+        return value.get(key)
+    return None
+
+
+def has(value: Json, key: str) -> bool:
+    """Whether a mapping or a sequence has the key, be its value null or not."""
+    if isinstance(value, Mapping):
+        return key in value
+    return isinstance(value, (list, tuple)) and (key == "length" or (_is_index(key) and int(key) < len(value)))
+
+
+def is_data(value: Any) -> bool:
+    """Whether a value is JSON on its outside: what a template may judge, walk and print."""
+    return value is None or isinstance(value, (str, bool, int, float, list, tuple, Mapping))
+
+
+def is_empty(value: Json) -> bool:
+    """What `if` and `with` treat as absent: null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
+    if isinstance(value, (list, tuple)):
+        return not value
+    if isinstance(value, (str, bool)) or value is None:
+        return not value
+    return isinstance(value, float) and math.isnan(value)
+
+
+def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
+    """What `if` takes for no."""
+    if isinstance(value, (int, float)) and not isinstance(value, bool) and value == 0:
+        return not include_zero
+    if isinstance(value, Code):
+        return value.is_blank()
+    if not is_data(value):
+        raise NotData
+    return is_empty(value)
+
+
+def is_nothing(value: Json) -> bool:
+    """What JavaScript itself takes for no: unlike `if`, it takes an empty list for something."""
+    if value is None or isinstance(value, (str, bool)):
+        return not value
+    return isinstance(value, (int, float)) and (value == 0 or math.isnan(value))
+
+
+def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
+    """Keys and values as `each` walks them; a mapping's integer keys come first, as JavaScript has them."""
+    if isinstance(value, (list, tuple)):
+        return range(len(value)), value
+    if isinstance(value, Mapping):
+        keys = list(value)
+        if not _may_be_indexes(keys):
+            return keys, list(value.values())
+        keys = [*sorted((k for k in keys if _is_index(k)), key=int), *(k for k in keys if not _is_index(k))]
+        return keys, [value[key] for key in keys]
+    if not is_data(value):
+        raise NotData
+    return (), ()
+
+
+def _may_be_indexes(keys: list[Any]) -> bool:
+    """False where none of them begins with a digit, nor with what sorts before digits."""
+    try:
+        return bool(min(keys, default=":") < ":")
+    except TypeError:
+        return True
+
+
+def _is_index(key: Any) -> bool:
+    return isinstance(key, str) and key.isascii() and key.isdigit() and (key == "0" or key[0] != "0") and len(key) < 11
+
+
+def text_of(value: Json) -> str:
+    """The value as JavaScript prints it: nothing for null, `a,b` for a list, `[object Object]` for a mapping."""
+    if isinstance(value, str):
+        return value
+    if value is None:
+        return ""
+    if isinstance(value, (bool, int, float)):
+        return number_text(value)
+    if isinstance(value, (list, tuple)):
+        return ",".join(map(text_of, value))
+    if isinstance(value, Mapping):
+        return "[object Object]"
+    raise NotData
+
+
+def same(left: Json, right: Json) -> bool:
+    """JavaScript's `==`, by which a block that keeps its context is told from one that does not."""
+    if left is right:
+        return True
+    containers = (list, tuple, Mapping)
+    if isinstance(left, containers) and isinstance(right, containers):
+        return False
+    left, right = (text_of(side) if isinstance(side, containers) else side for side in (left, right))
+    if isinstance(left, str) and isinstance(right, str):
+        return left == right
+    scalars = (str, int, float)
+    return isinstance(left, scalars) and isinstance(right, scalars) and _number(left) == _number(right)
+
+
+def _number(value: str | float) -> float:
+    return number_of(value) if isinstance(value, str) else value

@@ -1,0 +1,210 @@
+"""Text to tokens, by the rules of Handlebars.js 4.7's lexer. Every scan is linear; nothing backtracks."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cuecard.errors import Problem, TemplateSyntaxError
+from cuecard.template.syntax.source import Source
+
+SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
+"""What JavaScript's `\\s` matches."""
+
+_S = rf"[{SPACES}]"
+_NAME = rf"""[^{SPACES}!"#%-,./;->@\[-^`{{-~]+"""
+_AFTER_NAME = rf"(?=[=~}}{SPACES}/.)|])"
+_AFTER_LITERAL = rf"(?=[~}}{SPACES})])"
+
+_OPENINGS: tuple[tuple[str, str], ...] = (
+    ("OPEN_PARTIAL", r"\{\{~?>"),
+    ("OPEN_PARTIAL_BLOCK", r"\{\{~?#>"),
+    ("OPEN_BLOCK", r"\{\{~?#\*?"),
+    ("OPEN_ENDBLOCK", r"\{\{~?/"),
+    ("INVERSE", rf"\{{\{{~?\^{_S}*~?\}}\}}|\{{\{{~?{_S}*else{_S}*~?\}}\}}"),
+    ("OPEN_INVERSE", r"\{\{~?\^"),
+    ("OPEN_INVERSE_CHAIN", rf"\{{\{{~?{_S}*else\b"),
+    ("OPEN_UNESCAPED", r"\{\{~?\{"),
+    ("OPEN_AMPERSAND", r"\{\{~?&"),
+    ("OPEN", r"\{\{~?\*?"),
+)
+_INSIDE: tuple[tuple[str, str], ...] = (
+    ("SPACE", rf"{_S}+"),
+    ("OPEN_SEXPR", r"\("),
+    ("CLOSE_SEXPR", r"\)"),
+    ("CLOSE_RAW_BLOCK", r"\}\}\}\}"),
+    ("CLOSE_UNESCAPED", r"\}~?\}\}"),
+    ("CLOSE", r"~?\}\}"),
+    ("EQUALS", r"="),
+    ("ID", rf"\.\.|\.{_AFTER_NAME}"),
+    ("SEP", r"[/.]"),
+    ("STRING", r'"(?:\\"|[^"])*"' + r"|'(?:\\'|[^'])*'"),
+    ("DATA", r"@"),
+    ("BOOLEAN", rf"(?:true|false){_AFTER_LITERAL}"),
+    ("UNDEFINED", rf"undefined{_AFTER_LITERAL}"),
+    ("NULL", rf"null{_AFTER_LITERAL}"),
+    ("NUMBER", rf"-?[0-9]+(?:\.[0-9]+)?{_AFTER_LITERAL}"),
+    ("OPEN_BLOCK_PARAMS", rf"as{_S}+\|"),
+    ("CLOSE_BLOCK_PARAMS", r"\|"),
+    ("ID", _NAME + _AFTER_NAME),
+    ("SEGMENT", r"\[(?:\\\]|[^\]])*\]"),
+)
+
+
+def _alternatives(rules: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
+    # ASCII: `\b` as JavaScript has it.
+    named = (f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(rules))
+    return re.compile("|".join(named), re.ASCII)
+
+
+_OPENING, _TOKEN = _alternatives(_OPENINGS), _alternatives(_INSIDE)
+_WORD = re.compile(_NAME)
+_UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
+_HINTS = (
+    (",", "parameters are separated by spaces"),
+    ("(", "write the helper inside of the parentheses: `(helper value)`"),
+    ("+-*%/<>&!;", "templates do not calculate or compare: pass the result in, or write a helper"),
+    ("", "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"),
+)
+_CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
+_COMMENT_END, _LONG_COMMENT_END = re.compile(r"\}\}"), re.compile(r"--~?\}\}")
+_RAW_END = re.compile(r"\{\{\{\{/(" + _NAME + r")\}\}\}\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A kind, the text as written, and where it stands."""
+
+    kind: str
+    text: str
+    start: int
+    end: int
+
+
+def tokenize(source: Source) -> Iterator[Token]:
+    """The tokens of a template, ending with one of kind `EOF`.
+
+    Raises:
+        TemplateSyntaxError: for a tag that is never closed, or a character that no tag may hold.
+    """
+    return _Lexer(source).tokens()
+
+
+class _Lexer:
+    def __init__(self, source: Source) -> None:
+        self.source, self.text, self.position = source, source.text, 0
+
+    def tokens(self) -> Iterator[Token]:
+        while self.position < len(self.text):
+            yield from self.content()
+            if self.text.startswith("{{", self.position):
+                yield from self.tag()
+        yield Token("EOF", "", len(self.text), len(self.text))
+
+    def content(self) -> Iterator[Token]:
+        """Text up to the next tag. A backslash before `{{` makes that tag text; two make one backslash and a tag."""
+        while (start := self.position) < len(self.text):
+            found = self.text.find("{{", start)
+            end = len(self.text) if found < 0 else found
+            slashes = _slashes(self.text, start, end) if found >= 0 else 0
+            yield from self.slice(start, end - (slashes > 0))
+            self.position = end
+            if slashes != 1:
+                return
+            self.position = self.end_of_escape(end + 2)
+            yield from self.slice(end, self.position)
+
+    def end_of_escape(self, start: int) -> int:
+        """Where the text that a backslash protects ends: before the next tag, or before the backslashes of that tag."""
+        found = self.text.find("{{", start)
+        return len(self.text) if found < 0 else found - _slashes(self.text, start, found)
+
+    def slice(self, start: int, end: int) -> Iterator[Token]:
+        if end > start:
+            yield Token("CONTENT", self.text[start:end], start, end)
+
+    def tag(self) -> Iterator[Token]:
+        start = self.position
+        if self.text.startswith("{{{{", start):
+            yield from self.raw_block(start)
+            return
+        mark = 3 if self.text.startswith("{{~", start) else 2
+        if self.text.startswith("!", start + mark):
+            yield self.comment(start, mark)
+            return
+        match = _OPENING.match(self.text, start)
+        kind, end = _kind(match), match.end() if match else start + 2
+        self.position = end
+        yield Token(kind, self.text[start:end], start, end)
+        if kind != "INVERSE":
+            yield from self.inside(start)
+
+    def inside(self, opening: int) -> Iterator[Token]:
+        while True:
+            match = _TOKEN.match(self.text, self.position)
+            if match is None:
+                raise TemplateSyntaxError(self.unreadable(opening))
+            kind = _kind(match)
+            token = Token(kind, match.group(), self.position, match.end())
+            self.position = match.end()
+            if kind == "SPACE":
+                continue
+            yield token
+            if kind in _CLOSINGS:
+                return
+
+    def unreadable(self, opening: int) -> Problem:
+        name = _WORD.match(self.text, self.position)
+        at = name.end() if name else self.position
+        rest = self.text[at : at + 1]
+        if not rest or rest in "<{" or "\n" in self.text[opening:at]:
+            hint = "close it with `}}`, or write `\\{{` for literal braces"
+            return self.source.problem(opening, at, "unclosed-tag", "this tag is never closed", hint)
+        if rest in _UNCLOSED:
+            what, mark = _UNCLOSED[rest]
+            message, hint = f"this {what} is never closed", f"close it with `{mark}`"
+            return self.source.problem(at, at + 1, "unclosed-text", message, hint)
+        hint = next((hint for characters, hint in _HINTS if rest in characters), _HINTS[-1][1])
+        return self.source.problem(at, at + 1, "unexpected-character", f"`{rest}` cannot stand here in a tag", hint)
+
+    def comment(self, start: int, mark: int) -> Token:
+        long = self.text.startswith("!--", start + mark)
+        # The dashes of `{{!--}}` open and close it, as in Handlebars.js.
+        close = (_LONG_COMMENT_END if long else _COMMENT_END).search(self.text, start + mark + 1)
+        if close is None:
+            hint = f"close it with `{'--' if long else ''}}}}}`"
+            problem = self.source.problem(
+                start, start + mark + 1, "unclosed-comment", "this comment is never closed", hint
+            )
+            raise TemplateSyntaxError(problem)
+        self.position = close.end()
+        return Token("COMMENT", self.text[start : close.end()], start, close.end())
+
+    def raw_block(self, start: int) -> Iterator[Token]:
+        self.position = start + 4
+        yield Token("OPEN_RAW_BLOCK", "{{{{", start, start + 4)
+        yield from self.inside(start)
+        begin, depth = self.position, 1
+        at = begin
+        while depth:
+            found = self.text.find("{{{{", at)
+            if found < 0:
+                message, hint = "this raw block is never closed", "close it with `{{{{/name}}}}`"
+                raise TemplateSyntaxError(self.source.problem(start, begin, "unclosed-block", message, hint))
+            end = _RAW_END.match(self.text, found)
+            depth += -1 if end else 1 if self.text[found + 4 : found + 5] != "/" else 0
+            at = found + 4
+            if end and not depth:
+                yield Token("CONTENT", self.text[begin:found], begin, found)
+                yield Token("END_RAW_BLOCK", end.group(1), found, end.end())
+                self.position = end.end()
+
+
+def _slashes(text: str, start: int, end: int) -> int:
+    """How many backslashes, at most two, stand before `end` and not before `start`."""
+    return 2 if text.endswith("\\\\", start, end) else int(text.endswith("\\", start, end))
+
+
+def _kind(match: re.Match[str] | None) -> str:
+    return str(match.lastgroup).rpartition("_")[0] if match else "OPEN"

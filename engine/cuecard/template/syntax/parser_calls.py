@@ -1,0 +1,164 @@
+"""Tokens to calls: a head with its values, paths, literals, and parentheses. The lower half of the parser."""
+
+from __future__ import annotations
+
+import re
+from typing import NoReturn
+
+from cuecard.errors import Problem, TemplateLimitError, TemplateSyntaxError
+from cuecard.template.syntax.lexer import Token, tokenize
+from cuecard.template.syntax.nodes import Call, Expression, Literal, Path
+from cuecard.template.syntax.numbers import number_text
+from cuecard.template.syntax.source import Source
+
+MAX_NESTED = 40
+"""How deep parentheses may nest, and how many names a path may have."""
+
+HEADS = ("ID", "SEGMENT", "DATA", "STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
+"""What a head or a value may begin with; a value also with a parenthesis."""
+
+_SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
+_HINTS = {
+    "EOF": "finish the tag",
+    "CLOSE": "write a name, as in `{{user}}`; as many braces close a tag as open it",
+    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`; as many braces close a tag as open it",
+    "CLOSE_SEXPR": "parentheses hold a helper and its values: `(helper value)`",
+    "CLOSE_BLOCK_PARAMS": "block parameters end an opening tag: `{{#each items as |item index|}}`",
+    "EQUALS": "a name stands before `=`, a value after it",
+}
+_SHOWN |= {"CLOSE_UNESCAPED": "`}}}`", "CLOSE_RAW_BLOCK": "`}}}}`", "CLOSE_BLOCK_PARAMS": "`|`"}
+_SCOPED = re.compile(r"\A\.|this\b", re.ASCII)
+_ESCAPED = re.compile(r"\\([\\\]])")
+
+
+class CallParser:
+    """A cursor over the tokens of a template, and what stands inside tags."""
+
+    def __init__(self, source: Source) -> None:
+        """Read the tokens; see `tokenize` for what it raises."""
+        self.source = source
+        self.tokens = list(tokenize(source))
+        self.index = self.parentheses = 0
+
+    @property
+    def next(self) -> Token:
+        """The token at the cursor."""
+        return self.tokens[self.index]
+
+    def take(self, *kinds: str) -> Token:
+        """The token at the cursor, which must be of one of these kinds; the cursor moves on."""
+        token = self.next
+        if token.kind not in kinds:
+            self.unexpected(token, kinds)
+        self.index += 1
+        return token
+
+    def call(self) -> Call:
+        """A head and its values."""
+        return self.arguments(self.next.start, self.head())
+
+    def arguments(self, start: int, head: Path | Literal | Call) -> Call:
+        """The values after a head, then the `name=value` pairs."""
+        params: list[Expression] = []
+        pairs: list[tuple[str, Expression]] = []
+        while True:
+            if self.next.kind in {"ID", "SEGMENT"} and self.tokens[self.index + 1].kind == "EQUALS":
+                key = segment_text(self.take("ID", "SEGMENT"))
+                self.take("EQUALS")
+                pairs.append((key, self.param()))
+            elif self.next.kind not in (*HEADS, "OPEN_SEXPR"):
+                return Call(start, self.tokens[self.index - 1].end, head, tuple(params), tuple(pairs))
+            elif pairs:
+                message = "a value without a name stands after `name=value`"
+                self.fail(self.next, "unexpected-value", message, "put it before the named values")
+            else:
+                params.append(self.param())
+
+    def param(self) -> Expression:
+        """A value."""
+        return self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
+
+    def subexpression(self) -> Call:
+        """`(head values)`."""
+        opening = self.take("OPEN_SEXPR")
+        self.parentheses += 1
+        if self.parentheses > MAX_NESTED:
+            self.too_deep(opening, f"parentheses nest more than {MAX_NESTED} deep", "prepare the value in a helper")
+        call = self.call()
+        closing = self.take("CLOSE_SEXPR")
+        self.parentheses -= 1
+        return Call(opening.start, closing.end, call.head, call.params, call.hash, nested=True)
+
+    def head(self) -> Path | Literal:
+        """A path or a literal."""
+        token = self.next
+        if token.kind in {"STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL"}:
+            self.index += 1
+            return _literal(token)
+        return self.path()
+
+    def path(self) -> Path:
+        """Names with `.` or `/` between them (Handlebars.js preparePath)."""
+        first = self.take("ID", "SEGMENT", "DATA")
+        data = first.kind == "DATA"
+        segments = [self.take("ID", "SEGMENT") if data else first]
+        separators = [""]
+        while self.next.kind == "SEP":
+            separators.append(self.take("SEP").text)
+            segments.append(self.take("ID", "SEGMENT"))
+        original = "".join(s + segment_text(t) for s, t in zip(separators, segments, strict=True))
+        parts: list[str] = []
+        depth = 0
+        for token in segments:
+            name = segment_text(token)
+            if token.kind == "SEGMENT" or name not in {"..", ".", "this"}:
+                parts.append(name)
+            elif parts:
+                message = f"`{name}` stands inside the path `{original}`"
+                self.fail(token, "invalid-path", message, "`..`, `.` and `this` stand only at the beginning")
+            else:
+                depth += name == ".."
+        if parts[:1] == [""]:
+            parts = []  # `[]` is the context itself (Handlebars.js PathExpression)
+        if len(parts) > MAX_NESTED:
+            self.too_deep(first, f"a path has more than {MAX_NESTED} names", "pass the inner value as an input")
+        scoped = not data and bool(_SCOPED.search(original))
+        return Path(first.start, segments[-1].end, "@" * data + original, tuple(parts), depth, data, scoped)
+
+    def unexpected(self, token: Token, kinds: tuple[str, ...]) -> NoReturn:
+        """Raise: another token was expected."""
+        shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
+        wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
+        hint = _HINTS.get(token.kind, "see how the tag continues") if wanted != "`)`" else "close the parenthesis"
+        self.fail(token, "unexpected-token", f"{shown} stands where {wanted} is expected", hint)
+
+    def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:
+        """Raise: a limit was passed."""
+        raise TemplateLimitError(self.source.problem(token.start, token.end, "too-deep", message, hint))
+
+    def fail(self, token: Token, code: str, message: str, hint: str, *, to: int = 0) -> NoReturn:
+        """Raise: a mistake at a token, or from there to an offset."""
+        problem: Problem = self.source.problem(token.start, to or token.end, code, message, hint)
+        raise TemplateSyntaxError(problem)
+
+
+def segment_text(token: Token) -> str:
+    """The name that a token stands for: `[a b]` is `a b` (Handlebars.js id; brackets over two lines stay)."""
+    if token.kind != "SEGMENT":
+        return token.text
+    text = _ESCAPED.sub(r"\1", token.text)
+    return text if set("\n\r\u2028\u2029") & set(text) else text[1:-1]
+
+
+def _literal(token: Token) -> Literal:
+    text = token.text
+    if token.kind == "STRING":
+        value = text[1:-1].replace("\\" + text[0], text[0])
+        return Literal(token.start, token.end, value, value)
+    if token.kind == "BOOLEAN":
+        return Literal(token.start, token.end, text == "true", text)
+    if token.kind == "NUMBER":
+        number = float(text)
+        exact = number.is_integer() and abs(number) < 2**53
+        return Literal(token.start, token.end, int(number) if exact else number, number_text(number))
+    return Literal(token.start, token.end, None, token.kind.lower())
