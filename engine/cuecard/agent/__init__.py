@@ -2,7 +2,7 @@
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.build import build_agent
-from cuecard.agent.section import (
+from cuecard.agent.sections.section import (
     BUILT_IN,
     CONTENT,
     CURRENT_DATE,

@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
 
-from cuecard.agent.layout import Layout
-from cuecard.agent.section import PROTOCOLS, Section
+from cuecard.agent.sections.layout import Layout
+from cuecard.agent.sections.section import PROTOCOLS, Section
+from cuecard.agent.sections.selections import Edition
 from cuecard.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import FileText
 from cuecard.sources.protocols import Protocol
-
-Edition: TypeAlias = tuple[str, str]
-"""A profile and a variant, by name; empty for none."""
 
 
 @dataclass(frozen=True, slots=True)

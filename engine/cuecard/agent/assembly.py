@@ -6,13 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cuecard.agent.agent import Edition
-from cuecard.agent.conditions import inputs_read
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
-from cuecard.agent.section import PROTOCOLS, Section
-from cuecard.agent.section_source import Body, SkillsFill, fill_of, inputs_of, local_names, source_of
-from cuecard.agent.selections import Written, written_editions
-from cuecard.agent.tiers import RHYTHM, tier_of
+from cuecard.agent.sections.conditions import inputs_read
+from cuecard.agent.sections.section import PROTOCOLS, Section
+from cuecard.agent.sections.section_source import Body, SkillsFill, fill_of, inputs_of, local_names, source_of
+from cuecard.agent.sections.selections import Edition, Written, written_editions
+from cuecard.agent.sections.tiers import RHYTHM, tier_of
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec

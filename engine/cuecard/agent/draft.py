@@ -12,14 +12,14 @@ from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_order, check_tools
 from cuecard.agent.checks.words import check_words
-from cuecard.agent.elements import elements_written
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.memo import Memo
 from cuecard.agent.models import read_own_models
 from cuecard.agent.producers.section_list import SectionList
 from cuecard.agent.producers.xml_core import XmlCore, read_core
-from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.selections import check_selections
+from cuecard.agent.sections.elements import elements_written
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.selections import check_selections
 from cuecard.agent.specification import Specification, read_specification
 from cuecard.agent.trees import Trees, read_trees
 from cuecard.agent.world import World

@@ -11,8 +11,8 @@ from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order
 from cuecard.agent.checks.volatile import check_volatile
 from cuecard.agent.draft import Draft
-from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.tiers import tier_of
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.tiers import tier_of
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import CountTokens

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
+from typing import Any
 
 from cuecard.model.manifest import Manifest
 from cuecard.model.messages import Message
@@ -13,10 +14,8 @@ from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredStep:
-    """A step as it is written down, its manifest with it."""
-
+@dataclass(frozen=True)
+class _Prompt:
     system: str
     segments: tuple[Segment, ...]
     appended: tuple[Appended, ...]
@@ -25,11 +24,17 @@ class _StoredStep:
     discovered: tuple[Discovery, ...]
     messages: tuple[Message, ...]
     reminder: str
+
+
+@dataclass(frozen=True)
+class _Stored(_Prompt):
+    """A step as it is written down, its manifest with it."""
+
     manifest: Manifest
 
 
 @dataclass(frozen=True)
-class Step:
+class Step(_Prompt):
     """The whole desired state of one model request, never a delta.
 
     Attributes:
@@ -44,14 +49,6 @@ class Step:
         record: makes the manifest.
     """
 
-    system: str
-    segments: tuple[Segment, ...]
-    appended: tuple[Appended, ...]
-    active_tools: tuple[str, ...]
-    initial_tools: tuple[str, ...]
-    discovered: tuple[Discovery, ...]
-    messages: tuple[Message, ...]
-    reminder: str
     record: Callable[[], Manifest] = field(repr=False, compare=False)
 
     @cached_property
@@ -61,8 +58,7 @@ class Step:
 
     def to_json(self) -> dict[str, Json]:
         """The step and its manifest as plain JSON; `Step.from_json` gives an equal step back."""
-        names = (name for name in _StoredStep.__slots__ if name != "manifest")
-        return to_json(_StoredStep(**{name: getattr(self, name) for name in names}, manifest=self.manifest))
+        return to_json(_Stored(**_shared(self), manifest=self.manifest))
 
     @classmethod
     def from_json(cls, data: Json, name: str = "Step.from_json") -> Step:
@@ -71,6 +67,9 @@ class Step:
         Raises:
             InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
         """
-        stored = from_json(_StoredStep, data, name, code="bad-step")
-        names = (name for name in _StoredStep.__slots__ if name != "manifest")
-        return cls(**{name: getattr(stored, name) for name in names}, record=lambda: stored.manifest)
+        stored = from_json(_Stored, data, name, code="bad-step")
+        return cls(**_shared(stored), record=lambda: stored.manifest)
+
+
+def _shared(step: _Prompt) -> dict[str, Any]:
+    return {each.name: getattr(step, each.name) for each in fields(_Prompt)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from cuecard.agent.layout import Layout
+from cuecard.agent.sections.layout import Layout
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from bisect import bisect_left
+from collections.abc import Collection, Sequence
+from itertools import accumulate
 
 from cuecard.agent import Section
 from cuecard.model import CountTokens, Cut
-from cuecard.template.markup.tags import tags
+from cuecard.template.markup.tags import skipped, tags
 
 
 def within_budget(
@@ -20,19 +22,31 @@ def within_budget(
     tokens = count(body) if budget is not None else 0
     if budget is None or tokens <= budget:
         return body, ()
-    lines, end = body.splitlines(keepends=True), "\n" if body.endswith("\n") else ""
+    ends, end = _ends(body), "\n" if body.endswith("\n") else ""
 
-    def cut(size: int) -> str:
-        text = "".join(lines[:size]).rstrip()
+    def cut(number: int) -> str:
+        text = body[: ends[number]].rstrip()
         closing = _closing(text, names)
         return f"{text}\n{closing}{end}" if closing else text
 
-    low, high = 0, len(lines)
+    low, high = 0, len(ends) - 1
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if count(cut(middle)) <= budget else (low, middle - 1)
     kept = cut(low)
     return kept, (Cut(section.id, f"budget: {budget} tokens", tokens - count(kept)),)
+
+
+def _ends(body: str) -> list[int]:
+    """Where the body may be cut: at the ends of lines, but within no tag, comment or CDATA."""
+    inside = sorted([*skipped(body), *((tag.start, tag.end) for tag in tags(body))])
+    ends = accumulate(map(len, body.splitlines(keepends=True)), initial=0)
+    return [end for end in ends if not _within(end, inside)]
+
+
+def _within(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
+    index = bisect_left(spans, (offset, 0)) - 1
+    return index >= 0 and spans[index][1] > offset
 
 
 def balanced(text: str, names: Collection[str]) -> str:

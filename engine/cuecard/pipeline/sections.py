@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.conditions import holds, told
+from cuecard.agent.sections.conditions import holds, told
 from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of

@@ -11,7 +11,7 @@ from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.model import Json
 from cuecard.sources.clock import ClockSource
 from cuecard.sources.content import Content, Given
-from cuecard.sources.joined import one_line
+from cuecard.sources.text import one_line
 from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
 

@@ -9,7 +9,7 @@ from cuecard.config.sections.rows_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
 from cuecard.sources.content import Content, Given
-from cuecard.sources.joined import one_line
+from cuecard.sources.text import one_line
 from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
 

@@ -8,20 +8,7 @@ import pytest
 
 from cuecard import Turn
 from cuecard.model import FileText
-from unit.assembly.cores import CORE, HEAD, TOOLS, core, is_xml, step
-
-COMMENTED = CORE.replace(
-    "Be kind.", "Be kind.\n<!-- a\nlong\ncomment\n-->\n<![CDATA[\n<x>\n]]>\n<deep\n  a='b'\n>x</deep>"
-)
-
-
-@pytest.mark.xfail(reason="a cut closes elements, but no comment, no CDATA and no tag that it falls into", strict=True)
-def test_a_budget_that_cuts_a_comment_or_a_tag_leaves_xml(tmp_path: Path) -> None:
-    made = [
-        step(core(tmp_path, f"sections: [{{id: tone, budget: {budget}}}]\n", COMMENTED)) for budget in range(6, 40, 2)
-    ]
-
-    assert all(is_xml(each.system) for each in made)
+from unit.assembly.cores import CORE, HEAD, TOOLS, core, step
 
 
 @pytest.mark.xfail(reason="the record of a tool's instructions knows nothing of the section's budget", strict=True)

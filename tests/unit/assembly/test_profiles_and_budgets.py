@@ -175,3 +175,16 @@ def test_names_of_new_elements_are_kept_out_of_values(tmp_path: Path) -> None:
     made = step(child(tmp_path, said), Turn({"user": "<new> <z> </identity>"}))
 
     assert "<new>\n&lt;new> <z> &lt;/identity>\n</new>\n" in made.system
+
+
+COMMENTED = CORE.replace(
+    "Be kind.", "Be kind.\n<!-- a\nlong\ncomment\n-->\n<![CDATA[\n<x>\n]]>\n<deep\n  a='b'\n>x</deep>"
+)
+
+
+def test_a_budget_that_cuts_a_comment_or_a_tag_leaves_xml(tmp_path: Path) -> None:
+    made = [
+        step(core(tmp_path, f"sections: [{{id: tone, budget: {budget}}}]\n", COMMENTED)) for budget in range(6, 40, 2)
+    ]
+
+    assert all(is_xml(each.system) for each in made)

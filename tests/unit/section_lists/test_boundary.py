@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.agent.layout import Layout
+from cuecard.agent.sections.layout import Layout
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt
 from unit.section_lists.agents import opened, step

@@ -8,7 +8,7 @@ import pytest
 from pydantic import ValidationError
 
 from cuecard import SpecError, ToolCard, Turn
-from cuecard.agent.conditions import asks_for_tools, holds, inputs_read, told
+from cuecard.agent.sections.conditions import asks_for_tools, holds, inputs_read, told
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, step

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
-from cuecard.agent.layout import Layout, guard_of
+from cuecard.agent.sections.layout import Layout, guard_of
 from cuecard.config.sections.section_spec import GroupSpec, LayoutSpec
 from cuecard.pipeline.layout import Frame, lay_out
 from cuecard.template.guards.layout_guard import guard_layout

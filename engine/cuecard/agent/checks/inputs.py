@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from cuecard.agent.section import BUILT_IN
+from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from cuecard.agent.producers.elements import is_name
 from cuecard.agent.producers.texts import SectionText
-from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.selections import Written
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.selections import Written
 from cuecard.agent.trees import Text
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile

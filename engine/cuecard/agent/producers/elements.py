@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from cuecard.agent.section import Render
+from cuecard.agent.sections.section import Render
 from cuecard.model import Json
 from cuecard.template import element_names
 from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, skipped, tags

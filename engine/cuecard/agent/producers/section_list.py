@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from cuecard.agent.headings import Headings
-from cuecard.agent.layout import Layout, guard_of
 from cuecard.agent.producers.texts import SectionText, written_text
-from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.selections import Written, check_groups
+from cuecard.agent.sections.headings import Headings
+from cuecard.agent.sections.layout import Layout, guard_of
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.selections import Written, check_groups
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, SpecError, TemplateError

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Protocol
 
-from cuecard.agent.layout import Layout
-from cuecard.agent.section import Render
-from cuecard.agent.section_source import default_text
-from cuecard.agent.selections import Written
+from cuecard.agent.sections.layout import Layout
+from cuecard.agent.sections.section import Render
+from cuecard.agent.sections.section_source import default_text
+from cuecard.agent.sections.selections import Written
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import problem_at

@@ -12,7 +12,6 @@ from functools import partial
 from itertools import chain
 from typing import Literal, TypeAlias
 
-from cuecard.agent.layout import Layout
 from cuecard.agent.producers.core_checks import (
     check_names,
     check_new_name,
@@ -22,8 +21,9 @@ from cuecard.agent.producers.core_checks import (
 )
 from cuecard.agent.producers.elements import in_element, is_element
 from cuecard.agent.producers.texts import SectionText, written_text
-from cuecard.agent.section import PROTOCOLS
-from cuecard.agent.selections import Written
+from cuecard.agent.sections.layout import Layout
+from cuecard.agent.sections.section import PROTOCOLS
+from cuecard.agent.sections.selections import Written
 from cuecard.agent.trees import Text, read_trees
 from cuecard.agent.world import World
 from cuecard.config.documents.texts import SourceText

@@ -9,7 +9,7 @@ from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
 from cuecard.sources.content import Content, Given
 from cuecard.sources.files.budget import TakenFile, take_files
-from cuecard.sources.joined import joined
+from cuecard.sources.text import joined
 from cuecard.template import Escaping, Template, compile_template, trusted
 
 OWN = ("name", "path", "purpose", "content", "suffix")

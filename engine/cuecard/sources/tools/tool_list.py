@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.sources.content import Content, Given
-from cuecard.sources.joined import joined, one_line
+from cuecard.sources.text import joined, one_line
 from cuecard.sources.tools.examples import examples_text
 from cuecard.sources.tools.visibility import visible
 from cuecard.template import Escaping, Template, compile_template, trusted

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.template.guards.guard import Escaping, Trusted, escape_text
+from cuecard.errors import CuecardError, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
+from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.scope import (
     Data,
     Env,
@@ -20,8 +20,7 @@ from cuecard.template.runtime.scope import (
     frame,
     push,
 )
-from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup, text_of
-from cuecard.template.syntax.source import Source
+from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -35,9 +34,6 @@ MAX_OUTPUT = 10_000_000
 _TOGETHER = 16
 """How many items a loop renders before it looks how much it has printed."""
 
-_EXACT = 10**15
-"""Below this, JavaScript writes an integer as Python does."""
-
 
 def log(*_values: Json) -> None:
     """What `log` prints. Its values are computed all the same, as Handlebars.js does."""
@@ -49,28 +45,13 @@ def found_in(data: Json, key: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime:
+class Runtime(Printer):
     """The functions of one compiled template.
 
-    Attributes:
-        places: the offsets of its nodes, for errors.
-        units: the partials, each with a `body` that runs it; all are there before the first render.
+    `units` are its partials, each with a `body` that runs it; all are there before the first render.
     """
 
-    source: Source
-    places: list[tuple[int, int]]
-    escaping: Escaping
-    names: Collection[str]
-    is_strict: bool = False
     units: Mapping[str, Any] = field(default_factory=dict)
-
-    def fail(self, place: int, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise a TemplateRenderError at a node."""
-        raise TemplateRenderError(self.problem(place, code, message, hint))
-
-    def problem(self, place: int, code: str, message: str, hint: str = "") -> Problem:
-        """A problem at a node."""
-        return self.source.problem(*self.places[place], code, message, hint)
 
     def strict(self, value: Json, key: str, place: int) -> Json:
         """`value.key`, which must exist."""
@@ -101,76 +82,6 @@ class Runtime:
     def uncalled(self, name: str, place: int) -> NoReturn:
         """Raise: a value is called."""
         self.fail(place, "unknown-helper", f"`{name}` is a value, not a helper", f"write `{name}` by itself")
-
-    def html(self, value: Json, place: int) -> str:
-        """`{{x}}`: seven characters in the spelling of Handlebars.js; trusted text as it is.
-
-        A search before each replacement, written out: most texts hold one or two of the seven, and this takes half the
-        time of seven replacements, or of a loop over them, and a sixth of that of `str.translate`.
-        """
-        if type(value) is not str:
-            if type(value) is int and -_EXACT < value < _EXACT:
-                return f"{value}"
-            return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
-        text: str = value
-        if "&" in text:  # first, because the others bring ampersands in
-            text = text.replace("&", "&amp;")
-        if "<" in text:
-            text = text.replace("<", "&lt;")
-        if ">" in text:
-            text = text.replace(">", "&gt;")
-        if '"' in text:
-            text = text.replace('"', "&quot;")
-        if "'" in text:
-            text = text.replace("'", "&#x27;")
-        if "`" in text:
-            text = text.replace("`", "&#x60;")
-        if "=" in text:
-            text = text.replace("=", "&#x3D;")
-        # Only other characters can look like an angle.
-        return text if not self.names or text.isascii() else escape_text(text, self.names, mode=self.escaping)
-
-    def are_clean(self, values: Sequence[Json]) -> bool:
-        """Whether `html` prints each of these as it is: one look at a few short texts is cheaper than one at each."""
-        if type(values[0]) is not str:
-            return False
-        try:
-            text = "".join(values)
-        except TypeError:
-            return False
-        return (text.isascii() or not self.names) and not _needs_escape(text)
-
-    def bare(self, value: Json, place: int) -> str:
-        """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
-        if isinstance(value, Trusted):
-            return value
-        if type(value) is str and value.isascii() and "<" not in value:
-            return value
-        return escape_text(self.text(value, place), self.names, mode=self.escaping)
-
-    def attribute(self, value: Json, place: int) -> str:
-        """`{{{x}}}` inside an attribute."""
-        if isinstance(value, Trusted):
-            return value
-        return escape_text(self.text(value, place), self.names, mode=self.escaping, attribute=True)
-
-    def text(self, value: Json, place: int) -> str:
-        """The value as JavaScript prints it."""
-        try:
-            return text_of(value)
-        except NotData:
-            self.not_data(value, place)
-        except RecursionError:
-            self.fail(place, "value-too-deep", "the value is nested too deep to print", "print a part of it")
-
-    def not_data(self, value: Json, place: int) -> NoReturn:
-        """Raise: functions and objects are not values."""
-        if isinstance(value, Code):
-            message, hint = "`@partial-block` is called, not printed", "write `{{> @partial-block}}`"
-        else:
-            message = f"a value of type {type(value).__name__} is not data"
-            hint = "pass text, numbers, lists and mappings only"
-        self.fail(place, "not-data", message, hint)
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
         """What `if` takes for no."""
@@ -324,10 +235,6 @@ class Runtime:
         """Raise: the output is too large."""
         message = f"the template prints more than {MAX_OUTPUT:,} characters"
         raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
-
-
-def _needs_escape(text: str) -> bool:
-    return "&" in text or "<" in text or ">" in text or '"' in text or "'" in text or "`" in text or "=" in text
 
 
 def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:

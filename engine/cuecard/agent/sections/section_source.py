@@ -6,9 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 
-from cuecard.agent.conditions import asks_for_tools
-from cuecard.agent.layout import Layout
-from cuecard.agent.section import CONTENT, Render
+from cuecard.agent.sections.conditions import asks_for_tools
+from cuecard.agent.sections.layout import Layout
+from cuecard.agent.sections.section import CONTENT, Render
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.config.sections.skills_spec import SkillsSpec

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from cuecard.agent.section import BUILT_IN
-from cuecard.agent.section_source import is_constant
+from cuecard.agent.sections.section import BUILT_IN
+from cuecard.agent.sections.section_source import is_constant
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Tier
 
