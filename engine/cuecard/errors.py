@@ -46,9 +46,10 @@ class DidYouMean:
 
     word: str
     known: frozenset[str] = field(repr=False)
+    more: str = ""
 
     def __str__(self) -> str:
-        return did_you_mean(self.word, self.known)
+        return "\n".join(line for line in (did_you_mean(self.word, self.known), self.more) if line)
 
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
@@ -115,21 +115,25 @@ def cores(draw: st.DrawFn, openings: st.SearchStrategy[str] = OPENINGS, *, bare:
 
 
 def engine_of(spec: Spec, template: str = "", delivery: DeliveryWish = "append", child: Spec | None = None) -> Engine:
-    """The engine of an agent file that is on no disk, and of one that extends it; JSON is YAML."""
+    """The engine of an agent file that is on no disk, and of one that extends it."""
+    agent = build_agent(sources_of(spec, template, child))
+    return Engine(agent, delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+
+
+def sources_of(spec: Spec, template: str, child: Spec | None = None) -> AgentSources:
+    """Their texts; JSON is YAML."""
     texts = [
         SourceText(f"{name}.yaml", f"{name}.yaml", json.dumps(each, ensure_ascii=False))
         for name, each in (("a", spec), ("b", child))
         if each
     ]
-    sources = AgentSources(
+    return AgentSources(
         texts[-1],
         SourceText("a.xml", "a.xml", template) if template else None,
         tuple(SourceText(f"p/{name}.hbs", f"p/{name}.hbs", text) for name, text in PARTIALS.items()),
         (SourceText("t.yaml", "t.yaml", TOOLS),),
         layers=tuple(texts[:-1]),
     )
-    agent = build_agent(sources)
-    return Engine(agent, delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 
 def with_template(said: Mapping[str, Spec], **more: Any) -> Spec:
@@ -146,4 +150,4 @@ def with_list(core: Core, said: Mapping[str, Spec], **more: Any) -> Spec:
     return {**spec, "layout": layout, "sections": core.listed(said)}
 
 
-__all__ = ["NOW", "STILL", "Core", "cores", "engine_of", "replace", "with_list", "with_template"]
+__all__ = ["NOW", "STILL", "Core", "cores", "engine_of", "sources_of", "with_list", "with_template"]

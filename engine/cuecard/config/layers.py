@@ -124,7 +124,10 @@ class _Merger:
 
     def merge(self, base: Document, in_base: Path, top: Document, in_top: Path, out: Path) -> Json:
         below, above = base.at(in_base), top.at(in_top)
-        if out == ("sections",) and isinstance(below, list) and isinstance(above, list):
+        if out == ("sections",) and isinstance(below, list):
+            if not isinstance(above, list):
+                self.problems.append(top.problem(in_top, "wrong-value", "`sections` should be a list"))
+                return self.copy(base, in_base, out, top=False)
             self.note(top, in_top, out)
             layers = SectionLayers(base, top, self.removed, self.problems, self.known)
             pieces = layers.pieces(below, above)

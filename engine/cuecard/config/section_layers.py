@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import TypeGuard
 
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, misplaced, says_something, section_id, twice, where
-from cuecard.errors import Problem, did_you_mean
+from cuecard.errors import DidYouMean, Problem
 from cuecard.model import Json
+
+_LOOKED_AT = 16
+"""Of how many sections of a list it is asked whether they are misspelt: it takes a while where many are known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +37,13 @@ class SectionLayers:
     removed: dict[str, str]
     problems: list[Problem] = field(default_factory=list)
     known: bool = True
+    _names: frozenset[str] = frozenset()
 
     def pieces(self, below: Sequence[Json], above: Sequence[Json]) -> list[Piece]:
         """The sections of both, in the order of the result."""
         found = {section_id(item, f"#{i}"): Piece(("sections", i), None) for i, item in enumerate(below)}
         self.problems += [*twice(self.base, below), *twice(self.top, above), *misplaced(self.top, above)]
+        self._names = frozenset(found) | {section_id(item, "") for item in above if _is_placed(item)}
         if self._is_another_list(above, found):
             return list(found.values())
         for index, item in enumerate(above):
@@ -47,12 +53,14 @@ class SectionLayers:
     def _laid(self, item: Json, path: Path, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
         entry = item if isinstance(item, dict) else {}
         if entry.get("remove") is True:
-            if self._known((*path, "id"), name, found):
+            if name not in found:
+                self._unknown((*path, "id"), name)
+            else:
                 self.removed[name] = where(self.top, (*path, "id"))
             return {other: piece for other, piece in found.items() if other != name}
         below = found.get(name)
         if below is None and self.known and not self._may_be_new(entry, name, found):
-            self._unknown((*path, "id"), name, found, "to add a section, say `before` or `after` which one it goes")
+            self._unknown((*path, "id"), name, "to add a section, say `before` or `after` which one it goes")
             return found
         found = {**found, name: Piece(below.base if below else None, path)}
         self.removed.pop(name, None)
@@ -63,7 +71,7 @@ class SectionLayers:
 
     def _may_be_new(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
         """Whether this adds a section: over a list at its end, unless it says where; among elements it must say so."""
-        if {"before", "after"} & entry.keys() or section_id(entry, "") != name:
+        if _is_placed(entry) or section_id(entry, "") != name:
             return True  # what has no name is told by those who look at values
         return not self._naming() and not self._is_meant_for_another(entry, name, found)
 
@@ -77,19 +85,16 @@ class SectionLayers:
             message, hint = f"`{name}` cannot stand beside itself", "name another section"
             self.problems.append(self.top.problem(path, "wrong-value", message, hint))
             return found
-        if not self._known(path, anchor, {other: found[other] for other in others}):
+        if anchor not in others:
+            self._unknown(path, anchor)
             return found
         at = others.index(anchor) + behind
         return {other: found[other] for other in (*others[:at], name, *others[at:])}
 
-    def _known(self, path: Path, name: str, found: dict[str, Piece]) -> bool:
-        if name not in found:
-            self._unknown(path, name, found)
-        return name in found
-
-    def _unknown(self, path: Path, name: str, found: dict[str, Piece], more: str = "") -> None:
-        gone = f"it is taken away at {self.removed[name]}" if name in self.removed else did_you_mean(name, found)
-        hint = "\n".join(line for line in (gone, more, f"the sections below stand at {self._below()}") if line)
+    def _unknown(self, path: Path, name: str, more: str = "") -> None:
+        more = "\n".join(line for line in (more, f"the sections below stand at {self._below()}") if line)
+        gone = f"it is taken away at {self.removed[name]}\n{more}" if name in self.removed else ""
+        hint = gone or DidYouMean(name, self._names - {name} if name in self._names else self._names, more)
         self.problems.append(
             self.top.problem(path, "unknown-section", f"there is no section `{name}` below this file", hint)
         )
@@ -106,8 +111,9 @@ class SectionLayers:
 
     def _is_another_list(self, above: Sequence[Json], found: dict[str, Piece]) -> bool:
         """Whether this is a list of its own beside a template: none of it says anything about an element."""
-        own = [self._is_of_its_own(item, section_id(item, ""), found) for item in above]
-        if not own or not all(own) or not self.known or not self._naming():
+        own = [item for item in above if self._is_of_its_own(item, section_id(item, ""), found)]
+        meant = (self._is_meant_for_another(item, section_id(item, ""), found) for item in own[:_LOOKED_AT])
+        if not own or len(own) < len(above) or not self.known or not self._naming() or any(meant):
             return False
         message = "a list of sections of its own, beside a template"
         ways = "name them by `id` to change them, say `before` or `after` to add to them, or keep one of the two"
@@ -115,7 +121,11 @@ class SectionLayers:
         self.problems.append(self.top.problem(("sections",), "two-assemblies", message, hint, key=True))
         return True
 
-    def _is_of_its_own(self, item: Json, name: str, found: Collection[str]) -> bool:
-        if not name or not isinstance(item, dict) or name in found or name in self.removed:
-            return False
-        return not {*PLACING} & item.keys() and not self._is_meant_for_another(item, name, found)
+    def _is_of_its_own(self, item: Json, name: str, found: Collection[str]) -> TypeGuard[dict[str, Json]]:
+        named_below = not name or name in found or name in self.removed
+        return isinstance(item, dict) and not named_below and not {*PLACING} & item.keys()
+
+
+def _is_placed(entry: Json) -> bool:
+    """Whether a section says next to which other it goes."""
+    return isinstance(entry, dict) and bool({"before", "after"} & entry.keys())

@@ -193,3 +193,11 @@ def test_a_section_that_was_removed_can_be_put_back(tmp_path: Path) -> None:
 
     assert ids(engine) == ["tone", "identity", "rules"]
     assert body(engine, "tone", Turn()) == "<tone>\nBe kind.\n</tone>\n"
+
+
+@pytest.mark.parametrize(("below", "said"), [("sections: 3\n", "sections: []\n"), ("", "sections: 3\n")])
+def test_no_file_can_wipe_out_the_sections_of_the_template(tmp_path: Path, below: str, said: str) -> None:
+    found = refused(tmp_path, said, below)
+
+    assert "error[wrong-value]: `sections` should be a list" in found
+    assert found.count("error[") == 1
