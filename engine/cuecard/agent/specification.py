@@ -52,7 +52,8 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     written = [document.value["template"] for document, _ in layers if "template" in document.value]
     if not written or written[-1] is None:
         layered = lay_over(layers)
-        return _specification(layered, [*_unwritten(layered.document), *_silent(layered.document)], len(layers) > 1)
+        wrong = [*_unwritten(layered.document), *_silent(layered.document)]
+        return _specification(layered, wrong, is_layered=len(layers) > 1)
     outline = memo(outline_document, sources.template) if sources.template else None
     if outline is None:
         document = lay_over(layers).document
@@ -61,7 +62,7 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     patched = len(layers) > 1 or any("sections" in document.value for document, _ in layers)
     layered = lay_over(layers, outline)
     elements = [section["id"] for section in outline.value["sections"]]
-    return _specification(layered, [*_silent(layered.document, elements)], patched)
+    return _specification(layered, [*_silent(layered.document, elements)], is_layered=patched)
 
 
 def _newer(document: Document) -> Iterator[Problem]:
@@ -73,7 +74,7 @@ def _newer(document: Document) -> Iterator[Problem]:
         yield document.problem(("version",), "newer-version", message, hint)
 
 
-def _specification(layered: Layered, wrong: list[Problem], is_layered: bool) -> Specification:  # noqa: FBT001
+def _specification(layered: Layered, wrong: list[Problem], *, is_layered: bool) -> Specification:
     spec, problems = _validated(layered.document)
     found = sorted((*problems, *wrong), key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))
     spec = None if wrong else spec
