@@ -1,4 +1,4 @@
-"""The pipeline on one screen: open, prepare a call, prepare its steps, search for tools."""
+"""The door: open an agent, prepare a call and its steps, search for tools. Both hooks are tables of contents."""
 
 from __future__ import annotations
 

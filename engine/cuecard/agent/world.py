@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.yaml_text import Document
+
+Printing: TypeAlias = Literal["text", "names"]
+"""How `{{{x}}}` prints data in an agent's templates: every `<` escaped, or only before the prompt's own elements."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +30,6 @@ class World:
     removed: Mapping[str, str] = field(default_factory=dict)
 
     @property
-    def escaping(self) -> Literal["text", "names"]:
+    def escaping(self) -> Printing:
         """How `{{{x}}}` prints data."""
         return self.spec.template.escaping if self.spec.template else self.spec.layout.escaping

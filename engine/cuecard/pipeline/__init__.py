@@ -1,9 +1,10 @@
 """The pipeline: from what the host knows to what the model sees, one file a stage.
 
 A call (`Engine.prepare_call`): `request` -> `history/` what of the conversation goes in -> `inputs` checked and cleaned
--> `delivery` chosen -> `tools` planned -> `sections` filled and cut to their budgets, as `segments` in a `layout` whose
-tokens add up -> `call`, with its `messages` -> `continuation` of the conversation before it.
+-> `delivery` chosen -> `tools` planned -> `sections` filled and cut to their budgets (`limits`), as `segments` in a
+`layout` whose tokens add up -> `call`, with its `messages` -> `continuation` of the conversation before it.
 
 A step (`Engine.prepare_step`): `request` -> `tools` discovered -> `budget` -> `placement` -> `step`, and a `manifest`
-when somebody looks at it. `prompt_split` cuts a finished prompt where a cache would.
+when somebody looks at it. `fingerprints` are made all along the way; `prompt_split` cuts a finished prompt where a
+cache would.
 """

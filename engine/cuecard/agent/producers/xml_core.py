@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
-from typing import Literal, TypeAlias
 
 from cuecard.agent.producers.core_checks import (
     check_names,
@@ -25,15 +24,13 @@ from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import Written
 from cuecard.agent.trees import Text, read_trees
-from cuecard.agent.world import World
+from cuecard.agent.world import Printing, World
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.template import BACKENDS, Part, compile_template
 from cuecard.template.markup.well_formed import fragment_problems
 from cuecard.template.syntax.source import Source
-
-Escaping: TypeAlias = Literal["text", "names"]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -46,7 +43,7 @@ class Core:
 
 
 def read_core(
-    template: SourceText, partials: tuple[SourceText, ...], escaping: Escaping, backend: str, names: frozenset[str]
+    template: SourceText, partials: tuple[SourceText, ...], escaping: Printing, backend: str, names: frozenset[str]
 ) -> Core:
     """Compile and check a core template. No data may open or close an element of one of these names.
 

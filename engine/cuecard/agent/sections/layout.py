@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
 
+from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
@@ -26,7 +26,7 @@ class Layout:
     marker: str = ""
     trim: bool = False
     compact: bool = False
-    escaping: Literal["text", "names"] = "text"
+    escaping: Printing = "text"
     guard: LayoutGuard | None = None
 
 
