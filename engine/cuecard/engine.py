@@ -89,6 +89,7 @@ class Engine:
         previous: Call | None = None,
         compacted: bool = False,
         kept: int = 1,
+        earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
@@ -102,14 +103,17 @@ class Engine:
                 this call gets one new baseline, whose system prompt tells what was discovered so far.
             kept: after a compaction, how many messages of the user stand before the new one; a summary in the role of
                 the user is one, tool results are none.
+            earlier: the engine that prepared `previous`, where the files have changed since: with it, `reload: append`
+                says in a block what is new. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input.
+            InputError: with every missing, unknown or wrong input; when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         turn = turn or Turn()
         now, after = turn.now or self.clock(), kept if compacted and previous else None
-        request = CallRequest(self.agent, turn, history, previous, after, now, self.count)
+        before = earlier.agent if earlier else None
+        request = CallRequest(self.agent, turn, history, previous, after, now, self.count, before)
         chosen = select_history(request)
         values = check_inputs(request, chosen.summary)
         request = request.with_files(values.files)

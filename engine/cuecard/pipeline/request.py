@@ -22,6 +22,7 @@ class CallRequest:
         kept: after a compaction, how many messages of the user stand before the new one; None without a compaction.
         now: the time, with its zone.
         count: how tokens are counted.
+        before: the agent that prepared `previous`, if the host knows it; it may be another state of the same files.
     """
 
     agent: Agent
@@ -31,6 +32,12 @@ class CallRequest:
     kept: int | None
     now: datetime
     count: Tokenizer
+    before: Agent | None = None
+
+    @property
+    def earlier(self) -> Agent:
+        """The agent that prepared `previous`, as far as it is known."""
+        return self.before or self.agent
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
         """The same request with cleaned files, where the turn brings any."""

@@ -1,0 +1,73 @@
+"""Why a conversation's system prompt has to be made anew; where it need not be, what changed is said in a block."""
+
+from __future__ import annotations
+
+from cuecard.agent import Agent
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call
+from cuecard.pipeline.request import CallRequest
+
+_ANEW = "the system prompt is not the one sent before"
+
+
+def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
+    """Why the system prompt is not the one sent before; empty where it is.
+
+    Raises:
+        InputError: when the engine that is said to have prepared the call before has not.
+    """
+    _check_before(request, previous)
+    if request.kept is not None:
+        return "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
+    if previous.delivery.name != call.delivery.name and not is_new_state(call, previous):
+        changed = f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
+        return f"{changed}: {_ANEW}"
+    if not is_new_state(call, previous):
+        return ""
+    if not appends(request) or call.delivery.rebuilds or call.delivery.host == "system-only":
+        return f"the configuration changed: {_ANEW}"
+    obstacle = _obstacle(request, call, previous)
+    return f"the configuration changed, which `append` cannot say ({obstacle}): {_ANEW}" if obstacle else ""
+
+
+def appends(request: CallRequest) -> bool:
+    """Whether a change of the files is said in a block, so far as it can be."""
+    return (request.turn.reload or request.agent.spec.reload) == "append"
+
+
+def is_new_state(call: Call, previous: Call) -> bool:
+    """Whether the files are other ones than those of the call before."""
+    return previous.configuration.sha256 != call.configuration.sha256
+
+
+def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
+    """What keeps a change from being said behind what was sent; empty when nothing does."""
+    before, agent = request.before, request.agent
+    if previous.configuration.agent != call.configuration.agent:
+        return f"the call before is of another agent, `{previous.configuration.agent}`"
+    if before is None:
+        return "the engine that prepared the call before is not at hand: `earlier` of `prepare_call`"
+    if previous.delivery.name != call.delivery.name:
+        return f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
+    if previous.record.tokens != call.record.tokens:
+        return "another table counts the tokens"
+    if before.layout != agent.layout:
+        return "the layout of the sections changed"
+    if _frame(before, previous) != _frame(agent, call):
+        return "the root element of the template changed"
+    return ""
+
+
+def _frame(agent: Agent, call: Call) -> dict[str, str]:
+    """The tags of the root element: their texts where those never change, and else only that they are there."""
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    shown = call.prompt.shown
+    return {s.id: shown.get(s.id, "") if s.tier == "static" else "" for s in edition if s.frame}
+
+
+def _check_before(request: CallRequest, previous: Call) -> None:
+    made = previous.configuration.sha256
+    if request.before is not None and request.before.sha256 != made:
+        message = f"`earlier` did not prepare the call before: that was made from the configuration {made[:12]}"
+        hint = "pass the engine that prepared `previous`; `Pins.serve` finds it"
+        raise InputError(Problem("other-engine", message, hint, "prepare_call"))
