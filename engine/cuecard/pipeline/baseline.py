@@ -42,20 +42,22 @@ def is_new_state(call: Call, previous: Call) -> bool:
 
 def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
     """What keeps a change from being said behind what was sent; empty when nothing does."""
-    before, agent = request.before, request.agent
     if previous.configuration.agent != call.configuration.agent:
         return f"the call before is of another agent, `{previous.configuration.agent}`"
-    if before is None:
+    if request.before is None:
         return "the engine that prepared the call before is not at hand: `earlier` of `prepare_call`"
     if previous.delivery.name != call.delivery.name:
         return f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
     if previous.record.tokens != call.record.tokens:
         return "another table counts the tokens"
+    return _around(request.before, previous, request.agent, call)
+
+
+def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
+    """What stands around sections and cannot be said once more, if that is another one now."""
     if before.layout != agent.layout:
         return "the layout of the sections changed"
-    if _frame(before, previous) != _frame(agent, call):
-        return "the root element of the template changed"
-    return ""
+    return "" if _frame(before, previous) == _frame(agent, call) else "the root element of the template changed"
 
 
 def _frame(agent: Agent, call: Call) -> dict[str, str]:

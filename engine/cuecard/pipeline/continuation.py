@@ -75,7 +75,8 @@ def _with_cut(call: Call, cut: Cut) -> Call:
 
 
 def _outlives_the_core(request: CallRequest, previous: Call) -> bool:
-    return appends(request) and previous.configuration.sha256 != request.agent.sha256 and not previous.delivery.shows_all
+    is_new = previous.configuration.sha256 != request.agent.sha256
+    return is_new and appends(request) and not previous.delivery.shows_all
 
 
 def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
@@ -112,7 +113,7 @@ def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) ->
 
 
 def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
-    """Sections that are messages of the conversation, and that the files no longer have: they are known by their ids."""
+    """Messages of the conversation that are sections which the files no longer have: they are known by their ids."""
     known = {section.id for edition in request.agent.editions.values() for section in edition}
     spoken = {message.id for message in previous.prompt.messages if message.id}
     return {name: "" for name in previous.prompt.shown if name in spoken and name not in known}

@@ -116,7 +116,8 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
     for section in holding if new and not alone else ():
         same = call.prompt.shown[section.id] == change.previous.prompt.shown.get(section.id)
         tools = new if same else dict.fromkeys((*call.tools.initial, *new))
-        yield section.id, *render_sections(agent, [section], call.values, tools)
+        (text,) = render_sections(agent, [section], call.values, tools)
+        yield section.id, text
 
 
 def _has_new_shell(change: _Change, section: Section, text: str) -> bool:

@@ -37,6 +37,11 @@ class Watcher(Generic[Made]):
 
     Reading `current` never waits, neither for a file nor for a reload. It works after a fork too: the child's thread
     starts when `current` or `status` is first read there.
+
+    Attributes:
+        states: the folder that keeps every state that has served.
+        home: the agent file's folder.
+        remake: makes the same of an earlier state, from any thread.
     """
 
     def __init__(
@@ -45,6 +50,7 @@ class Watcher(Generic[Made]):
         build: Callable[[AgentSources], Made],
         last_good: LastGood,
         pace: Pace | None = None,
+        remake: Callable[[AgentSources], Made] | None = None,
     ) -> None:
         """Read the files, and begin to watch.
 
@@ -53,11 +59,13 @@ class Watcher(Generic[Made]):
             build: makes what is served of the texts, or raises a `CuecardError`.
             last_good: where the last good texts are kept.
             pace: how patient to be.
+            remake: makes the same of an earlier state, from any thread; `build`, if that can be called from any.
 
         Raises:
             CuecardError: when the files are broken and no last good state is known.
         """
         self._files, self._pace = files, pace or Pace()
+        self.states, self.home, self.remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
         self._listeners: list[Callable[[], object]] = []
