@@ -28,16 +28,20 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
     """The discovered tools whose protocols belong to the system prompt of the next call, in order of first discovery.
 
     After a compaction those are all that the model was told about: the blocks that told it are gone. After a change of
-    the files that is said in a block, core tools that are none any more stay with them: the system prompt has them.
+    the files that is said in a block, tools that are core tools no more stay with them: the model knows them.
     """
     previous = request.previous
-    if previous is None or request.kept is None:
-        tools = previous.tools.earlier if previous else ()
-        kept = previous.tools.base if previous and _outlives_the_core(request, previous) else ()
-        return tuple(dict.fromkeys((*tools, *kept)))
-    found = _last_step(request, previous).shown
-    tools = (*previous.tools.earlier, *previous.tools.sent)
-    return tuple(dict.fromkeys((*tools, *(discovery.tool for discovery in found))))
+    if previous is None:
+        return ()
+    tools = previous.tools
+    if request.kept is not None:
+        found = _last_step(request, previous).shown
+        return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *(discovery.tool for discovery in found))))
+    if not appends(request) or previous.configuration.sha256 == request.agent.sha256 or previous.delivery.shows_all:
+        return tools.earlier
+    found_again = {discovery.tool for discovery in tools.discovered}
+    known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
+    return tuple(dict.fromkeys(name for name in known if name not in found_again))
 
 
 def continue_conversation(request: CallRequest, call: Call) -> Call:
@@ -72,11 +76,6 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
 
 def _with_cut(call: Call, cut: Cut) -> Call:
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, cut)))
-
-
-def _outlives_the_core(request: CallRequest, previous: Call) -> bool:
-    is_new = previous.configuration.sha256 != request.agent.sha256
-    return is_new and appends(request) and not previous.delivery.shows_all
 
 
 def _appended(request: CallRequest, call: Call, previous: Call) -> Call:

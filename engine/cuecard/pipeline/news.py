@@ -69,7 +69,7 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: Told, with
     there, protocols = call.tools.available, agent.protocols
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
-    void = tuple(n for n in tools if n in known and n not in protocols)
+    void = tuple(n for n in tools if n in told.protocols and n not in protocols)
     change = _Change(request, call, previous, new if slots(agent, call) else (), void)
     notices = _notices(change, told.tools)
     now = {n: digest for n, digest in known.items() if n not in void}

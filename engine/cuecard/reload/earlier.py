@@ -54,7 +54,7 @@ class Earlier(Generic[Made]):
         """Keep what was made of a state; it counts as used."""
         self._ages[digest] = next(self._now)
         self._made[digest] = made
-        for oldest in sorted(tuple(self._made), key=lambda each: self._ages.get(each, 0))[: -self._keep]:
+        for oldest in sorted(self._made, key=lambda each: self._ages.get(each, 0))[: -self._keep]:
             self._made.pop(oldest, None)
             self._ages.pop(oldest, None)
         return made

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass, replace
-from typing import TypeAlias
+from pathlib import Path
+from typing import Protocol, TypeAlias
 
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Call, Diagnostic, History, ReloadPolicy, Turn
 from cuecard.pipeline.fingerprints import salted
 from cuecard.reload.earlier import Earlier
-from cuecard.reload.states import NoState
-from cuecard.reload.watcher import Watcher
+from cuecard.reload.states import NoState, States
 
 Policy: TypeAlias = ReloadPolicy
 """The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`."""
@@ -57,6 +57,25 @@ class Served:
         )
 
 
+class Source(Protocol):
+    """What follows an agent's files, such as the `Watcher` that `cuecard.watch` gives."""
+
+    @property
+    def current(self) -> Engine:
+        """The engine of the newest state."""
+
+    @property
+    def states(self) -> States:
+        """Where every state is that has served."""
+
+    @property
+    def home(self) -> Path:
+        """The agent file's folder."""
+
+    def remake(self, sources: AgentSources, /) -> Engine:
+        """The engine of an earlier state; from any thread."""
+
+
 class Pins:
     """Gives each conversation the state that the policy says, while the files change.
 
@@ -65,7 +84,7 @@ class Pins:
     newest, and the reason says so. Any thread may ask.
     """
 
-    def __init__(self, watcher: Watcher[Engine], policy: Policy | None = None, keep: int = 16) -> None:
+    def __init__(self, watcher: Source, policy: Policy | None = None, keep: int = 16) -> None:
         """Follow a watcher.
 
         Args:

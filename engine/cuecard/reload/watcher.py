@@ -41,7 +41,6 @@ class Watcher(Generic[Made]):
     Attributes:
         states: the folder that keeps every state that has served.
         home: the agent file's folder.
-        remake: makes the same of an earlier state, from any thread.
     """
 
     def __init__(
@@ -65,7 +64,7 @@ class Watcher(Generic[Made]):
             CuecardError: when the files are broken and no last good state is known.
         """
         self._files, self._pace = files, pace or Pace()
-        self.states, self.home, self.remake = last_good.states, files.agent.parent, remake or build
+        self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
         self._listeners: list[Callable[[], object]] = []
@@ -85,6 +84,14 @@ class Watcher(Generic[Made]):
         """What is served, what was refused, since when and why."""
         self._ensure_worker()
         return self._keeper.state.status
+
+    def remake(self, sources: AgentSources) -> Made:
+        """What is made of an earlier state; from any thread.
+
+        Raises:
+            CuecardError: when nothing can be made of it.
+        """
+        return self._remake(sources)
 
     def on_change(self, callback: Callable[[Made, Status], object]) -> Callable[[], None]:
         """Call back after each swap, refusal and recovery, in the watcher's thread.

@@ -1,0 +1,148 @@
+"""Reload policies over random edits of an agent's files and random conversations."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from itertools import pairwise
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuecard import Call, Engine, Step, ToolResult, Turn
+from property.editions import TOOLS, Talk, talks
+
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+
+
+@dataclass
+class Played:
+    """What a model got to see: the steps of each call, with the engine that served it."""
+
+    calls: list[tuple[Engine, Call, list[Step]]] = field(default_factory=list)
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for _, _, steps in self.calls for step in steps]
+
+
+def play(conversation: list[Talk]) -> Played:
+    """The conversation under `append`: every call by the newest state, and its steps by the state of the call."""
+    played, history = Played(), list[ToolResult]()
+    before: tuple[Engine, Call] | None = None
+    engine: Engine | None = None
+    for number, talk in enumerate(conversation):
+        if engine is None or talk.edition != conversation[number - 1].edition:
+            engine = talk.edition.engine
+        tools = tuple(name for name in engine.tools if name != talk.gone)
+        turn = Turn({"said": talk.said}, now=NOW, tools=tools)
+        earlier, previous = before or (None, None)
+        call = engine.prepare_call(turn, history, previous=previous, earlier=earlier)
+        steps = [engine.prepare_step(call, history)]
+        for names in talk.found:
+            history.append(ToolResult(talk.edition.search, {"tools": list(names)}, f"call-{len(history)}"))
+            steps.append(engine.prepare_step(call, history))
+        played.calls.append((engine, call, steps))
+        before = engine, Call.from_json(call.to_json())
+    return played
+
+
+def whole(step: Step) -> str:
+    return step.system + "".join(block.text for block in step.appended)
+
+
+def block_of(tool: str, text: str) -> str:
+    """What the text says last of a tool's instructions; empty where it says nothing, or withdraws them in the end."""
+    found = list(re.finditer(rf"<{tool}>\n.*?</{tool}>\n", text, re.DOTALL))
+    gone = list(re.finditer(rf"<withdrawn-instructions>\n(.*, )?{tool}(, .*)?\n</", text))
+    if not found or (gone and gone[-1].start() > found[-1].start()):
+        return ""
+    return found[-1][0]
+
+
+def section_of(name: str, text: str) -> str:
+    """What the text says last of a section; empty where it says nothing, or withdraws it in the end."""
+    found = list(re.finditer(rf"<{name}>\n.*?</{name}>\n", text, re.DOTALL))
+    gone = list(re.finditer(rf"<withdrawn-sections>\n(.*, )?{name}(, .*)?\n</", text))
+    if not found or (gone and gone[-1].start() > found[-1].start()):
+        return ""
+    return found[-1][0]
+
+
+def has_baseline(step: Step) -> bool:
+    return any(cut.what == "baseline" for cut in step.manifest.cuts)
+
+
+@settings(deadline=None, max_examples=300)
+@given(conversation=talks())
+def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Talk]) -> None:
+    steps = play(conversation).steps
+
+    assert not any(map(has_baseline, steps))
+    assert {step.system for step in steps} == {steps[0].system}
+    for before, after in pairwise(steps):
+        assert after.appended[: len(before.appended)] == before.appended
+
+
+@settings(deadline=None, max_examples=300)
+@given(conversation=talks())
+def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_the_files(
+    conversation: list[Talk],
+) -> None:
+    for engine, call, steps in play(conversation).calls:
+        text, protocols = whole(steps[-1]), engine.agent.protocols
+        for tool in call.tools.available:
+            if f"<{tool}>\n" in text:
+                told = protocols[tool].text if tool in protocols else ""
+                assert block_of(tool, text) == told, tool
+        for name in ("role", "extra", "note"):
+            now = call.prompt.shown.get(name, "")
+            said = section_of(name, text)
+            assert said == now, name
+
+
+@settings(deadline=None, max_examples=300)
+@given(conversation=talks())
+def test_under_append_each_changed_instruction_is_said_exactly_once(conversation: list[Talk]) -> None:
+    seen, slot = "", ""
+    for talk, (engine, call, steps) in zip(conversation, play(conversation).calls, strict=True):
+        protocols = engine.agent.protocols
+        first = whole(steps[0])[len(seen) :]
+        for tool in TOOLS if seen else ():
+            if f"<{tool}>\n" not in seen or tool not in call.tools.available:
+                continue
+            changed = tool in protocols and block_of(tool, seen) != protocols[tool].text
+            renamed = tool in protocols and slot != talk.edition.slot
+            whole_slot = talk.edition.mixed and tool in call.tools.initial
+            if changed or renamed:
+                assert first.count(f"<{tool}>\n") == 1, tool
+            elif not whole_slot:
+                assert f"<{tool}>\n" not in first, tool
+        for before, after in pairwise(steps):
+            later = whole(after)[len(whole(before)) :]
+            for tool in TOOLS:
+                assert later.count(f"<{tool}>\n") == (tool in later and tool in protocols)
+                assert f"<{tool}>\n" not in later or f"<{tool}>\n" not in whole(before) or not block_of(
+                    tool, whole(before)
+                ), tool
+        seen, slot = whole(steps[-1]), talk.edition.slot
+
+
+@settings(deadline=None, max_examples=200)
+@given(conversation=talks(), data=st.data())
+def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: list[Talk], data: st.DataObject) -> None:
+    engine, _, steps = data.draw(st.sampled_from(play(conversation).calls))
+    manifest = steps[-1].manifest
+
+    assert manifest.total_tokens == sum(record.tokens for record in manifest.sections)
+    assert manifest.tokens.system == engine.count(steps[-1].system)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversation=talks())
+def test_told_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
+    for _, call, steps in play(conversation).calls:
+        for tool in call.tools.available:
+            if f"<{tool}>\n" in whole(steps[-1]):
+                assert tool in steps[-1].active_tools
