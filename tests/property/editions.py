@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
@@ -66,10 +67,15 @@ class Edition:
             **self.more,
         }
         return AgentSources(
-            SourceText("a.yaml", "a.yaml", json.dumps(spec)),
+            SourceText("agent.yaml", "agent.yaml", json.dumps(spec)),
             SourceText("a.xml", "a.xml", self.template),
             instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
         )
+
+    def write(self, folder: Path) -> None:
+        """The same as files."""
+        for source in self.sources.texts():
+            (folder / source.path).write_text(source.text, encoding="utf-8")
 
     @property
     def engine(self) -> Engine:

@@ -6,12 +6,16 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import pairwise
+from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Step, ToolResult, Turn
-from property.editions import TOOLS, Talk, talks
+from cuecard.config.documents.texts import AgentSources
+from cuecard.reload.pins import Pins
+from cuecard.reload.states import States
+from property.editions import TOOLS, Edition, Talk, editions, talks
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
@@ -123,8 +127,10 @@ def test_under_append_each_changed_instruction_is_said_exactly_once(conversation
             later = whole(after)[len(whole(before)) :]
             for tool in TOOLS:
                 assert later.count(f"<{tool}>\n") == (tool in later and tool in protocols)
-                assert f"<{tool}>\n" not in later or f"<{tool}>\n" not in whole(before) or not block_of(
-                    tool, whole(before)
+                assert (
+                    f"<{tool}>\n" not in later
+                    or f"<{tool}>\n" not in whole(before)
+                    or not block_of(tool, whole(before))
                 ), tool
         seen, slot = whole(steps[-1]), talk.edition.slot
 
@@ -146,3 +152,63 @@ def test_told_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
         for tool in call.tools.available:
             if f"<{tool}>\n" in whole(steps[-1]):
                 assert tool in steps[-1].active_tools
+
+
+class Files:
+    """What a watcher is to `Pins`, with edits that take effect at once."""
+
+    def __init__(self, first: Engine) -> None:
+        self.current, self.states, self.home = first, States("/nowhere"), Path()
+
+    def remake(self, sources: AgentSources, /) -> Engine:
+        raise AssertionError(sources)
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversation=talks("next-call"), within=editions("next-call"))
+def test_under_next_call_an_edit_waits_for_the_run_and_then_makes_everything_anew(
+    conversation: list[Talk], within: Edition
+) -> None:
+    files = Files(conversation[0].edition.engine)
+    pins, edited = Pins(files), within.engine
+    previous: Call | None = None
+    for talk in conversation:
+        files.current = talk.edition.engine
+        call = pins.serve(previous=previous).prepare_call(Turn({"said": talk.said}, now=NOW), previous=previous)
+        alone = files.current.prepare_call(Turn({"said": talk.said}, now=NOW))
+        begun, files.current = files.current, edited
+        served = pins.serve(previous=previous, call=call)
+        changed = previous is not None and previous.configuration.sha256 != call.configuration.sha256
+
+        assert served.engine.agent.sha256 == begun.agent.sha256
+        assert not served.changed
+        assert has_baseline(served.engine.prepare_step(call)) == changed
+        if changed:
+            assert call.prompt.segments == alone.prompt.segments
+        previous = call
+
+
+@settings(deadline=None, max_examples=100)
+@given(conversation=talks("now"), within=editions("now"))
+def test_under_now_an_edit_reaches_the_run_and_the_manifest_says_which_text_was_replaced(
+    conversation: list[Talk], within: Edition
+) -> None:
+    files = Files(conversation[0].edition.engine)
+    pins, edited = Pins(files), within.engine
+    previous: Call | None = None
+    for talk in conversation:
+        files.current = talk.edition.engine
+        turn = Turn({"said": talk.said}, now=NOW)
+        call = pins.serve(previous=previous).prepare_call(turn, previous=previous)
+        files.current = edited
+        served = pins.serve(previous=previous, call=call)
+        again = served.prepare_call(turn, previous=previous)
+        told = [each.message for each in served.engine.prepare_step(again).manifest.diagnostics]
+        before, after = call.configuration.sha256[:12], edited.agent.sha256[:12]
+
+        assert served.engine is edited
+        if before == after:
+            assert again == call
+        else:
+            assert told[-1].startswith(f"now: configuration {after} instead of {before} within a run")
+        previous = again
