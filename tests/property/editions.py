@@ -27,7 +27,7 @@ class Edition:
     role: int = 0
     extra: int = 0
     slot: str = "instructions"
-    shell: int = 0
+    around: int = 0
     mixed: bool = False
     note: bool = True
     root: str = "agent"
@@ -42,9 +42,9 @@ class Edition:
     def template(self) -> str:
         extra = f"<extra>\nExtra {self.extra} of {{{{who}}}}.\n</extra>\n" if self.extra else ""
         note = "<note>\n{{{said}}}\n</note>\n" if self.note else ""
-        shell = f"Words {self.shell}.\n" if self.shell else ""
+        words = f"Words {self.around}.\n" if self.around else ""
         who = "For {{who}}.\n" if self.mixed else ""
-        slot = f"<{self.slot}>\n{shell}{who}{{{{{{activeProtocols}}}}}}\n</{self.slot}>\n"
+        slot = f"<{self.slot}>\n{words}{who}{{{{{{activeProtocols}}}}}}\n</{self.slot}>\n"
         return f"<{self.root}>\n<role>\nRole {self.role}.\n</role>\n{extra}{note}{slot}</{self.root}>\n"
 
     @property
@@ -94,7 +94,7 @@ def editions(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: Deliver
         role=draw(st.integers(0, 1)),
         extra=draw(st.integers(0, 2)),
         slot=draw(st.sampled_from(["instructions", "instructions", "instructions", "usage"])),
-        shell=draw(st.integers(0, 1)),
+        around=draw(st.integers(0, 1)),
         mixed=draw(st.sampled_from([False, False, True])),
         note=draw(st.sampled_from([True, True, False])),
         search=draw(st.sampled_from([SEARCHES[0], SEARCHES[0], SEARCHES[1]])),

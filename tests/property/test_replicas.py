@@ -64,7 +64,7 @@ def edited(chance: random.Random, edition: Edition) -> Edition:
     edits: list[dict[str, Any]] = [
         {"role": chance.randrange(100)},
         {"extra": chance.randrange(100)},
-        {"shell": chance.randrange(100)},
+        {"around": chance.randrange(100)},
         {"note": not edition.note},
         {"core": tuple(chance.sample(TOOLS, 2))},
         {"tools": tuple(chance.choice([0, 1, 2, 3]) for _ in TOOLS)},

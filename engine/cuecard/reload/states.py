@@ -157,7 +157,7 @@ def user_folder() -> Path:
 
 
 def _sources(written: Any, home: Path) -> AgentSources:
-    return _adapter().validate_python({key: _named(value, home) for key, value in written.items()})
+    return _adapter().validate_python({key: _named(value, home) for key, value in dict(written).items()})
 
 
 def _named(value: Any, home: Path) -> Any:
