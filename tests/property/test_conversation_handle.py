@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from cuecard import Call, Engine, Entity, Memory, ToolResult, Turn
-from cuecard.model import ConversationState
+from cuecard.model import ConversationState, Delivery
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
@@ -27,16 +27,18 @@ def opened() -> Engine:
 
 
 TOOLS = [name for name in opened().tools if name not in opened().agent.spec.tools.core]
-NAMES = st.lists(st.sampled_from([*TOOLS[:9], "no_such_tool", "another_one"]), max_size=4)
-DELIVERIES = ("append", "rewrite", "frozen")
+NAMES = st.lists(st.sampled_from([*TOOLS[:16], "no_such_tool", "another_one"]), max_size=3)
+RARELY = st.sampled_from([False, False, False, True])
+SEARCHES = st.tuples(NAMES, st.booleans(), RARELY)
+DELIVERIES: tuple[Delivery, ...] = ("append", "rewrite", "frozen")
 ENTITIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n in range(4)]), max_size=3, unique=True)
 
 
 class Conversations(RuleBasedStateMachine):
-    """Beside the handle, what the pure core needs: all results, the call before, and whether a compaction came since."""
+    """Beside the handle, what the pure core needs: all results, the call before, whether a compaction came since."""
 
     @initialize(delivery=st.sampled_from(DELIVERIES), budget=st.sampled_from([None, 300, 900]))
-    def begin(self, delivery: str, budget: int | None) -> None:
+    def begin(self, delivery: Delivery, budget: int | None) -> None:
         agent = opened().agent
         spec = agent.spec.model_copy(update={"budget": agent.spec.budget.model_copy(update={"protocols": budget})})
         self.engine = replace(opened(), agent=replace(agent, spec=spec), delivery=delivery)
@@ -48,16 +50,20 @@ class Conversations(RuleBasedStateMachine):
         self.kept: int | None = None
         self.now, self.ids = START, 0
 
-    @rule(names=NAMES, with_id=st.booleans(), wrapped=st.booleans(), failed=st.booleans())
-    def search(self, names: list[str], with_id: bool, wrapped: bool, failed: bool) -> None:
-        found = {"tools": names}
-        self.receive("tool_search", json.dumps(found) if wrapped else found, with_id=with_id, failed=failed)
+    @rule(searches=st.lists(SEARCHES, min_size=1, max_size=3), wrapped=st.booleans())
+    def search(self, *, searches: list[tuple[list[str], bool, bool]], wrapped: bool) -> None:
+        for names, with_id, failed in searches:
+            found = {"tools": names}
+            self.receive("tool_search", json.dumps(found) if wrapped else found, with_id=with_id, failed=failed)
+            if self.call:
+                self.ask_the_model(again=1)
 
-    @rule(number=st.integers(0, 5), with_id=st.booleans(), failed=st.booleans())
-    def touch(self, number: int, with_id: bool, failed: bool) -> None:
-        self.receive("cms_getPage", {"data": {"id": f"p{number}", "title": f"Page {number}"}}, with_id, failed)
+    @rule(number=st.integers(0, 5), with_id=st.booleans(), failed=RARELY)
+    def touch(self, *, number: int, with_id: bool, failed: bool) -> None:
+        page = {"data": {"id": f"p{number}", "title": f"Page {number}"}}
+        self.receive("cms_getPage", page, with_id=with_id, failed=failed)
 
-    def receive(self, tool: str, result: object, with_id: bool, failed: bool) -> None:
+    def receive(self, tool: str, result: object, *, with_id: bool, failed: bool) -> None:
         self.ids += 1
         self.waiting.append(ToolResult(tool, result, f"call-{self.ids}" if with_id else None, is_error=failed))
 
@@ -91,7 +97,7 @@ class Conversations(RuleBasedStateMachine):
 
     @precondition(lambda self: self.call)
     @rule(calls_only=st.booleans())
-    def answer_without_names(self, calls_only: bool) -> None:
+    def answer_without_names(self, *, calls_only: bool) -> None:
         named = self.taken()
         calls = {result.call_id: result.tool for result in named if result.call_id}
         if calls_only:
@@ -123,7 +129,7 @@ class Conversations(RuleBasedStateMachine):
         self.memory = Memory(tuple(each for each in self.memory.entities if names and each.id not in names))
 
     @rule(signed=st.booleans())
-    def travel(self, signed: bool) -> None:
+    def travel(self, *, signed: bool) -> None:
         if signed:
             self.chat = self.engine.load(self.engine.dump(self.chat))
         else:
