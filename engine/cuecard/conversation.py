@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -151,13 +152,13 @@ class Conversation:
         if not results and not calls:
             return _Taken(state)
         waiting = {**state.calls, **calls}
-        news = tuple(self._news(_named(results, {**self._tools, **waiting})))
+        news = tuple(self._news(_named(results, ChainMap(waiting, self._tools))))
         new = tuple(record for record, _ in news)
-        answered = self._tools.keys() | {record.call_id for record in new}
+        answered = {record.call_id for record in new}
         state = replace(
             state,
             results=(*state.results, *new),
-            calls={call_id: tool for call_id, tool in waiting.items() if call_id not in answered},
+            calls={call: tool for call, tool in waiting.items() if call not in answered and call not in self._tools},
             memory=remember(state.memory, [result for _, result in news], agent.spec.memory, agent.spec.words.memory),
         )
         return _Taken(state, new)
