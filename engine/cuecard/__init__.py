@@ -9,11 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cuecard.conversation import Conversation
     from cuecard.engine import Engine
     from cuecard.errors import CuecardError, InputError, SpecError, TemplateError
     from cuecard.model import (
         Appended,
         Call,
+        ConversationState,
         Entity,
         Manifest,
         Memory,
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from cuecard.template import Template, compile_template, trusted
 
 _HOME = {
+    "Conversation": "cuecard.conversation",
     "Engine": "cuecard.engine",
     "watch": "cuecard.reload.engines",
     **dict.fromkeys(("CuecardError", "InputError", "SpecError", "TemplateError"), "cuecard.errors"),
@@ -36,6 +39,7 @@ _HOME = {
         (
             "Appended",
             "Call",
+            "ConversationState",
             "Entity",
             "Manifest",
             "Memory",
@@ -53,6 +57,8 @@ _HOME = {
 __all__ = [
     "Appended",
     "Call",
+    "Conversation",
+    "ConversationState",
     "CuecardError",
     "Engine",
     "Entity",

@@ -1,4 +1,4 @@
-"""The door: open an agent, prepare a call and its steps, search for tools. Both hooks are tables of contents."""
+"""The door: open an agent, talk with it or prepare calls and steps yourself, search for tools."""
 
 from __future__ import annotations
 
@@ -9,28 +9,35 @@ from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
 from cuecard.catalogue import SearchIndex
-from cuecard.config.models_file import ModelProfile
 from cuecard.config.values.placeholders import fill
+from cuecard.conversation import Conversation
 from cuecard.errors import Problem
-from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
+from cuecard.hooks import Hooks
+from cuecard.model import (
+    Call,
+    Clock,
+    ConversationState,
+    DeliveryWish,
+    History,
+    Memory,
+    ResultRecord,
+    SearchResult,
+    Step,
+    ToolCard,
+    Turn,
+)
+from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
-from cuecard.outside.models import profiles_with
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
-from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import CallParts, make_call, select_history
-from cuecard.pipeline.continuation import continue_conversation, earlier_tools
-from cuecard.pipeline.delivery import delivery_of
+from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import Summarizer
-from cuecard.pipeline.inputs import check_inputs
-from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.sections import compose
-from cuecard.pipeline.step import make_step
-from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.pipeline.origin import check_previous, check_texts
+from cuecard.pipeline.request import Ended
 from cuecard.sources.entities import remember
 
 
@@ -39,7 +46,7 @@ class Engine:
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
     With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call carries plain
-    ones, beside the texts that they are made of.
+    ones, beside the texts that they are made of. With a `key`, stored conversations are signed (`dump`).
     """
 
     agent: Agent
@@ -47,10 +54,17 @@ class Engine:
     count: TokenCounter
     clock: Clock
     salt: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
 
     @classmethod
     def open(
-        cls, path: str | Path, *, delivery: DeliveryWish | None = None, clock: Clock = utc_now, salt: str = ""
+        cls,
+        path: str | Path,
+        *,
+        delivery: DeliveryWish | None = None,
+        clock: Clock = utc_now,
+        salt: str = "",
+        key: str = "",
     ) -> Engine:
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
@@ -60,12 +74,16 @@ class Engine:
             clock: asked for the time when a turn does not say.
             salt: a secret that makes fingerprints in manifests useless for guessing texts; the same salt gives the
                 same fingerprints.
+            key: a secret that signs what `dump` writes, so that `load` takes nothing else.
 
         Raises:
             SpecError: with every problem of every file of the agent.
+            InputError: when the key is too short.
         """
+        check_key(key)
         agent = build_agent(read_agent(path))
-        return cls(agent, delivery or agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), clock, salt)
+        count = bundled_counter(agent.spec.tokens.encoding)
+        return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key)
 
     @property
     def tools(self) -> Mapping[str, ToolCard]:
@@ -80,6 +98,39 @@ class Engine:
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
         return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
+
+    def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
+        """A conversation that begins, or goes on from a stored state; the state is never changed.
+
+        Args:
+            state: the conversation so far.
+            earlier: as for `prepare_call`, for the next message of the user.
+
+        Raises:
+            InputError: when the state is another agent's, or was edited.
+        """
+        if state is None:
+            return Conversation(self._hooks, ConversationState())
+        check_texts(state.call, "state.call")
+        check_previous(state.call, self.agent)
+        return Conversation(self._hooks, state, earlier.agent if earlier else None)
+
+    def dump(self, conversation: Conversation) -> str:
+        """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
+
+        It is signed where the engine has a `key`; nothing in it is secret from who can read it.
+        """
+        return seal(conversation.to_json(), self.key)
+
+    def load(self, text: str) -> Conversation:
+        """The conversation that `dump` wrote.
+
+        Raises:
+            InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
+                with another key, or not at all where the engine has one; or when it is another agent's.
+        """
+        name = "conversation"
+        return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
 
     def prepare_call(
         self,
@@ -110,18 +161,12 @@ class Engine:
             InputError: with every missing, unknown or wrong input; when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn = turn or Turn()
-        now, after = turn.now or self.clock(), kept if compacted and previous else None
-        before = earlier.agent if earlier else None
-        request = CallRequest(self.agent, turn, history, previous, after, now, self.count, before)
-        chosen = select_history(request)
-        values = check_inputs(request, chosen.summary)
-        request = request.with_files(values.files)
-        delivery = delivery_of(request, self.delivery, self._profile(turn))
-        plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)
-        sections = compose(request, values.values, plan.tools)
-        call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
-        return continue_conversation(request, call)
+        check_texts(previous, "previous")
+        search = {engine.agent.spec.tools.search.tool for engine in (self, earlier) if engine}
+        records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
+        ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
+        found = self._hooks.found(records, previous)
+        return self._hooks.call(turn or Turn(), found, previous, kept if compacted and previous else None, ended)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -129,10 +174,12 @@ class Engine:
         Args:
             call: what `prepare_call` gave.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
+
+        Raises:
+            InputError: when the call was made by another agent, from other files or tools, or edited since.
         """
-        request = StepRequest(self.agent, call, history, self.count, self.salt)
-        discovered, dropped = discover_more(request)
-        return make_step(request, discovered, dropped, fit(request, discovered))
+        check_texts(call, "call")
+        return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
 
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
         """The tools that fit a capability, best first; none when nothing fits well enough.
@@ -179,9 +226,13 @@ class Engine:
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _profile(self, turn: Turn) -> ModelProfile:
-        """The profile of the turn's model; profiles are read when a turn names its model, and not before."""
-        return profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
+    def _records(self, history: History) -> tuple[ResultRecord, ...]:
+        search = self.agent.spec.tools.search.tool
+        return tuple(record_of(result, search) for result in history if result.tool == search)
+
+    @cached_property
+    def _hooks(self) -> Hooks:
+        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt)
 
     @cached_property
     def _index(self) -> SearchIndex:

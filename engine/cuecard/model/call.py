@@ -25,7 +25,7 @@ class CallTools:
         discovered: what the history before this call had discovered, in order of first discovery.
         sent: the discovered tools whose protocols earlier calls have appended.
         told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
-            step; empty under `rewrite`, which tells them all anew.
+            step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
     """
 
     available: tuple[str, ...] = ()

@@ -16,7 +16,7 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
     Raises:
         InputError: when the engine that is said to have prepared the call before has not.
     """
-    _check_before(request, previous)
+    _check_ended(request, previous)
     if request.kept is not None:
         return "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
     if previous.delivery.name != call.delivery.name and not is_new_state(call, previous):
@@ -42,15 +42,13 @@ def is_new_state(call: Call, previous: Call) -> bool:
 
 def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
     """What keeps a change from being said behind what was sent; empty when nothing does."""
-    if previous.configuration.agent != call.configuration.agent:
-        return f"the call before is of another agent, `{previous.configuration.agent}`"
-    if request.before is None:
+    if request.ended is None:
         return "the engine that prepared the call before is not at hand: `earlier` of `prepare_call`"
     if previous.delivery.name != call.delivery.name:
         return f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
     if previous.record.tokens != call.record.tokens:
         return "another table counts the tokens"
-    return _around(request.before, previous, request.agent, call)
+    return _around(request.earlier, previous, request.agent, call)
 
 
 def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
@@ -67,9 +65,9 @@ def _frame(agent: Agent, call: Call) -> dict[str, str]:
     return {s.id: shown.get(s.id, "") if s.tier == "static" else "" for s in edition if s.frame}
 
 
-def _check_before(request: CallRequest, previous: Call) -> None:
+def _check_ended(request: CallRequest, previous: Call) -> None:
     made = previous.configuration.sha256
-    if request.before is not None and request.before.sha256 != made:
+    if request.earlier.sha256 != made and request.ended:
         message = f"`earlier` did not prepare the call before: that was made from the configuration {made[:12]}"
-        hint = "pass the engine that prepared `previous`; `Pins.serve` finds it"
-        raise InputError(Problem("other-engine", message, hint, "prepare_call"))
+        hint = "pass the engine that prepared it; `Pins.serve` finds it"
+        raise InputError(Problem("other-engine", message, hint, "earlier"))

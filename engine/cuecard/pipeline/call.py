@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cuecard.agent import PROTOCOLS
-from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
+from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
 from cuecard.pipeline.history.stack import TurnMessages, stack
 from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import call_messages
+from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import Composed
 from cuecard.pipeline.tools import ToolPlan
@@ -48,7 +49,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages)
     return Call(
-        configuration=Configuration(agent.spec.agent, agent.sha256, turn.profile, turn.variant, turn.reload),
+        configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
         tools=replace(parts.plan.tools, told=_told(request, parts)),
         prompt=CallPrompt(made.segments, made.bodies, messages=call_messages(stacked.messages, made.spoken)),

@@ -13,7 +13,7 @@ from dataclasses import replace
 from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
-from cuecard.model import Appended, Call, CountTokens, Cut, Discovery
+from cuecard.model import Appended, Call, CountTokens, Cut
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.fingerprints import sha256
@@ -39,9 +39,12 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *(discovery.tool for discovery in found))))
     if not appends(request) or previous.configuration.sha256 == request.agent.sha256 or previous.delivery.shows_all:
         return tools.earlier
-    found_again = {discovery.tool for discovery in tools.discovered}
     known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
-    return tuple(dict.fromkeys(name for name in known if name not in found_again))
+    if request.earlier.spec.tools.search.tool == request.agent.spec.tools.search.tool:
+        found_again = {discovery.tool for discovery in tools.discovered}
+        return tuple(dict.fromkeys(name for name in known if name not in found_again))
+    # Nobody will read again what a search tool of another name has found.
+    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in _last_step(request, previous).shown))))
 
 
 def continue_conversation(request: CallRequest, call: Call) -> Call:
@@ -96,13 +99,7 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
         withdrawn=tuple(withdrawn),
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
-    return replace(call, prompt=prompt, tools=replace(now, discovered=_still_known(call, last)))
-
-
-def _still_known(call: Call, last: Fitted) -> tuple[Discovery, ...]:
-    """What was discovered, also by a search tool that has another name now."""
-    tools, found = call.tools, {each.tool: each for each in (*last.shown, *call.tools.discovered)}
-    return tuple(each for each in found.values() if each.tool in tools.available and each.tool not in tools.initial)
+    return replace(call, prompt=prompt, tools=now)
 
 
 def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:
@@ -120,7 +117,8 @@ def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
 
 def _last_step(request: CallRequest, previous: Call) -> Fitted:
     """What the last step of the previous call has sent; its tools were found while those of that call existed."""
-    step = StepRequest(request.earlier, previous, request.history, request.count)
+    ended = request.ended
+    step = StepRequest(request.earlier, previous, ended.found if ended else request.found, request.count)
     found, _ = discover_more(step)
     return fit(step, found)
 

@@ -56,7 +56,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in parts.discovered))
     manifest = Manifest(
-        configuration=replace(call.configuration, sha256=salted(call.configuration.sha256, salt)),
+        configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
         active_tools=active,
         discovered=parts.discovered,
@@ -73,6 +73,10 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         origins=request.agent.origins,
     )
     return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
+
+
+def _configuration(made: Configuration, salt: str) -> Configuration:
+    return replace(made, sha256=salted(made.sha256, salt), catalogue=salted(made.catalogue, salt)) if salt else made
 
 
 def _fingerprint(manifest: Manifest) -> str:

@@ -22,7 +22,8 @@ class Told:
 
     Attributes:
         tools: those that it was told about, in order, whether they have instructions or not.
-        protocols: the fingerprints of the instructions that it was told last, by tool.
+        protocols: the fingerprints of the instructions that it was told last, by tool; empty ones of instructions in a
+            section that is withdrawn.
     """
 
     tools: tuple[str, ...]
@@ -65,7 +66,7 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: Told, with
     """
     agent = request.agent
     lost = {section.id for section in slots(request.earlier, previous)}.intersection(_gone(previous, call))
-    known = {} if lost else told.protocols
+    known = dict.fromkeys(told.protocols, "") if lost else told.protocols
     there, protocols = call.tools.available, agent.protocols
     tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)

@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cuecard.agent import Agent
-from cuecard.model import Call, FileText, History, Tokenizer, Turn
+from cuecard.model import Call, FileText, ResultRecord, Tokenizer, Turn
+from cuecard.pipeline.discovery import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a call ended: the agent that prepared it, and what had been discovered by then, of that agent's tools."""
+
+    agent: Agent
+    found: Found
+
+    @classmethod
+    def of(cls, call: Call, agent: Agent, results: Iterable[ResultRecord]) -> Ended:
+        """The end of a call after all results of the conversation."""
+        return cls(agent, Found(call.tools.discovered).more(results, agent.catalogue))
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,27 +31,27 @@ class CallRequest:
     Attributes:
         agent: the compiled agent.
         turn: what the host knows of the call.
-        history: tool results of the conversation so far, oldest first.
+        found: what was discovered so far, in what `previous` had discovered and then.
         previous: the conversation's call before this one.
         kept: after a compaction, how many messages of the user stand before the new one; None without a compaction.
         now: the time, with its zone.
         count: how tokens are counted.
-        before: the agent that prepared `previous`, if the host knows it; it may be another state of the same files.
+        ended: what prepared `previous`, where that is known; it may be another state of the same files.
     """
 
     agent: Agent
     turn: Turn
-    history: History
+    found: Found
     previous: Call | None
     kept: int | None
     now: datetime
     count: Tokenizer
-    before: Agent | None = None
+    ended: Ended | None = None
 
     @property
     def earlier(self) -> Agent:
         """The agent that prepared `previous`, as far as it is known."""
-        return self.before or self.agent
+        return self.ended.agent if self.ended else self.agent
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
         """The same request with cleaned files, where the turn brings any."""
@@ -51,13 +65,13 @@ class StepRequest:
     Attributes:
         agent: the compiled agent.
         call: the call.
-        history: tool results so far, oldest first.
+        found: what was discovered so far, in what the call had discovered and then.
         count: how tokens are counted.
         salt: what makes fingerprints useless for guessing; empty for none.
     """
 
     agent: Agent
     call: Call
-    history: History
+    found: Found
     count: Tokenizer
     salt: str = ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuecard.agent import build_agent
@@ -10,6 +11,7 @@ from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
+from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.reload.files import AgentFiles
@@ -25,6 +27,7 @@ def watch(
     delivery: DeliveryWish | None = None,
     clock: Clock = utc_now,
     salt: str = "",
+    key: str = "",
     ready: Callable[[Engine], Engine] | None = None,
     states: States | str | Path | None = None,
     pace: Pace | None = None,
@@ -36,6 +39,7 @@ def watch(
         delivery: overrides the agent file's `delivery`.
         clock: asked for the time when a turn does not say.
         salt: as for `Engine.open`; what `Status` tells is never salted.
+        key: as for `Engine.open`.
         ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`; with
             engines of earlier states, too, and then from any thread.
         states: the folder that keeps every state that has served, or that folder with limits of your own; without it,
@@ -44,20 +48,30 @@ def watch(
 
     Raises:
         SpecError: with every problem, when the files are broken and no last good state is known.
+        InputError: when the key is too short.
     """
+    check_key(key)
     files = AgentFiles(path)
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
-    maker = _Maker(delivery, clock, salt, ready)
+    maker = _Maker(delivery, clock, Secrets(salt, key), ready)
     return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The salt and the key of an engine."""
+
+    salt: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
 
 
 class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
     def __init__(
-        self, delivery: DeliveryWish | None, clock: Clock, salt: str, ready: Callable[[Engine], Engine] | None
+        self, delivery: DeliveryWish | None, clock: Clock, secrets: Secrets, ready: Callable[[Engine], Engine] | None
     ) -> None:
-        self._delivery, self._clock, self._salt, self._ready = delivery, clock, salt, ready
+        self._delivery, self._clock, self._secrets, self._ready = delivery, clock, secrets, ready
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
@@ -73,7 +87,8 @@ class _Maker:
     def _make(self, sources: AgentSources, memo: Memo) -> Engine:
         agent = build_agent(sources, memo)
         delivery = self._delivery or agent.spec.delivery
-        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock, self._salt)
+        count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
+        engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key)
         return self._ready(engine) if self._ready else engine
 
     def _count(self, encoding: str) -> TokenCounter:

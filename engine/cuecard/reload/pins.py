@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Protocol, TypeAlias
 
 from cuecard.config.documents.texts import AgentSources
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Diagnostic, History, ReloadPolicy, Turn
+from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
 from cuecard.pipeline.fingerprints import salted
 from cuecard.reload.earlier import Earlier
 from cuecard.reload.states import NoState, States
@@ -55,6 +56,10 @@ class Served:
         return self.engine.prepare_call(
             told, history, previous=previous, compacted=compacted, kept=kept, earlier=earlier
         )
+
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
+        """`Engine.conversation` by this engine, for the next message; give it `turn(...)`."""
+        return self.engine.conversation(state, earlier=self.earlier)
 
 
 class Source(Protocol):

@@ -151,17 +151,6 @@ def test_without_the_engine_of_the_call_before_there_is_a_new_baseline() -> None
     assert "(the engine that prepared the call before is not at hand: `earlier` of `prepare_call`)" in cuts(step)[0]
 
 
-def test_another_agent_is_no_edit_of_this_one() -> None:
-    other = replace(FIRST.engine, agent=build_agent(renamed(FIRST.sources)))
-    _, second, _ = go_on(other, FIRST.engine)
-
-    assert "(the call before is of another agent, `other`)" in cuts(second)[0]
-
-
-def renamed(sources: AgentSources) -> AgentSources:
-    return replace(sources, agent=replace(sources.agent, text=sources.agent.text.replace('"edited"', '"other"')))
-
-
 def test_an_engine_that_did_not_prepare_the_call_before_is_refused() -> None:
     first = FIRST.engine.prepare_call(Turn(now=NOW))
     other = replace(FIRST, role=1).engine

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from cuecard import Call, Engine, SpecError, Turn, watch
+from cuecard.agent import build_agent
 from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem
 from cuecard.outside.folder import read_agent
-from cuecard.reload.engines import _Maker
 from cuecard.reload.pins import Pins
 from cuecard.reload.states import States
 from unit.watch.demo import QUICK, Folder
@@ -41,7 +41,7 @@ class Process:
         if self.failure:
             raise self.failure
         engine = self.current
-        return replace(engine, agent=_Maker(None, engine.clock, "", None).apart(sources).agent)
+        return replace(engine, agent=build_agent(sources))
 
 
 @pytest.fixture
