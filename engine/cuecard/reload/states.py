@@ -106,7 +106,7 @@ class States:
             raise NoState("has a fingerprint that is none")
         try:
             content = read_file(self._file(digest), self._limits.size)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NoState("is not in the folder of states") from None
         except OSError as error:
             raise self._damaged(digest, f"cannot be read: {error.strerror or error}") from None
