@@ -37,6 +37,7 @@ from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import Summarizer
 from cuecard.pipeline.origin import check_previous, check_texts
+from cuecard.pipeline.request import Ended
 from cuecard.sources.entities import remember
 
 
@@ -98,8 +99,12 @@ class Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
         return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
 
-    def conversation(self, state: ConversationState | None = None) -> Conversation:
+    def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A conversation that begins, or goes on from a stored state; the state is never changed.
+
+        Args:
+            state: the conversation so far.
+            earlier: as for `prepare_call`, for the next message of the user.
 
         Raises:
             InputError: when the state is another agent's, or was edited.
@@ -108,7 +113,7 @@ class Engine:
             return Conversation(self._hooks, ConversationState())
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
-        return Conversation(self._hooks, state)
+        return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
     def dump(self, conversation: Conversation) -> str:
         """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
@@ -135,6 +140,7 @@ class Engine:
         previous: Call | None = None,
         compacted: bool = False,
         kept: int = 1,
+        earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
@@ -148,14 +154,19 @@ class Engine:
                 this call gets one new baseline, whose system prompt tells what was discovered so far.
             kept: after a compaction, how many messages of the user stand before the new one; a summary in the role of
                 the user is one, tool results are none.
+            earlier: the engine that prepared `previous`, where the files have changed since: with it, `reload: append`
+                says in a block what is new. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input.
+            InputError: with every missing, unknown or wrong input; when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_texts(previous, "previous")
-        found = self._hooks.found(self._records(history), previous)
-        return self._hooks.call(turn or Turn(), found, previous, kept if compacted and previous else None)
+        search = {engine.agent.spec.tools.search.tool for engine in (self, earlier) if engine}
+        records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
+        ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
+        found = self._hooks.found(records, previous)
+        return self._hooks.call(turn or Turn(), found, previous, kept if compacted and previous else None, ended)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.

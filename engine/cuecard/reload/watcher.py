@@ -37,6 +37,10 @@ class Watcher(Generic[Made]):
 
     Reading `current` never waits, neither for a file nor for a reload. It works after a fork too: the child's thread
     starts when `current` or `status` is first read there.
+
+    Attributes:
+        states: the folder that keeps every state that has served.
+        home: the agent file's folder.
     """
 
     def __init__(
@@ -45,6 +49,7 @@ class Watcher(Generic[Made]):
         build: Callable[[AgentSources], Made],
         last_good: LastGood,
         pace: Pace | None = None,
+        remake: Callable[[AgentSources], Made] | None = None,
     ) -> None:
         """Read the files, and begin to watch.
 
@@ -53,11 +58,13 @@ class Watcher(Generic[Made]):
             build: makes what is served of the texts, or raises a `CuecardError`.
             last_good: where the last good texts are kept.
             pace: how patient to be.
+            remake: makes the same of an earlier state, from any thread; `build`, if that can be called from any.
 
         Raises:
             CuecardError: when the files are broken and no last good state is known.
         """
         self._files, self._pace = files, pace or Pace()
+        self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
         self._listeners: list[Callable[[], object]] = []
@@ -77,6 +84,14 @@ class Watcher(Generic[Made]):
         """What is served, what was refused, since when and why."""
         self._ensure_worker()
         return self._keeper.state.status
+
+    def remake(self, sources: AgentSources) -> Made:
+        """What is made of an earlier state; from any thread.
+
+        Raises:
+            CuecardError: when nothing can be made of it.
+        """
+        return self._remake(sources)
 
     def on_change(self, callback: Callable[[Made, Status], object]) -> Callable[[], None]:
         """Call back after each swap, refusal and recovery, in the watcher's thread.
