@@ -66,17 +66,16 @@ class Agent:
         Raises:
             InputError: when there is none of that name.
         """
-        problems = [
+        if (profile, variant) in self.editions:
+            return self.editions[profile, variant]
+        raise InputError(
             Problem("unknown-selection", f"there is no {kind} `{name}`", did_you_mean(name, known), f"turn.{kind}")
             for kind, name, known in (
                 ("profile", profile, self.spec.profiles),
                 ("variant", variant, self.spec.variants),
             )
             if name and name not in known
-        ]
-        if problems:
-            raise InputError(problems)
-        return self.editions[profile, variant]
+        )
 
     def with_catalogue(self, catalogue: Catalogue) -> Agent:
         """The same agent with more known about its tools."""

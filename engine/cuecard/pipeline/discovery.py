@@ -21,16 +21,19 @@ class Found:
 
         What was found stays in front and is never re-ordered, so that a conversation can be read in any portions.
         """
-        named = [(name, result.call_id) for result in results for name in result.found if not result.is_error]
-        if not named:
+        searches = [result for result in results if result.found and not result.is_error]
+        if not searches:
             return self
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        for name, call_id in named:
-            if name in known:
-                tools.setdefault(name, Discovery(name, call_id))
-            else:
-                unknown.setdefault(name, Cut(name, "unknown tool: a search result named it, the catalogue does not"))
+        for search in searches:
+            for name in search.found:
+                if name in tools or name in unknown:
+                    continue
+                if name in known:
+                    tools[name] = Discovery(name, search.call_id)
+                else:
+                    unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
         return Found(tuple(tools.values()), tuple(unknown.values()))
 
 
