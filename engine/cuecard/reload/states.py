@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Collection, Iterator
@@ -129,7 +130,7 @@ class States:
         if now - self._used.get(digest, -_USED_AGAIN) >= _USED_AGAIN:
             self._used[digest] = now
             with suppress(OSError):
-                self._file(digest).touch()
+                os.utime(self._file(digest))  # and never make an empty one
 
     def _file(self, digest: str) -> Path:
         return self.folder / f"{digest}.json"

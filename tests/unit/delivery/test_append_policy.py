@@ -263,6 +263,18 @@ def listed(*, spoken: bool, title: str = "Role", heading: str = "# {{title}}\n")
     return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 
+def test_a_handle_reads_what_the_search_tool_found_under_its_name_of_the_call_before() -> None:
+    old, new = FIRST.engine, replace(FIRST, search="find_tools").engine
+    chat = old.conversation()
+    first = chat.user(Turn(now=NOW))
+    last = [ToolResult("tool_search", {"tools": ["t_1"]}, "call-0")]
+    again = new.conversation(chat.state, earlier=old)
+    second = again.user(Turn(now=NOW), last)
+
+    assert second == new.prepare_call(Turn(now=NOW), last, previous=first, earlier=old)
+    assert "t_1" in again.step().active_tools
+
+
 def test_a_call_under_append_survives_json_and_reads_strictly() -> None:
     call = go_on(FIRST.engine, replace(FIRST, extra=1, tools=(2, 1, 1, 1)).engine)[2]
     data = call.to_json()
