@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
+from cuecard.agent.facts import AgentFacts
+from cuecard.boundary import (
+    admit_call,
+    admit_cards,
+    admit_memory,
+    admit_step,
+    admit_summary,
+    check_opening,
+    check_reading,
+    check_search,
+)
 from cuecard.catalogue import SearchIndex
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.models_file import ModelProfile, ModelProfiles
 from cuecard.config.values.placeholders import fill
-from cuecard.errors import Problem
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
@@ -26,7 +36,7 @@ from cuecard.pipeline.continuation import continue_conversation, earlier_tools
 from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import Summarizer
-from cuecard.pipeline.inputs import check_inputs
+from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.sections import compose
 from cuecard.pipeline.step import make_step
@@ -35,7 +45,7 @@ from cuecard.sources.entities import remember
 
 
 @dataclass(frozen=True)
-class Engine:
+class Engine(AgentFacts):
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
     With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call carries plain
@@ -62,24 +72,25 @@ class Engine:
                 same fingerprints.
 
         Raises:
+            InputError: with every argument that is wrong.
             SpecError: with every problem of every file of the agent.
         """
+        check_opening(path, delivery, clock, salt)
         agent = build_agent(read_agent(path))
         return cls(agent, delivery or agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), clock, salt)
 
     @property
-    def tools(self) -> Mapping[str, ToolCard]:
-        """The catalogue: every tool the agent could use, by name."""
-        return self.agent.catalogue
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """What the check of the files found and let pass."""
-        return self.agent.warnings
+    def models(self) -> ModelProfiles:
+        """What is known of models: the shipped profiles, and over them those of the agent's own file."""
+        return profiles_with(self.agent.models)
 
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
-        """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
-        return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
+        """The same engine, knowing what a tool server says about its tools (descriptions, input schemas).
+
+        Raises:
+            InputError: with everything that is wrong in a card, or every name that two cards have.
+        """
+        return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(admit_cards(cards))))
 
     def prepare_call(
         self,
@@ -104,14 +115,16 @@ class Engine:
                 the user is one, tool results are none.
 
         Raises:
-            InputError: with every missing, unknown or wrong input.
+            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn = turn or Turn()
+        turn, history = admit_call(
+            self.agent, turn, history, self.clock, previous=previous, compacted=compacted, kept=kept
+        )
         now, after = turn.now or self.clock(), kept if compacted and previous else None
         request = CallRequest(self.agent, turn, history, previous, after, now, self.count)
         chosen = select_history(request)
-        values = check_inputs(request, chosen.summary)
+        values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, self._profile(turn))
         plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)
@@ -125,7 +138,11 @@ class Engine:
         Args:
             call: what `prepare_call` gave.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
         """
+        history = admit_step(call, history)
         request = StepRequest(self.agent, call, history, self.count, self.salt)
         discovered, dropped = discover_more(request)
         return make_step(request, discovered, dropped, fit(request, discovered))
@@ -134,15 +151,21 @@ class Engine:
         """The tools that fit a capability, best first; none when nothing fits well enough.
 
         Raises:
-            InputError: when `limit` is out of range.
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
+        check_search(query, limit)
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         hint = fill(words.search.place, {"place": self.agent.protocol_place})
         wanted = search.limit if limit is None else limit
         return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
 
     def remember(self, memory: Memory, results: History) -> Memory:
-        """The working memory after these tool results, by the agent file's `memory.extract` rules."""
+        """The working memory after these tool results, by the agent file's `memory.extract` rules.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        memory, results = admit_memory(memory, results)
         return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
@@ -154,9 +177,10 @@ class Engine:
             limit: bytes of the answer, at most.
 
         Raises:
-            InputError: when the turn names a profile or a variant that does not exist, and for nothing else.
+            InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
+                type; never for a slug that no skill has.
         """
-        usable = usable_skills_of(self.agent, turn or Turn())
+        usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 
     def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
@@ -165,7 +189,11 @@ class Engine:
         Ask before `prepare_call` where the policy says `summarize: before`, after the reply where it says `after`, and
         store `turn.summary` with the conversation. A summarizer that fails, says nothing or takes longer than `timeout`
         seconds takes nothing away: the turn keeps its summary, and a diagnostic of its manifest tells what happened.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
         """
+        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=True)
         policy = self.agent.spec.history
         request = summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
         if policy is None or request is None:

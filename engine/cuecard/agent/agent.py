@@ -66,17 +66,24 @@ class Agent:
         Raises:
             InputError: when there is none of that name.
         """
-        problems = [
-            Problem("unknown-selection", f"there is no {kind} `{name}`", did_you_mean(name, known), f"turn.{kind}")
+        if problems := self.unknown_selection(profile, variant):
+            raise InputError(problems)
+        return self.editions[profile, variant]
+
+    def unknown_selection(self, profile: str, variant: str) -> list[Problem]:
+        """A profile and a variant that the agent does not have."""
+
+        def hint(name: str, kind: str, known: Mapping[str, object]) -> str:
+            return did_you_mean(name, known) or f"this agent has no {kind}s"
+
+        return [
+            Problem("unknown-selection", f"there is no {kind} `{name}`", hint(name, kind, known), f"turn.{kind}")
             for kind, name, known in (
                 ("profile", profile, self.spec.profiles),
                 ("variant", variant, self.spec.variants),
             )
             if name and name not in known
         ]
-        if problems:
-            raise InputError(problems)
-        return self.editions[profile, variant]
 
     def with_catalogue(self, catalogue: Catalogue) -> Agent:
         """The same agent with more known about its tools."""

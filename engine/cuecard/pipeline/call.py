@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
 from cuecard.pipeline.fingerprints import fingerprints
+from cuecard.pipeline.history.discovery import unread_results
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
 from cuecard.pipeline.history.stack import TurnMessages, stack
@@ -36,12 +37,9 @@ def select_history(request: CallRequest) -> Selected:
 
 
 def make_call(request: CallRequest, parts: CallParts) -> Call:
-    """The call, as if it were the first of its conversation.
-
-    Raises:
-        InputError: when the turn's metadata is not JSON.
-    """
+    """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
+    search = agent.spec.tools.search.tool
     system = "".join(segment.text for segment in made.segments)
     added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages)
@@ -54,7 +52,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         record=CallRecord(
             tokens=request.count.source,
             cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
-            diagnostics=(*turn.diagnostics, *made.diagnostics),
+            diagnostics=(*turn.diagnostics, *made.diagnostics, *unread_results(request.history, search)),
             sources=made.sources,
             trust=parts.values.trust,
             inputs=fingerprints(made.values),

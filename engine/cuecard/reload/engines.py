@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
+from cuecard.boundary import check_serving, check_watching
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Call, Clock, DeliveryWish, ReloadPolicy, Turn
@@ -45,8 +46,11 @@ def watch(
         pace: how patient to be with files that are being written.
 
     Raises:
+        InputError: with every argument that is wrong.
         SpecError: with every problem, when the files are broken and no last good state is known.
     """
+    opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt}
+    check_watching({**opening, "ready": ready, "state": state, "pace": pace}, Pace)
     files = AgentFiles(path)
     last_good = LastGood(user_folder() if state is None else Path(state), files.agent)
     return Watcher(files, _Maker(delivery, clock, salt, ready), last_good, pace)
@@ -97,7 +101,12 @@ class Pins:
     """
 
     def __init__(self, watcher: Watcher[Engine], policy: Policy | None = None, keep: int = 16) -> None:
-        """Follow a watcher; without a policy, by the one of the agent file (`reload`)."""
+        """Follow a watcher; without a policy, by the one of the agent file (`reload`).
+
+        Raises:
+            InputError: with every argument that is wrong.
+        """
+        check_serving({"policy": policy, "keep": keep}, (watcher, Watcher))
         self._watcher, self._policy, self._keep = watcher, policy, keep
         self._states: dict[str, Engine] = {}
 
@@ -109,14 +118,18 @@ class Pins:
         Args:
             previous: the conversation's call before this one; None for a new conversation.
             call: the running call; None at its start.
+
+        Raises:
+            InputError: with every argument that is wrong.
         """
+        check_serving({"previous": previous, "call": call})
         current = self._watcher.current
         self._states.setdefault(current.agent.sha256, current)
         for oldest in list(self._states)[: -self._keep]:
             self._states.pop(oldest, None)
         before = self._states.get(previous.configuration.sha256) if previous else current
         running = self._states.get(call.configuration.sha256) if call else None
-        return choose(self._policy or current.agent.spec.reload, current, before=before, running=running)
+        return choose(self._policy or current.reload, current, before=before, running=running)
 
 
 def choose(policy: Policy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from cuecard.boundary import check_callback, check_following
 from cuecard.config.documents.texts import AgentSources
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
@@ -46,7 +47,7 @@ class Watcher(Generic[Made]):
         last_good: LastGood,
         pace: Pace | None = None,
     ) -> None:
-        """Read the files, and begin to watch.
+        """Use `watch`; this reads the files, and begins to watch.
 
         Args:
             files: where to look.
@@ -55,8 +56,10 @@ class Watcher(Generic[Made]):
             pace: how patient to be.
 
         Raises:
+            InputError: with every argument that is wrong.
             CuecardError: when the files are broken and no last good state is known.
         """
+        check_following({"files": (files, AgentFiles), "last_good": (last_good, LastGood)}, build, pace, Pace)
         self._files, self._pace = files, pace or Pace()
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
@@ -82,7 +85,11 @@ class Watcher(Generic[Made]):
         """Call back after each swap, refusal and recovery, in the watcher's thread.
 
         What it raises is logged and changes nothing. Returns a function that ends the calls.
+
+        Raises:
+            InputError: when it cannot be called.
         """
+        check_callback(callback)
 
         def tell() -> None:
             if not self._stopped:

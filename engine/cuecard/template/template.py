@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
+from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
@@ -61,13 +62,16 @@ def compile_template(
         backend: what makes the checked template run; it changes neither text nor errors.
 
     Raises:
+        InputError: with every argument of the wrong type.
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
+    options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
+    check_compiling({"text": text, "name": name, "partials": partials, "helpers": helpers, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
-        options = strict, assume_objects, escaping
-        return Template(Source(name, text), sources, helpers or {}, options, backend, frozenset(names))
+        modes = strict, assume_objects, escaping
+        return Template(Source(name, text), sources, helpers or {}, modes, backend, frozenset(names))
     except RecursionError:
         raise _recursion(name) from None
 
@@ -120,9 +124,11 @@ class Template:
             data: private `@data`.
 
         Raises:
+            InputError: when `values` or `data` is no mapping.
             TemplateRenderError: for a missing value, a value that is not JSON, or a helper that failed.
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
+        check_rendering(values, data)
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Iterable
 
-from cuecard.model import Cut, Discovery, History, Json
+from cuecard.errors import visible
+from cuecard.model import Cut, Diagnostic, Discovery, History, ToolResult
+from cuecard.pipeline.history.found import found_names
 
 
 def discover(
@@ -24,7 +25,7 @@ def discover(
     for item in history:
         if item.tool != search_tool or item.is_error:
             continue
-        for name in found_names(item.result):
+        for name in found_names(item.result).names:
             if name in known:
                 found.setdefault(name, Discovery(name, item.call_id))
             else:
@@ -32,23 +33,13 @@ def discover(
     return tuple(found.values()), tuple(dropped.values())
 
 
-def found_names(result: Json) -> list[str]:
-    """The tool names in a search result.
+def unread_results(history: History, search_tool: str) -> tuple[Diagnostic, ...]:
+    """What of the search's results could not be read: each with the tool, the call and the shape, never the text."""
+    results = [item for item in history if item.tool == search_tool and not item.is_error]
+    read = [(item, found_names(item.result).unread) for item in results]
+    return tuple(dict.fromkeys(_unread(item, shape) for item, shape in read if shape))
 
-    Understood are `{"tools": [...]}` with names or `{"name": ...}` objects, the same under `result` or as JSON text
-    (frameworks wrap results differently), and nothing else: no other text of a result is ever read.
-    """
-    if isinstance(result, str):
-        try:
-            result = json.loads(result)
-        except (ValueError, RecursionError):
-            return []
-    if not isinstance(result, dict):
-        return []
-    tools = result.get("tools")
-    if tools is None and isinstance(result.get("result"), dict):
-        tools = result["result"].get("tools")
-    if not isinstance(tools, (list, tuple)):
-        return []
-    names = (tool.get("name") if isinstance(tool, dict) else tool for tool in tools)
-    return [name for name in names if isinstance(name, str) and name]
+
+def _unread(item: ToolResult, shape: str) -> Diagnostic:
+    call = f"call {visible(item.call_id)[:100]}" if item.call_id else "a call without an id"
+    return Diagnostic("unknown_search_result", f"{visible(item.tool)[:100]}, {call}: {shape}")

@@ -1,0 +1,35 @@
+"""What a value may be."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+from cuecard.shapes.findings import Findings
+
+
+class Shape(ABC):
+    """What a value may be: `should` says it in words, as in `should be a text`."""
+
+    __slots__ = ("should",)
+
+    def __init__(self, should: str) -> None:
+        self.should = should
+
+    @abstractmethod
+    def fits(self, value: Any) -> bool:
+        """Whether the value is right as it is."""
+
+    def claims(self, value: Any) -> bool:
+        """Whether a value that does not fit was meant for this shape rather than for another of a union."""
+        return self.fits(value)
+
+    def take(self, value: Any, at: str, found: Findings) -> Any:
+        """The value as it is meant; what is wrong with it is written down under the path `at`."""
+        if not self.fits(value):
+            self.refuse(value, at, found)
+        return value
+
+    def refuse(self, value: Any, at: str, found: Findings) -> None:
+        """Write down that the value does not fit."""
+        found.wrong(at, self.should, value)
