@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,6 +12,7 @@ from cuecard.agent.facts import AgentFacts
 from cuecard.boundary import (
     admit_call,
     admit_cards,
+    admit_hits,
     admit_memory,
     admit_step,
     admit_summary,
@@ -20,6 +21,7 @@ from cuecard.boundary import (
     check_search,
 )
 from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfile, ModelProfiles
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
@@ -28,14 +30,14 @@ from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
 from cuecard.outside.models import profiles_with
 from cuecard.outside.skills import read_skill
-from cuecard.outside.summarizer import summarize
+from cuecard.outside.summarizer import Reply, asummarize, summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
 from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
-from cuecard.pipeline.history.summary import Summarizer
+from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
 from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.sections import compose
@@ -154,10 +156,22 @@ class Engine(AgentFacts):
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
         check_search(query, limit)
-        search, words = self.agent.spec.tools.search, self.agent.spec.words
-        hint = fill(words.search.place, {"place": self.agent.protocol_place})
-        wanted = search.limit if limit is None else limit
-        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
+        return self._search(self._index, query, limit)
+
+    async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
+        """The same with a ranker that is awaited, such as a search service; names it makes up are left out.
+
+        What the ranker raises passes through, and so does a cancellation.
+
+        Raises:
+            InputError: when `limit` is out of range, an argument is of the wrong type, or the ranker's answer is.
+        """
+        check_search(query, limit, ranker)
+
+        async def ranked(asked: str, most: int) -> Sequence[tuple[str, float]]:
+            return admit_hits(await ranker(asked, most))
+
+        return await search_remotely(self._index, ranked, lambda index: self._search(index, query, limit))
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules.
@@ -194,14 +208,36 @@ class Engine(AgentFacts):
             InputError: with everything that is wrong in an argument.
         """
         turn = admit_summary(self.agent, turn, summarizer, timeout, waits=True)
+        request = self._summary_due(turn)
+        return self._summarized(turn, summarize(request, summarizer, timeout)) if request else turn
+
+    async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: float = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
+        """The same with a summarizer that is awaited, in a task of its own; a cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=False)
+        request = self._summary_due(turn)
+        return self._summarized(turn, await asummarize(request, summarizer, timeout)) if request else turn
+
+    def _summary_due(self, turn: Turn) -> SummaryRequest | None:
         policy = self.agent.spec.history
-        request = summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
-        if policy is None or request is None:
+        return summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
+
+    def _summarized(self, turn: Turn, reply: Reply) -> Turn:
+        policy = self.agent.spec.history
+        if policy is None:
             return turn
-        reply = summarize(request, summarizer, timeout)
         selected = apply_summary(turn.messages, turn.summary, policy, self.count, reply.text)
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
+
+    def _search(self, index: SearchIndex, query: str, limit: int | None) -> SearchResult:
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        hint = fill(words.search.place, {"place": self.agent.protocol_place})
+        wanted = search.limit if limit is None else limit
+        return index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are read when a turn names its model, and not before."""

@@ -20,6 +20,8 @@ from cuecard.sources.protocols import Protocol
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
 
+    Internal: what a host may read of it, `Engine` has as properties.
+
     Attributes:
         spec: the agent file.
         sha256: the fingerprint of all of its files.

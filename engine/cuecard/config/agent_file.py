@@ -37,7 +37,9 @@ class InputSpec(FileModel):
     """A value that the host supplies for a call."""
 
     type: InputType = Field("string", description="the JSON type of the value")
-    default: Json = Field(None, description="used when the host supplies nothing; without it the input is required")
+    default: Json = Field(
+        None, description="used when the host supplies nothing, of that type or null; without it, required"
+    )
     trust: Literal["data", "author"] = Field(
         "data", description="`data` stays a value in the prompt; `author` is printed as written"
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
 
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
@@ -19,9 +18,6 @@ from cuecard.reload.files import AgentFiles
 from cuecard.reload.last_good import LastGood, user_folder
 from cuecard.reload.settle import Pace
 from cuecard.reload.watcher import Watcher
-
-Policy: TypeAlias = ReloadPolicy
-"""The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`."""
 
 
 def watch(
@@ -85,7 +81,7 @@ class Served:
     """The engine for a call or a step; the policy in force, and why it is this engine, for the manifest."""
 
     engine: Engine
-    policy: Policy
+    policy: ReloadPolicy
     reason: str
 
     def turn(self, turn: Turn) -> Turn:
@@ -96,11 +92,14 @@ class Served:
 class Pins:
     """Gives each conversation the state that the policy says, while the files change.
 
+    The cached start of a request lasts as long as the system prompt does, so agent files ask for `next-conversation`
+    unless they say otherwise.
+
     It keeps the newest states that have served; a conversation whose state is gone (after a restart, or after many
     changes) is served from the newest, and the reason says so.
     """
 
-    def __init__(self, watcher: Watcher[Engine], policy: Policy | None = None, keep: int = 16) -> None:
+    def __init__(self, watcher: Watcher[Engine], policy: ReloadPolicy | None = None, keep: int = 16) -> None:
         """Follow a watcher; without a policy, by the one of the agent file (`reload`).
 
         Raises:
@@ -132,7 +131,7 @@ class Pins:
         return choose(self._policy or current.reload, current, before=before, running=running)
 
 
-def choose(policy: Policy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:
+def choose(policy: ReloadPolicy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:
     """Which state serves: a pure function.
 
     Under `rewrite` delivery there is no long-lived start of a request to keep, so `next-conversation` is `next-call`.

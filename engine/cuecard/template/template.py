@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
@@ -43,7 +43,7 @@ def compile_template(
     assume_objects: bool = False,
     escaping: Escaping = "text",
     names: Collection[str] = (),
-    backend: Backend = python,
+    backend: Literal["cuecard", "pybars3"] | Backend = "cuecard",
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -59,7 +59,7 @@ def compile_template(
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is.
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
-        backend: what makes the checked template run; it changes neither text nor errors.
+        backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
 
     Raises:
         InputError: with every argument of the wrong type.
@@ -71,7 +71,7 @@ def compile_template(
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
         modes = strict, assume_objects, escaping
-        return Template(Source(name, text), sources, helpers or {}, modes, backend, frozenset(names))
+        return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise _recursion(name) from None
 
@@ -113,7 +113,7 @@ class Template:
 
     @property
     def program(self) -> Program:
-        """The syntax tree of its text."""
+        """Internal: the syntax tree of its text."""
         return self._program
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
@@ -132,7 +132,7 @@ class Template:
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:
-        """The sections of an XML core template.
+        """Internal: the sections of an XML core template.
 
         Raises:
             TemplateSyntaxError: with every place where it is not well-formed XML, whichever branches are taken.
@@ -142,14 +142,14 @@ class Template:
         return make_outline(self.part, self._source, self._program)
 
     def part(self, body: Iterable[Statement]) -> Part:
-        """Some of the template's top-level statements, as something that renders on its own."""
+        """Internal: some of the template's top-level statements, as something that renders on its own."""
         inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         statements = list(body)
         program = Program([*(i for i in inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
-        """The text of a compiled unit in this template's world of partials."""
+        """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
@@ -218,6 +218,14 @@ def _joined(errors: Iterable[TemplateError]) -> TemplateError:
     errors = list(errors)
     limits = all(isinstance(error, TemplateLimitError) for error in errors)
     return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+
+
+def _backend(named: str | Backend) -> Backend:
+    if not isinstance(named, str):
+        return named
+    from cuecard.template.backends.registry import BACKENDS  # noqa: PLC0415 - it names what a plain template never needs
+
+    return python if named == "cuecard" else BACKENDS[named]
 
 
 def _recursion(name: str) -> TemplateLimitError:

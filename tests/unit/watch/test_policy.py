@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.reload.engines import Pins, Policy, choose
+from cuecard.model import ReloadPolicy
+from cuecard.reload.engines import Pins, choose
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]
@@ -32,7 +33,7 @@ def swap(folder: Folder, reports: Reports, role: str) -> Engine:
     ],
 )
 def test_a_change_reaches_a_conversation_when_the_policy_says(
-    folder: Folder, reports: Reports, policy: Policy, step: str, next_call: str, next_conversation: str
+    folder: Folder, reports: Reports, policy: ReloadPolicy, step: str, next_call: str, next_conversation: str
 ) -> None:
     pins = Pins(reports.watcher, policy)
     old = pins.serve().engine
@@ -89,7 +90,7 @@ def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Rep
 
 
 @pytest.mark.parametrize("policy", ["now", "next-call", "next-conversation"])
-def test_every_choice_has_a_reason(reports: Reports, policy: Policy) -> None:
+def test_every_choice_has_a_reason(reports: Reports, policy: ReloadPolicy) -> None:
     engine = reports.watcher.current
     choices = [
         choose(policy, engine, before=before, running=running)
