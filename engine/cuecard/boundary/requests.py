@@ -7,13 +7,14 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
-from cuecard.shapes import Findings, Flag, Instance, Maybe, Text
+from cuecard.shapes import Findings, Flag, Instance, JsonValue, Maybe, Text
 
 Form: TypeAlias = Literal["anthropic", "chat", "responses", "gemini"]
 """Whose messages they are."""
 
 _STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` reads one that was stored")
 _MODEL = Instance(ModelProfile, hint='the engine knows it: `engine.models.find("claude-opus-4-8")`')
+_JSON = JsonValue()
 _OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag()}
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
@@ -138,9 +139,10 @@ def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
 
 
 def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
-    function = tool.get("function")
-    if function is not None and not isinstance(function, Mapping):
-        yield Told(".function", "a mapping", function)
+    if not _JSON.fits(tool):
+        yield Told("", "plain JSON, every object of it a dict", tool)
+    if not isinstance(tool.get("function", {}), Mapping):
+        yield Told(".function", "a mapping", tool["function"])
     for key in ("name", "type"):
         if tool.get(key) is not None:
             yield from _text(tool, key)

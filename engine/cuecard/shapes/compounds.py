@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from cuecard.shapes.findings import Findings, shortened
+from cuecard.shapes.findings import Findings, inside, shortened
 from cuecard.shapes.shape import Shape
 
 
@@ -24,8 +24,8 @@ class Several(Shape):
         return right and all(map(self.item.fits, value))
 
     def claims(self, value: Any) -> bool:
-        """Every list and tuple."""
-        return _is_sequence(value)
+        """Everything that holds items."""
+        return hasattr(value, "__iter__")
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
         """A tuple of the items, each as it is meant."""
@@ -48,7 +48,7 @@ class Several(Shape):
 
 
 class Table(Shape):
-    """A mapping with texts as keys."""
+    """A mapping with texts as keys; any is taken as a dict."""
 
     __slots__ = ("item",)
 
@@ -57,8 +57,8 @@ class Table(Shape):
         self.item = item
 
     def fits(self, value: Any) -> bool:
-        """Whether it is one, and every value fits."""
-        if not isinstance(value, Mapping):
+        """Whether it is a dict, and every value fits."""
+        if not isinstance(value, dict):
             return False
         fits = self.item.fits
         return all(isinstance(key, str) and fits(item) for key, item in value.items())
@@ -77,7 +77,7 @@ class Table(Shape):
             if not isinstance(key, str):
                 found.wrong(f"a key of {at}", "a text", key)
                 continue
-            taken[key] = item if self.item.fits(item) else self.item.take(item, f'{at}["{shortened(key)}"]', found)
+            taken[key] = item if self.item.fits(item) else self.item.take(item, inside(at, key), found)
         return taken
 
 
@@ -103,10 +103,10 @@ class Either(Shape):
         """As the member that the value was meant for takes it."""
         if self.fits(value):
             return value
-        meant = self.members if len(self.members) == 1 else [each for each in self.members if each.claims(value)]
+        meant = next((each for each in self.members if each.claims(value)), None)
         if meant:
-            return meant[0].take(value, at, found)
-        found.wrong(at, self.should, value)
+            return meant.take(value, at, found)
+        found.wrong(at, self.should, value, next(filter(None, (each.hint for each in self.members)), ""))
         return value
 
 

@@ -64,6 +64,11 @@ def shortened(text: str) -> str:
     return visible(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")
 
 
+def inside(at: str, key: str) -> str:
+    """The path of what stands under a key."""
+    return f"{at}.{key}" if key.isidentifier() and len(key) <= _SHOWN else f'{at}["{shortened(key)}"]'
+
+
 _KINDS = {
     Mapping: "a mapping",
     AbstractSet: "a set, which has no order,",

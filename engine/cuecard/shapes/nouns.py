@@ -28,13 +28,13 @@ Rule: TypeAlias = Callable[[Any], Iterable[Wrong]]
 class Noun(Shape):
     """An object of a dataclass whose fields have these shapes."""
 
-    __slots__ = ("get", "hint", "kind", "rule", "shapes")
+    __slots__ = ("get", "kind", "rule", "shapes")
 
     def __init__(self, kind: type, shapes: Mapping[str, Shape], rule: Rule | None = None, hint: str = "") -> None:
         name = kind.__name__
-        super().__init__(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
+        made = hint or f"make it with `{name}({', '.join(shapes)})`"
+        super().__init__(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}", made)
         self.kind, self.shapes, self.rule = kind, dict(shapes), rule
-        self.hint = hint or f"make it with `{name}({', '.join(shapes)})`"
         self.get = attrgetter(*shapes) if len(shapes) > 1 else _single(next(iter(shapes)))
 
     def fits(self, value: Any) -> bool:

@@ -9,12 +9,12 @@ from cuecard.shapes.findings import Findings
 
 
 class Shape(ABC):
-    """What a value may be: `should` says it in words, as in `should be a text`."""
+    """What a value may be: `should` says it in words, as in `should be a text`; `hint` how to get one."""
 
-    __slots__ = ("should",)
+    __slots__ = ("hint", "should")
 
-    def __init__(self, should: str) -> None:
-        self.should = should
+    def __init__(self, should: str, hint: str = "") -> None:
+        self.should, self.hint = should, hint
 
     @abstractmethod
     def fits(self, value: Any) -> bool:
@@ -32,4 +32,4 @@ class Shape(ABC):
 
     def refuse(self, value: Any, at: str, found: Findings) -> None:
         """Write down that the value does not fit."""
-        found.wrong(at, self.should, value)
+        found.wrong(at, self.should, value, self.hint)

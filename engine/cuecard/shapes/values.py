@@ -118,6 +118,10 @@ class Word(Shape):
         """Whether it is one of them."""
         return isinstance(value, str) and value in self.words
 
+    def claims(self, value: Any) -> bool:
+        """Every text."""
+        return isinstance(value, str)
+
     def refuse(self, value: Any, at: str, found: Findings) -> None:
         """A word that means nothing is shown."""
         if isinstance(value, str):
@@ -143,20 +147,16 @@ class Function(Shape):
 class Instance(Shape):
     """An object of a class, whose insides are its own affair."""
 
-    __slots__ = ("hint", "kind")
+    __slots__ = ("kind",)
 
     def __init__(self, kind: type, should: str = "", hint: str = "") -> None:
         name = kind.__name__
-        super().__init__(should or f"{'an' if name[0] in 'AEIOU' else 'a'} {name}")
-        self.kind, self.hint = kind, hint
+        super().__init__(should or f"{'an' if name[0] in 'AEIOU' else 'a'} {name}", hint)
+        self.kind = kind
 
     def fits(self, value: Any) -> bool:
         """Whether it is one."""
         return isinstance(value, self.kind)
-
-    def refuse(self, value: Any, at: str, found: Findings) -> None:
-        """With the hint, where there is one."""
-        found.wrong(at, self.should, value, self.hint)
 
 
 def _within(value: float, least: float | None, most: float | None) -> bool:
