@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, Message, SummaryRequest, Turn
+from cuecard import Engine, InputError, Message, Summary, SummaryRequest, Turn
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
 AGENT = f"""\
 agent: a
 tools: {{instructions: tools.yaml, core: [tool_search]}}
-history: {{policy: window, keep: 2, summarize: before}}
+history: {{policy: window, keep: 2, on_overflow: 2, summarize: before}}
 sections: [{{id: p, text: '{PROTOCOLS}'}}]
 """
 TALK = Turn(messages=tuple(Message("user" if n % 2 else "assistant", f"message {n}") for n in range(1, 9)))
@@ -83,7 +83,7 @@ def test_too_late_is_too_late_even_for_a_summarizer_that_ignores_it(engine: Engi
     turn = asyncio.run(main())
 
     assert code(turn) == "summarizer_slow"
-    assert turn.summary == ""
+    assert turn.summary == Summary()
 
 
 def test_a_cancellation_passes_through_and_reaches_the_summarizer(engine: Engine) -> None:
