@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from cuecard.config.agent_file import InputSpec, InputType
     from cuecard.config.models_file import Figures, MidConversation, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
     from cuecard.config.words_spec import WordsSpec
+    from cuecard.conversation import Conversation
     from cuecard.engine import Engine
     from cuecard.errors import (
         CuecardError,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         CallTools,
         Clock,
         Configuration,
+        ConversationState,
         CountTokens,
         Cut,
         Delivery,
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
         Manifest,
         Memory,
         ReloadPolicy,
+        ResultRecord,
         SearchResult,
         SectionRecord,
         Segment,
@@ -91,16 +94,17 @@ _NAMES = {
     "config.agent_file": "InputSpec InputType",
     "config.models_file": "Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
     "config.words_spec": "WordsSpec",
+    "conversation": "Conversation",
     "engine": "Engine",
     "errors": (
         "CuecardError DidYouMean InputError Problem SettingsError Severity Span SpecError TemplateError "
         "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
     "model": (
-        "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration CountTokens Cut Delivery "
-        "DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Host Json Manifest Memory "
-        "ReloadPolicy SearchResult SectionRecord Segment SourceRow Step Tier TokenSource TokenTotals Tokenizer "
-        "ToolCard ToolInstructions ToolResult Turn"
+        "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Host "
+        "Json Manifest Memory ReloadPolicy ResultRecord SearchResult SectionRecord Segment SourceRow Step Tier "
+        "TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn"
     ),
     "model.gates": "Gates",
     "model.messages": "Message Part Role Summary ToolCall messages_from_json",
@@ -131,6 +135,8 @@ __all__ = [
     "CallTools",
     "Clock",
     "Configuration",
+    "Conversation",
+    "ConversationState",
     "CountTokens",
     "CuecardError",
     "Cut",
@@ -168,6 +174,7 @@ __all__ = [
     "Problem",
     "Refusal",
     "ReloadPolicy",
+    "ResultRecord",
     "Role",
     "SearchResult",
     "SectionRecord",

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Entity, Memory, ToolResult, Turn
+from cuecard import Conversation, Engine, Entity, Memory, ToolResult, Turn
 from cuecard.outside.tokens import bundled_counter, uncached_count
 from cuecard.sources.memory import memory_text
 from cuecard.sources.protocols import protocols_text
@@ -72,3 +72,36 @@ def test_a_step_against_the_naive_way() -> None:
         print(f"  {name:48s} {value:8.0f} us  {value / base:5.2f}x")
 
     assert tokens == naive()
+
+
+def conversation(engine: Engine, results: int) -> Conversation:
+    """A conversation with so many results, the last of which has found ten tools."""
+    chat = engine.conversation()
+    chat.user(Turn(memory=MEMORY, now=NOW))
+    for number in range(results - 1):
+        chat.step([page(f"result-{number}")])
+    core = engine.agent.spec.tools.core
+    chat.step([ToolResult("tool_search", {"tools": [name for name in engine.tools if name not in core][:10]}, "found")])
+    return chat
+
+
+def page(name: str) -> ToolResult:
+    return ToolResult("cms_getPage", {"data": {"id": name, "title": "A page"}}, name)
+
+
+def test_a_step_of_a_long_conversation_against_one_of_a_short_one() -> None:
+    engine = Engine.open(CMS / "agent.yaml", delivery="append")
+    chats = {results: conversation(engine, results) for results in (20, 400)}
+    names = iter(f"new-{number}" for number in range(100_000))
+    rows = {
+        f"{results} results, {what}": microseconds(work)
+        for results, chat in chats.items()
+        for what, work in (
+            ("a new one", lambda chat=chat: chat.step([page(next(names))])),
+            ("nothing new", lambda chat=chat: chat.step()),
+        )
+    }
+    base = {what: rows[f"20 results, {what}"] for what in ("a new one", "nothing new")}
+    print("\nConversation.step")
+    for name, value in rows.items():
+        print(f"  {name:48s} {value:8.0f} us  {value / base[name.partition(', ')[2]]:5.2f}x")

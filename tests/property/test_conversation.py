@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import pairwise
@@ -107,8 +108,8 @@ def test_a_withdrawn_tool_is_named() -> None:
 
 
 def test_a_new_configuration_begins_a_new_baseline_and_says_so() -> None:
-    other = Engine.open(CMS.parents[2] / "tests" / "cases" / "agents" / "nothing_discovered")
-    first = other.prepare_call(Turn(now=START))
+    before = replace(engine(), agent=replace(engine().agent, sha256="0" * 64))
+    first = before.prepare_call(Turn(now=START))
     second = engine().prepare_call(Turn(now=START), previous=first)
 
     assert "baseline" in {cut.what for cut in engine().prepare_step(second).manifest.cuts}

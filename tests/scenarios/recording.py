@@ -35,11 +35,11 @@ def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], M
     tools: dict[str, RecordedTool] = {}
 
     async def play_all() -> Talk:
-        talk = Talk()
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), io.StringIO())
             engine = Engine.open(ASSISTANT.agent, delivery="append")
             running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
+            talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
                 model = _model(Script(scenario, number), tools)
                 talk = await take_turn(running, talk, turn.user, model, lambda _event: None, scenario.file.now)

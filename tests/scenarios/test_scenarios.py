@@ -84,20 +84,20 @@ class Played:
 def play(scenario: Scenario, delivery: Delivery, folder: Path) -> Played:
     """The scenario with its own script, recorded, against the real tools in this process."""
     database = open_site(folder, clock=lambda: scenario.file.now)
-    played = Played(delivery, [], Talk(), snapshot(database), database)
+    before, requests = snapshot(database), list[Request]()
 
     async def play_all() -> Talk:
-        talk = Talk()
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), io.StringIO())
             engine = Engine.open(ASSISTANT.agent, delivery=delivery)
             running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
+            talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
-                model = recorded(Script(scenario, number), played.requests)
+                model = recorded(Script(scenario, number), requests)
                 talk = await take_turn(running, talk, turn.user, model, lambda _event: None, scenario.file.now)
         return talk
 
-    return Played(delivery, played.requests, asyncio.run(play_all()), played.before, database)
+    return Played(delivery, requests, asyncio.run(play_all()), before, database)
 
 
 def recorded(script: Script, requests: list[Request]) -> FunctionModel:

@@ -12,8 +12,9 @@ from pydantic_ai.models import Model
 
 from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
 from cuecard.config.words.answers import ToolWords
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Json, ToolCard, ToolResult, Turn
+from cuecard.model import Json, ToolCard, ToolResult, Turn
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
 """Calls a tool of the server: its name, its arguments. What the tool refuses is a result with `is_error`."""
@@ -29,7 +30,7 @@ def make_assistant(
     call_tool: CallTool,
     *,
     retries: int = 2,
-    previous: Call | None = None,
+    conversation: Conversation | None = None,
     on_call: OnCall | None = None,
     on_step: OnStep | None = None,
 ) -> Agent[Turn, str]:
@@ -41,7 +42,7 @@ def make_assistant(
         tools: the names of the server's tools, all of them in the engine's catalogue.
         call_tool: calls them.
         retries: how often a tool that failed may be called again in a run.
-        previous: the conversation's call before this one.
+        conversation: the conversation that the runs belong to; without one, each run begins its own.
         on_call: told of the prepared call.
         on_step: told of every step.
     """
@@ -61,7 +62,7 @@ def make_assistant(
                 engine=engine,
                 turn=lambda ctx: ctx.deps,
                 retries=retries,
-                previous=previous,
+                conversation=conversation,
                 on_call=on_call,
                 on_step=on_step,
             )

@@ -24,15 +24,19 @@ from cuecard.adapters.pydantic_messages import holds_all, place_appended, tool_r
 from cuecard.boundary import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError
-from cuecard.model import Call, Json, Step, ToolResult, Turn
+from cuecard.model import Call, Json, Step, Turn
 
 TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
 """What the host knows of a run: the same for all, or made from the run's context (such as its `deps`)."""
 
+ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conversation]
+"""The conversation that a run belongs to: the same for all, or found by the run's context (such as its `deps`)."""
+
 OnCall: TypeAlias = Callable[[Call], None]
-"""Told of every prepared call: a host that keeps it passes it on as `previous` of the conversation's next run."""
+"""Told of every prepared call."""
 
 OnStep: TypeAlias = Callable[[Step], None]
 """Told of every step before its request is sent: for manifests and displays."""
@@ -52,29 +56,28 @@ class Cuecard(AbstractCapability[Any]):
     Attributes:
         engine: the prompt engine.
         turn: what the host knows of a run.
-        previous: the call before this one in the conversation: under `append` the system prompt then stays, and what
-            changed is said in a block. Where the message history no longer holds the blocks sent so far, it was
-            compacted: the run gets a new baseline, which tells what was discovered.
+        conversation: the conversation that runs belong to: under `append` the system prompt of its first run then
+            stays, and what changed is said in a block. Where the message history no longer holds the blocks sent so
+            far, it was compacted: the run gets a new baseline, which tells what was discovered. Without one, each run
+            begins a conversation, in which only what the message history holds was found and touched.
         on_call: told of the prepared call.
         on_step: told of every step.
         retries: how often a tool that failed may be called again in a run; None for no limit.
-        call: the prepared call of this run; `for_run` sets it.
+        chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
-        results: the results of the conversation by call id; they stay known where the host shortens the history.
     """
 
     engine: Engine
     turn: TurnSource = field(default_factory=Turn)
-    previous: Call | None = None
+    conversation: ConversationSource | None = None
     on_call: OnCall | None = None
     on_step: OnStep | None = None
     retries: int | None = None
-    call: Call | None = field(default=None, repr=False)
+    chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
-    results: dict[str | None, ToolResult] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        check_capability(vars(self), Engine, (Turn, Call))
+        check_capability(vars(self), Engine, (Turn, Conversation))
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
@@ -84,12 +87,14 @@ class Cuecard(AbstractCapability[Any]):
             InputError: with every missing, unknown or wrong input of the turn.
         """
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
-        previous, results = self.previous, tool_results(ctx.messages)
-        compacted = previous is not None and not holds_all(ctx.messages, previous.prompt.sent)
-        call = self.engine.prepare_call(turn, results, previous=previous, compacted=compacted)
+        chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
+        chat = chat or self.engine.conversation()
+        if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
+            chat.compacted()
+        call = chat.user(turn, tool_results(ctx.messages))
         if self.on_call:
             self.on_call(call)
-        return replace(self, call=call, step=None, results={})
+        return replace(self, chat=chat, step=None)
 
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
@@ -104,9 +109,8 @@ class Cuecard(AbstractCapability[Any]):
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
         """Bring the request into the state that the step describes."""
-        call = self._prepared()
-        self.results |= {result.call_id: result for result in tool_results(ctx.messages)}
-        step = self.step = self.engine.prepare_step(call, tuple(self.results.values()))
+        chat, call = self._running()
+        step = self.step = chat.step(tool_results(ctx.messages))
         if self.on_step:
             self.on_step(step)
         parameters = request_context.model_request_parameters
@@ -114,7 +118,7 @@ class Cuecard(AbstractCapability[Any]):
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
-            function_tools=active_tools(parameters.function_tools, step, call, self.engine.tools),
+            function_tools=active_tools(parameters.function_tools, step, self.engine.tools),
         )
         before = list(request_context.messages)
         request_context.messages = place_appended(before, step.appended)
@@ -182,20 +186,18 @@ class Cuecard(AbstractCapability[Any]):
         except InputError as error:
             raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
 
-    def _prepared(self) -> Call:
-        if self.call is None:
+    def _running(self) -> tuple[Conversation, Call]:
+        if self.chat is None or self.chat.call is None:
             raise RuntimeError("Cuecard works inside a run: pass it to Agent(capabilities=[...])")
-        return self.call
+        return self.chat, self.chat.call
 
 
-def active_tools(
-    tools: Iterable[ToolDefinition], step: Step, call: Call, catalogue: Mapping[str, Any]
-) -> list[ToolDefinition]:
+def active_tools(tools: Iterable[ToolDefinition], step: Step, catalogue: Mapping[str, Any]) -> list[ToolDefinition]:
     """The tools to show, in an order that only ever grows at its end."""
     order = {name: place for place, name in enumerate(step.active_tools)}
 
     def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in call.tools.initial else 2 if tool.name in order else 1
+        group = 0 if tool.name in step.initial_tools else 2 if tool.name in order else 1
         return group, order.get(tool.name, 0)
 
     return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)

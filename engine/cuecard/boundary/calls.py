@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuecard.agent import Agent
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import take_turn
 from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
-from cuecard.shapes import Findings, Flag, Instance, Maybe, Whole
+from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
 
 _RESULTS = shape_of(Sequence[ToolResult])
 _CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
 _MEMORY = shape_of(Memory)
-_PREVIOUS = Maybe([_CALL])
-_FLAG, _COUNT = Flag(), Whole(0)
+_OTHERS: Mapping[str, Shape] = {"previous": Maybe([_CALL]), "compacted": Flag(), "kept": Whole(0)}
 
 
 def admit_call(
@@ -23,22 +22,18 @@ def admit_call(
     turn: Any,
     history: Any,
     clock: Clock,
-    *,
-    previous: Any = None,
-    compacted: Any = False,
-    kept: Any = 1,
+    arguments: Mapping[str, Any],
 ) -> tuple[Turn, History]:
-    """What `Engine.prepare_call` was given: the turn, with its time, and the history.
+    """What `Engine.prepare_call` was given: the turn, with its time, and the history; its other arguments by name.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
     """
     found = Findings()
     taken = take_turn(agent, turn, clock, found)
-    results = _take_results(history, "history", found)
-    _PREVIOUS.take(previous, "previous", found)
-    _FLAG.take(compacted, "compacted", found)
-    _COUNT.take(kept, "kept", found)
+    results = take_results(history, "history", found)
+    for name, value in arguments.items():
+        _OTHERS[name].take(value, name, found)
     found.refuse()
     return taken, results
 
@@ -51,7 +46,7 @@ def admit_step(call: Any, history: Any) -> History:
     """
     found = Findings()
     _CALL.take(call, "call", found)
-    results = _take_results(history, "history", found)
+    results = take_results(history, "history", found)
     found.refuse()
     return results
 
@@ -76,7 +71,7 @@ def admit_memory(memory: Any, results: Any) -> tuple[Memory, History]:
     """
     found = Findings()
     taken = _MEMORY.take(memory, "memory", found)
-    history = _take_results(results, "results", found)
+    history = take_results(results, "results", found)
     found.refuse()
     return taken, history
 
@@ -88,11 +83,12 @@ def admit_results(results: Any, name: str = "history") -> History:
         InputError: with everything that is wrong in them.
     """
     found = Findings()
-    taken = _take_results(results, name, found)
+    taken = take_results(results, name, found)
     found.refuse()
     return taken
 
 
-def _take_results(results: Any, name: str, found: Findings) -> History:
+def take_results(results: Any, name: str, found: Findings) -> History:
+    """Tool results as they are meant."""
     taken: History = results if _RESULTS.fits(results) else _RESULTS.take(results, name, found)
     return taken

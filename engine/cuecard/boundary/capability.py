@@ -9,28 +9,27 @@ from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, W
 
 
 def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[type, type]) -> None:
-    """Those of `engine`, `turn`, `previous`, `on_call`, `on_step` and `retries` that there are.
+    """`engine`, `turn`, `conversation`, `on_call`, `on_step` and `retries`.
 
     Args:
         arguments: by name; others are not looked at.
         engine: the class of engines.
-        nouns: the classes of turns and of calls.
+        nouns: the classes of turns and of conversations.
 
     Raises:
         InputError: with each that is wrong.
     """
-    turn, call = nouns
+    turn, conversation = nouns
     told = Maybe([Function()])
     shapes: Mapping[str, Shape] = {
         "engine": Instance(engine, hint="`Engine.open` makes one"),
         "turn": Either([Instance(turn), Function("a function of the run's context that makes one")]),
-        "previous": Maybe([Instance(call, hint="pass on what `on_call` was told")]),
+        "conversation": Maybe([Instance(conversation, hint="`engine.conversation()` makes one"), Function()]),
         "on_call": told,
         "on_step": told,
         "retries": Maybe([Whole(0)]),
     }
     found = Findings()
     for name, shape in shapes.items():
-        if name in arguments:
-            shape.take(arguments[name], name, found)
+        shape.take(arguments[name], name, found)
     found.refuse()

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from cuecard.model import ToolCard, Turn
+from cuecard.model import Call, ConversationState, ToolCard, Turn
 from cuecard.model.messages import Message, Summary, ToolCall
-from cuecard.shapes import Either, JsonValue, Maybe, Moment, Several, Shape, Shapes, Table, Text, Whole, Wrong
+from cuecard.shapes import Either, Instance, JsonValue, Maybe, Moment, Several, Shape, Shapes, Table, Text, Whole, Wrong
 
 
 def _message(message: Message) -> Iterator[Wrong]:
@@ -22,6 +22,8 @@ _NAME = Text(least=1)
 
 SHAPES = Shapes(
     fields={
+        (ConversationState, "call"): Maybe([Instance(Call)]),
+        (ConversationState, "kept"): Maybe([Whole(0)]),
         (Message, "content"): Either([Text(), Several(Table(JsonValue()), "a tuple of parts")]),
         (Summary, "covers"): Whole(0),
         (ToolCall, "id"): _NAME,

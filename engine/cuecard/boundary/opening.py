@@ -18,18 +18,19 @@ _OPENING: Mapping[str, Shape] = {
     "delivery": shape_of(DeliveryWish | None),
     "clock": _CLOCK,
     "salt": Text(),
+    "key": Text(),
 }
 _CALL = Maybe([Instance(Call, hint="pass on what `prepare_call` gave")])
 
 
-def check_opening(path: Any, delivery: Any, clock: Any, salt: Any) -> None:
+def check_opening(path: Any, delivery: Any, clock: Any, salt: Any, key: Any) -> None:
     """The arguments of `Engine.open`.
 
     Raises:
         InputError: with each that is wrong.
     """
     found = Findings()
-    _take(_OPENING, {"path": path, "delivery": delivery, "clock": clock, "salt": salt}, found)
+    _take(_OPENING, {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}, found)
     found.refuse()
 
 

@@ -53,13 +53,14 @@ def _contents(agent: Agent, turn: Any) -> Iterator[Problem]:
     inputs = getattr(turn, "inputs", None)
     if isinstance(inputs, Mapping):
         yield from input_problems(inputs, agent.spec.inputs)
-    yield from _controls_in_memory(getattr(turn, "memory", None))
+    yield from controls_in_memory(getattr(turn, "memory", None), "turn.memory")
 
 
-def _controls_in_memory(memory: Any) -> Iterator[Problem]:
+def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:
+    """The control characters in a memory whose shape may be wrong, too."""
     try:
         held = any(has_controls(f"{entity.type}{entity.id}{entity.name}") for entity in memory.entities)
     except (AttributeError, TypeError):  # it is no memory, which has been told
         return
     if held:
-        yield from refuse_controls([asdict(entity) for entity in memory.entities], "turn.memory")
+        yield from refuse_controls([asdict(entity) for entity in memory.entities], name)

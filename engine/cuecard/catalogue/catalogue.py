@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, fields, is_dataclass, replace
 from types import MappingProxyType
 
 from cuecard.errors import InputError, Problem
-from cuecard.model import ToolCard
+from cuecard.model import Json, ToolCard
+
+_SHOWN = tuple(each.name for each in fields(ToolCard) if each.name != "source")
 
 
 class Catalogue(Mapping[str, ToolCard]):
@@ -17,10 +21,11 @@ class Catalogue(Mapping[str, ToolCard]):
         InputError: with every card whose name another card has already.
     """
 
-    __slots__ = ("_cards",)
+    __slots__ = ("_cards", "_sha256")
 
     def __init__(self, cards: Iterable[ToolCard] = ()) -> None:
         self._cards = MappingProxyType(_by_name(cards))
+        self._sha256 = ""
 
     def __getitem__(self, name: str) -> ToolCard:
         return self._cards[name]
@@ -33,6 +38,14 @@ class Catalogue(Mapping[str, ToolCard]):
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self)} tools)"
+
+    @property
+    def sha256(self) -> str:
+        """The fingerprint, in hex, of all that a prompt may show of the tools, and of their order."""
+        if not self._sha256:
+            known = [[getattr(card, name) for name in _SHOWN] for card in self.values()]
+            self._sha256 = hashlib.sha256(json.dumps(known, default=_plain).encode()).hexdigest()
+        return self._sha256
 
     def merged(self, cards: Iterable[ToolCard]) -> Catalogue:
         """A catalogue that also knows what a host says of its tools, such as a tool server's descriptions and schemas.
@@ -54,6 +67,12 @@ def _by_name(cards: Iterable[ToolCard]) -> dict[str, ToolCard]:
     if problems:
         raise InputError(problems)
     return unique
+
+
+def _plain(value: object) -> Json:
+    if isinstance(value, Mapping):
+        return dict(value)
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else str(value)
 
 
 def _duplicate(first: ToolCard, second: ToolCard) -> Problem:

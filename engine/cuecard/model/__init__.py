@@ -1,6 +1,7 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
 from cuecard.model.call import Call, CallPrompt, CallRecord, CallTools
+from cuecard.model.conversation import ConversationState, ResultRecord
 from cuecard.model.manifest import Manifest, TokenTotals
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import (
@@ -43,6 +44,7 @@ __all__ = [
     "CallTools",
     "Clock",
     "Configuration",
+    "ConversationState",
     "CountTokens",
     "Cut",
     "Delivery",
@@ -58,6 +60,7 @@ __all__ = [
     "Manifest",
     "Memory",
     "ReloadPolicy",
+    "ResultRecord",
     "SearchResult",
     "SectionRecord",
     "Segment",

@@ -14,6 +14,7 @@ class Configuration:
     Attributes:
         agent: the agent's name.
         sha256: the fingerprint of all of its files, in hex; in the manifests of an engine with a salt, salted.
+        catalogue: the fingerprint of all that is known of its tools, in hex; salted like the other.
         profile: which set of sections; empty for all.
         variant: which changes on top of the profile; empty for none.
         reload: the policy by which the engine was chosen, if its files are watched.
@@ -21,6 +22,7 @@ class Configuration:
 
     agent: str
     sha256: str
+    catalogue: str = ""
     profile: str = ""
     variant: str = ""
     reload: ReloadPolicy | None = None

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from cuecard.model import Call, CallPrompt, CallRecord, Configuration, DeliveryChoice
+from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.pipeline.fingerprints import fingerprints
-from cuecard.pipeline.history.discovery import unread_results
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
 from cuecard.pipeline.history.stack import TurnMessages, stack
 from cuecard.pipeline.inputs import Values
 from cuecard.pipeline.messages import call_messages
+from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import Composed
 from cuecard.pipeline.tools import ToolPlan
@@ -39,12 +39,11 @@ def select_history(request: CallRequest) -> Selected:
 def make_call(request: CallRequest, parts: CallParts) -> Call:
     """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
-    search = agent.spec.tools.search.tool
     system = "".join(segment.text for segment in made.segments)
     added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
     stacked = stack(system, parts.history, added, agent.spec.messages)
     return Call(
-        configuration=Configuration(agent.spec.agent, agent.sha256, turn.profile, turn.variant, turn.reload),
+        configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
         tools=parts.plan.tools,
         prompt=CallPrompt(made.segments, made.bodies, messages=call_messages(stacked.messages, made.spoken)),
@@ -52,7 +51,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         record=CallRecord(
             tokens=request.count.source,
             cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
-            diagnostics=(*turn.diagnostics, *made.diagnostics, *unread_results(request.history, search)),
+            diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
             trust=parts.values.trust,
             inputs=fingerprints(made.values),

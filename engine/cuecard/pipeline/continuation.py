@@ -109,7 +109,7 @@ def _news(agent: Agent, call: Call, previous: Call, untold: Sequence[str]) -> st
 
 def _last_step(request: CallRequest, previous: Call) -> Fitted:
     """What the last step of the previous call has sent; its tools were found while those of that call existed."""
-    step = StepRequest(request.agent, previous, request.history, request.count)
+    step = StepRequest(request.agent, previous, request.found, request.count)
     found, _ = discover_more(step)
     return fit(step, found)
 

@@ -24,7 +24,6 @@ from cuecard.model import (
 )
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
-from cuecard.pipeline.history.discovery import unread_results
 from cuecard.pipeline.messages import spoken_sections
 from cuecard.pipeline.request import StepRequest
 
@@ -54,10 +53,9 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     spoken, record = tuple(_spoken(request)), call.record
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
     messages = sum(each.tokens for each in spoken)
-    search = request.agent.spec.tools.search.tool
     active = (*call.tools.initial, *(d.tool for d in parts.discovered))
     manifest = Manifest(
-        configuration=replace(call.configuration, sha256=salted(call.configuration.sha256, salt)),
+        configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
         active_tools=active,
         discovered=parts.discovered,
@@ -66,7 +64,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
         cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *_silent(request, active)))),
-        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *unread_results(request.history, search)))),
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.unread))),
         sources=record.sources,
         trust=record.trust,
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
@@ -74,6 +72,10 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         origins=request.agent.origins,
     )
     return replace(manifest, sha256=salted(_fingerprint(manifest), salt))
+
+
+def _configuration(made: Configuration, salt: str) -> Configuration:
+    return replace(made, sha256=salted(made.sha256, salt), catalogue=salted(made.catalogue, salt)) if salt else made
 
 
 def _fingerprint(manifest: Manifest) -> str:

@@ -15,10 +15,14 @@ from cuecard.pipeline.segments import make_segments, render_sections, said
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The two places of a prompt: segments of the system prompt, and blocks in the conversation; and what was cut."""
+    """The two places of a prompt: segments of the system prompt, and blocks in the conversation.
+
+    `shown` are the discovered tools whose protocols it holds; `cuts` what was left out on the way.
+    """
 
     segments: tuple[Segment, ...]
     appended: tuple[Appended, ...]
+    shown: tuple[Discovery, ...]
     cuts: tuple[Cut, ...] = ()
 
     @property
@@ -39,11 +43,23 @@ class Placed:
         return replace(self, segments=tuple(segments), appended=tuple(_salted(each, salt) for each in self.appended))
 
 
-def place(request: StepRequest, shown: tuple[Discovery, ...]) -> Placed:
-    """The prompt with these discovered tools, under the call's delivery."""
+def place(request: StepRequest, shown: tuple[Discovery, ...], last: Placed | None = None) -> Placed:
+    """The prompt with these discovered tools, under the call's delivery; what its `last` step made stays."""
+    if last and last.shown == shown:
+        return last
     if request.call.delivery.rebuilds:
         return _rewrite(request, shown)
-    return Placed(request.call.prompt.segments, _append(request, shown))
+    if last and _goes_on(last.shown, shown):
+        blocks = _append(request, shown[len(last.shown) :], last.appended)
+    else:
+        blocks = _append(request, shown, request.call.prompt.sent)
+    return Placed(request.call.prompt.segments, blocks, shown)
+
+
+def _goes_on(before: tuple[Discovery, ...], now: tuple[Discovery, ...]) -> bool:
+    """Whether what is new has blocks of its own: none before it stands after the same result."""
+    goes_on = now[: len(before)] == before
+    return goes_on and not (before and before[-1].after_call_id == now[len(before)].after_call_id)
 
 
 def _salted(block: Appended, salt: str) -> Appended:
@@ -58,21 +74,21 @@ def _rewrite(request: StepRequest, shown: tuple[Discovery, ...]) -> Placed:
     sections = [s for s in _edition(request) if s.spec.role == "system"]
     stepwise = [section for section in sections if section.tier == "step" and section.id in before]
     if not shown or not stepwise:
-        return Placed(call.prompt.segments, ())
+        return Placed(call.prompt.segments, (), shown)
     tools = (*call.tools.initial, *(d.tool for d in shown))
     texts = zip(stepwise, render_sections(agent, stepwise, call.values, tools), strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
     bodies = [fitted[s.id][0] if s.id in fitted else before.get(s.id, "") for s in sections]
     segments = make_segments(agent, sections, bodies, request.count, call.prompt.segments)
-    return Placed(segments, (), tuple(cut for _, cuts in fitted.values() for cut in cuts))
+    return Placed(segments, (), shown, tuple(cut for _, cuts in fitted.values() for cut in cuts))
 
 
-def _append(request: StepRequest, shown: tuple[Discovery, ...]) -> tuple[Appended, ...]:
-    """One block per search result: the section that holds protocols, filled with the new ones only."""
+def _append(request: StepRequest, shown: tuple[Discovery, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
+    """The blocks before, and one per search result: the section that holds protocols, filled with the new ones only."""
     agent, call = request.agent, request.call
     new = [discovery for discovery in shown if discovery.tool not in call.tools.sent]
     slots = [each for each in _edition(request) if PROTOCOLS in each.reads and each.id in call.prompt.shown]
-    blocks = list(call.prompt.sent)
+    blocks = list(before)
     for after, group in groupby(new, key=lambda d: d.after_call_id):
         tools = [d.tool for d in group if d.tool in agent.protocols]
         if tools and slots:

@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cuecard.agent import Agent
-from cuecard.model import Call, FileText, History, Tokenizer, Turn
+from cuecard.model import Call, FileText, Tokenizer, Turn
+from cuecard.pipeline.discovery import Found
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +18,7 @@ class CallRequest:
     Attributes:
         agent: the compiled agent.
         turn: what the host knows of the call.
-        history: tool results of the conversation so far, oldest first.
+        found: what was discovered so far, in what `previous` had discovered and then.
         previous: the conversation's call before this one.
         kept: after a compaction, how many messages of the user stand before the new one; None without a compaction.
         now: the time, with its zone.
@@ -26,7 +27,7 @@ class CallRequest:
 
     agent: Agent
     turn: Turn
-    history: History
+    found: Found
     previous: Call | None
     kept: int | None
     now: datetime
@@ -44,13 +45,13 @@ class StepRequest:
     Attributes:
         agent: the compiled agent.
         call: the call.
-        history: tool results so far, oldest first.
+        found: what was discovered so far, in what the call had discovered and then.
         count: how tokens are counted.
         salt: what makes fingerprints useless for guessing; empty for none.
     """
 
     agent: Agent
     call: Call
-    history: History
+    found: Found
     count: Tokenizer
     salt: str = ""

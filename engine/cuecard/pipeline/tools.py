@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from cuecard.agent import Agent
-from cuecard.model import CallTools, Cut, Discovery, History, ToolCard, Turn
+from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn
 from cuecard.model.gates import Gates
-from cuecard.pipeline.history.discovery import discover
+from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.sources.tools.visibility import visible
 
@@ -38,8 +38,7 @@ def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if every else known))) if name in tools)
-    before = request.previous.tools.discovered if request.previous else ()
-    discovered, dropped = _discovered(agent, CallTools(tools, initial), request.history, before)
+    discovered, dropped = _to_show(request.found, CallTools(tools, initial))
     planned = CallTools(tools, initial, tuple(known), base=initial, discovered=discovered)
     return ToolPlan(planned, (*cuts, *dropped))
 
@@ -49,17 +48,14 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
 
     A tool that is shown from the start is never discovered again.
     """
-    tools = request.call.tools
-    return _discovered(request.agent, tools, request.history, tools.discovered)
+    return _to_show(request.found, request.call.tools)
 
 
-def _discovered(
-    agent: Agent, tools: CallTools, history: History, before: Collection[Discovery]
-) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
-    search, there = agent.spec.tools.search.tool, tools.available
-    found, dropped = discover(history, search_tool=search, known=agent.catalogue, before=before)
-    gone = tuple(Cut(d.tool, "discovered, but it does not exist for this call") for d in found if d.tool not in there)
-    return tuple(d for d in found if d.tool in there and d.tool not in tools.initial), (*dropped, *gone)
+def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
+    there, initial = frozenset(tools.available), frozenset(tools.initial)
+    gone = (Cut(d.tool, "discovered, but it does not exist for this call") for d in found.tools if d.tool not in there)
+    shown = (d for d in found.tools if d.tool in there and d.tool not in initial)
+    return tuple(shown), (*found.unknown, *gone)
 
 
 def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple[Sequence[ToolCard], tuple[Cut, ...]]:

@@ -13,6 +13,7 @@ from pydantic_ai.profiles import ModelProfile
 
 from cuecard import Call, Engine, Entity, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.conversation import Conversation
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -27,9 +28,9 @@ async def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse
     return ModelResponse([TextPart("done")])
 
 
-def run(text: str, turn: Turn, history: list[ModelMessage], previous: Call | None) -> tuple[list[ModelMessage], Call]:
+def run(text: str, turn: Turn, history: list[ModelMessage], chat: Conversation) -> tuple[list[ModelMessage], Call]:
     calls: list[Call] = []
-    card = Cuecard(engine=ENGINE, turn=turn, previous=previous, on_call=calls.append)
+    card = Cuecard(engine=ENGINE, turn=turn, conversation=chat, on_call=calls.append)
     model = FunctionModel(decide, profile=ModelProfile(supports_inline_system_prompts=True))
     result = asyncio.run(Agent(model, capabilities=[card]).run(text, message_history=history))
     return result.all_messages(), calls[0]
@@ -41,10 +42,11 @@ def steps_of(calls: list[Call]) -> list[Step]:
 
 def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discovered() -> None:
     home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
-    history, first = run("show the pages", Turn(now=NOW), [], None)
-    history, second = run("go on", home, history, first)
+    chat = ENGINE.conversation()
+    history, _ = run("show the pages", Turn(now=NOW), [], chat)
+    history, second = run("go on", home, history, chat)
     summary: list[ModelMessage] = [ModelRequest([UserPromptPart("what was said so far")])]
-    _, third = run("and now", home, summary, second)
+    _, third = run("and now", home, summary, chat)
     before, after = steps_of([second, third])
 
     assert len(before.appended) == 2
@@ -56,9 +58,10 @@ def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discove
 
 def test_a_run_on_the_whole_history_opens_none() -> None:
     home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
-    history, first = run("show the pages", Turn(now=NOW), [], None)
-    history, second = run("go on", home, history, first)
-    _, third = run("and now", home, history, second)
+    chat = ENGINE.conversation()
+    history, first = run("show the pages", Turn(now=NOW), [], chat)
+    history, _ = run("go on", home, history, chat)
+    _, third = run("and now", home, history, chat)
 
     assert not [cut for cut in third.record.cuts if cut.what == "baseline"]
     assert third.prompt.segments == first.prompt.segments

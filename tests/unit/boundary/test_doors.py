@@ -254,7 +254,7 @@ def test_providers_ask_for_their_own_form(engine: Engine) -> None:
 
 
 def test_the_capability_asks_when_it_is_made(engine: Engine) -> None:
-    wrong: Any = {"engine": "a", "turn": {}, "previous": {}, "on_call": 1, "on_step": 2, "retries": True}
+    wrong: Any = {"engine": "a", "turn": {}, "conversation": {}, "on_call": 1, "on_step": 2, "retries": True}
 
     assert set(refused(lambda: Cuecard(**wrong))) == set(wrong)
     assert Cuecard(engine=engine, turn=Turn(), on_call=print, retries=0).retries == 0

@@ -20,6 +20,7 @@ from cuecard.analysis.replay.blocks import (
 )
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.config.turn_file import EntityEntry
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.pipeline.segments import stable_part
@@ -66,21 +67,25 @@ class _Stage:
     own: tuple[Block, ...]
     definitions: Definitions
     messages: list[Message] = field(default_factory=list)
-    history: list[ToolResult] = field(default_factory=list)
-    remembered: int = 0
-    memory: Memory = field(default_factory=Memory)
+    news: list[ToolResult] = field(default_factory=list)
     now: datetime | None = None
     at: float | None = None
-    call: Call | None = None
     defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.chat = self.engine.conversation()
 
     def play(self, transcript: TranscriptFile) -> Iterator[Sent]:
         for number, turn in enumerate(transcript.turns, 1):
             call = self._prepare(turn)
+            aside: Conversation | None = None
             for place, request in enumerate(turn.requests, 1):
+                news = self._news()
+                step = self.chat.step(news)
                 if request.memory is not None and call.delivery.rebuilds:
-                    call = self._prepare_again(turn, request.memory)
-                step = self.engine.prepare_step(call, self.history)
+                    aside = self._with_memory(request.memory)
+                    call, news = aside.user(self._turn(turn, request.memory)), []
+                step = aside.step(news) if aside else step
                 self.at = request.at.timestamp() if request.at else self.at
                 yield Sent(self._request(call, step), step.manifest, number, place)
                 self._answer(request, f"{number}.{place}")
@@ -88,20 +93,24 @@ class _Stage:
     def _prepare(self, turn: RecordedTurn) -> Call:
         self.now = turn.at or (turn.requests[0].at if turn.requests else None) or self.now or _NO_TIME
         self.at = turn.at.timestamp() if turn.at else self.at
-        self.memory = self.engine.remember(self.memory, self.history[self.remembered :])
-        self.remembered = len(self.history)
-        if turn.memory is not None:
-            self.memory = _memory(turn.memory)
         block = user_block(turn.user, self.engine.count)
         self.messages.append({"role": "user", "block": block})
-        self.call = self.engine.prepare_call(self._turn(turn, self.memory), self.history, previous=self.call)
-        return self.call
+        if turn.memory is not None and self.chat.call:
+            self.chat.step(self._news())
+            self.chat.forget()  # what was recorded holds, also where it is nothing
+        return self.chat.user(self._turn(turn, turn.memory or []), self._news())
 
-    def _prepare_again(self, turn: RecordedTurn, memory: list[EntityEntry]) -> Call:
-        return self.engine.prepare_call(self._turn(turn, _memory(memory)), self.history)
+    def _with_memory(self, memory: list[EntityEntry]) -> Conversation:
+        """The conversation as if it began now: a host that makes its prompt anew has changed the memory in a turn."""
+        return self.engine.conversation(replace(self.chat.state, call=None, memory=_memory(memory)))
 
-    def _turn(self, turn: RecordedTurn, memory: Memory) -> Turn:
-        return Turn(turn.inputs, memory, self.now, None if turn.tools is None else tuple(turn.tools))
+    def _turn(self, turn: RecordedTurn, memory: list[EntityEntry]) -> Turn:
+        return Turn(turn.inputs, _memory(memory), self.now, None if turn.tools is None else tuple(turn.tools))
+
+    def _news(self) -> list[ToolResult]:
+        """The results since they were asked for last."""
+        news, self.news = self.news, []
+        return news
 
     def _answer(self, request: RecordedRequest, place: str) -> None:
         count = self.engine.count
@@ -109,7 +118,7 @@ class _Stage:
         for number, call in enumerate(request.calls, 1):
             identity = call.id or f"{place}.{number}"
             self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
-            self.history.append(_result(call, identity))
+            self.news.append(_result(call, identity))
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}

@@ -26,7 +26,7 @@ async def chat(assistant: Assistant, engine: Engine, model: Model, data: Path, a
     async with open_server(assistant.server(data, engine.clock())) as server:
         running = await Running.on(server, "chat", assistant.file, engine)
         emit(Began("chat", "", len(running.engine.tools)))
-        talk = Talk()
+        talk = Talk(running.engine.conversation())
         while (said := ask()) is not None:
             if said.strip():
                 talk = await take_turn(running, talk, said, model, emit)

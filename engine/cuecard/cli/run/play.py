@@ -44,11 +44,12 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
         ToolServerError: when the tool server cannot be started or spoken to.
     """
     look = _look(stage.assistant, data, scenario.file.now)
-    talk, content = Talk(), look()
+    content = look()
     problems: tuple[Problem, ...] = ()
     async with open_server(stage.assistant.server(data, scenario.file.now)) as server:
         running = await Running.on(server, scenario.name, stage.assistant.file, stage.engine)
         stage.emit(Began(scenario.name, scenario.file.title, len(running.engine.tools)))
+        talk = Talk(running.engine.conversation())
         for number in range(len(scenario.file.turns)):
             model = stage.model or scripted_model(scenario, number)
             talk, problems = await _attempt(running, scenario, talk, model, stage.emit)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from pydantic_ai import Agent
@@ -15,8 +15,9 @@ from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, make_assistant
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.cli.run.events import Answered, Asked, CallMade, Emit, StepTaken
 from cuecard.config.assistant_file import AssistantFile
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Memory, Step, ToolResult, Turn
+from cuecard.model import Memory, Step, ToolResult, Turn
 from cuecard.outside.mcp import ToolServer
 
 
@@ -38,21 +39,20 @@ class Running:
         names = tuple(card.name for card in cards if card.name not in own)
         return cls(name, file, engine.with_tools(cards), server, names)
 
-    def turn(self, talk: Talk, now: datetime | None) -> Turn:
+    def turn(self, now: datetime | None) -> Turn:
         """What the engine is told of the next turn: a tool exists if the server has it, or the agent itself."""
         core = self.engine.core_tools
-        return Turn(memory=talk.memory, now=now, tools=tuple(dict.fromkeys((*core, *self.server_tools))))
+        return Turn(now=now, tools=tuple(dict.fromkeys((*core, *self.server_tools))))
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation so far."""
+    """A conversation so far: what the prompt engine remembers of it, the messages, and what was shown of them."""
 
+    chat: Conversation
     messages: tuple[ModelMessage, ...] = ()
-    memory: Memory = field(default_factory=Memory)
     steps: tuple[StepTaken, ...] = ()
     turns: tuple[Answered, ...] = ()
-    call: Call | None = None
 
 
 async def take_turn(
@@ -70,19 +70,18 @@ async def take_turn(
     """
     number = len(talk.turns) + 1
     emit(Asked(running.name, number, user))
-    turn = running.turn(talk, now)
-    everything = _with_all_protocols(running.engine, turn)
+    turn = running.turn(now)
+    everything: list[int] = []
     prepared: list[Step] = []
     retries, limits = running.file.retries, UsageLimits(request_limit=running.file.steps)
-    calls: list[Call] = []
     agent = make_assistant(
         running.engine,
         model,
         running.server_tools,
         running.server.call,
         retries=retries,
-        previous=talk.call,
-        on_call=calls.append,
+        conversation=talk.chat,
+        on_call=lambda _: everything.append(_with_all_protocols(running.engine, turn, talk.chat.memory)),
         on_step=prepared.append,
     )
     steps: list[StepTaken] = list(talk.steps)
@@ -96,8 +95,8 @@ async def take_turn(
                     before = steps[-1].manifest if steps else None
                     thought, made = _decision(response, tool_results(messages))
                     taken = len(steps) - len(talk.steps) + 1
-                    manifest = prepared[-1].manifest
-                    steps.append(StepTaken(running.name, number, taken, manifest, before, everything, thought, made))
+                    told = (prepared[-1].manifest, before, everything[-1], thought, made)
+                    steps.append(StepTaken(running.name, number, taken, *told))
                     emit(steps[-1])
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
@@ -107,13 +106,12 @@ async def take_turn(
             answered = replace(answered, stopped=str(error))
         messages = run.all_messages()
     emit(answered)
-    memory = running.engine.remember(talk.memory, tool_results(messages[len(talk.messages) :]))
-    return Talk(tuple(messages), memory, tuple(steps), (*talk.turns, answered), calls[-1])
+    return Talk(talk.chat, tuple(messages), tuple(steps), (*talk.turns, answered))
 
 
-def _with_all_protocols(engine: Engine, turn: Turn) -> int:
+def _with_all_protocols(engine: Engine, turn: Turn, memory: Memory) -> int:
     """Tokens of this turn's prompt if it always held the instructions of every tool."""
-    frozen = engine.prepare_call(replace(turn, discovered=tuple(engine.tools)))
+    frozen = engine.prepare_call(replace(turn, memory=memory, discovered=tuple(engine.tools)))
     return sum(segment.tokens for segment in frozen.prompt.segments)
 
 

@@ -1,0 +1,225 @@
+"""A conversation that remembers: its last call, what was found, which tool each call id had, what was touched."""
+
+from __future__ import annotations
+
+from collections import ChainMap
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from cuecard.boundary import admit_entities, admit_more, admit_user, check_ids, check_kept
+from cuecard.errors import InputError, Problem
+from cuecard.hooks import Hooks
+from cuecard.model import (
+    Call,
+    ConversationState,
+    Entity,
+    History,
+    Json,
+    Memory,
+    ResultRecord,
+    Step,
+    ToolResult,
+    Turn,
+)
+from cuecard.pipeline.discovery import Found, record_of
+from cuecard.pipeline.placement import Placed
+from cuecard.sources.entities import newest, remember
+
+NO_CALLS: Mapping[str, str] = MappingProxyType({})
+_NAME_IT = "name it in the result, or pass `calls={id: tool}`"
+
+
+@dataclass(frozen=True, slots=True)
+class _Progress:
+    """How far the running call has come: derived from the state, so that a step need not begin at the beginning."""
+
+    found: Found
+    placed: Placed | None = None
+
+
+class Conversation:
+    """One conversation: a handle over frozen, plain data, made by `Engine.conversation`.
+
+    Every `Call` and `Step` equals, byte by byte, what `Engine.prepare_call` and `Engine.prepare_step` give for the
+    whole history; the work follows what is new. Results are known by their call ids, so that passing one again does no
+    harm; one without an id counts whenever it is passed. Kept of a result are its tool, id and outcome, the names that
+    it found, and the entities that the agent file's `memory.extract` finds in it; never its body.
+
+    What is refused with an error changes nothing. A handle is for one conversation, and for one thread at a time; its
+    `state` is immutable, and may be shared, stored, and gone on with any number of times.
+    """
+
+    def __init__(self, hooks: Hooks, state: ConversationState) -> None:
+        """Use `Engine.conversation`."""
+        self._hooks, self._state = hooks, state
+        self._known: set[ResultRecord] = set()
+        self._tools: dict[str, str] = {}
+        self._note(state.results)
+        self._progress: _Progress | None = None
+
+    @property
+    def state(self) -> ConversationState:
+        """The conversation so far: immutable, plain data."""
+        return self._state
+
+    @property
+    def call(self) -> Call | None:
+        """The call that was prepared last; None before the first."""
+        return self._state.call
+
+    @property
+    def memory(self) -> Memory:
+        """The working memory, newest entity first."""
+        return self._state.memory
+
+    def to_json(self) -> dict[str, Json]:
+        """The state as plain JSON, for `Engine.conversation(ConversationState.from_json(data))`."""
+        return self._state.to_json()
+
+    def user(self, turn: Turn | None = None, results: History = (), *, calls: Mapping[str, str] = NO_CALLS) -> Call:
+        """The call for a message of the user.
+
+        Args:
+            turn: what the host knows of it. Entities in its memory take the place of those that the conversation
+                remembers; a turn without any gets those.
+            results: results that came since the last step, such as that of a tool that ends the turn.
+            calls: the tools of calls, by call id, where results carry no name.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input.
+            TemplateRenderError: when the template cannot be rendered with these values.
+        """
+        turn, results, calls = admit_user(self._hooks.agent, turn, results, calls, self._hooks.clock)
+        taken = self._taken(results, calls)
+        state = taken.state
+        turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
+        found = self._found().more(taken.new, self._hooks.agent.catalogue)
+        call = self._hooks.call(turn, found, state.call, state.kept)
+        self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None)), None)
+        return call
+
+    def step(self, results: History = (), *, calls: Mapping[str, str] = NO_CALLS) -> Step:
+        """The whole desired state of the next model request.
+
+        Args:
+            results: results that came since the last step.
+            calls: the tools of calls, by call id, where results carry no name; also of calls that have no result yet.
+
+        Raises:
+            InputError: when there is no call yet, a result is of no known tool, or the engine did not prepare the call.
+        """
+        results, calls = admit_more(results, calls)
+        call, taken = self._running(), self._taken(results, calls)
+        progress = self._progress or _Progress(self._found())
+        found = progress.found.more(taken.new, self._hooks.agent.catalogue)
+        step, placed = self._hooks.step(call, found, progress.placed)
+        self._keep(taken, _Progress(found, placed))
+        return step
+
+    def compacted(self, kept: int = 1) -> None:
+        """Tell that the host has shortened the messages, and taken out the blocks it had placed.
+
+        The next call gets one new baseline, whose system prompt tells what was discovered so far.
+
+        Args:
+            kept: how many messages of the user stand before the next one; a summary in the role of the user is one,
+                tool results are none.
+
+        Raises:
+            InputError: when that is no number of messages.
+        """
+        check_kept(kept)
+        if self._state.call:
+            self._state = replace(self._state, kept=kept)
+
+    def remember(self, entities: Iterable[Entity]) -> None:
+        """Put entities that the conversation has touched by other ways into the working memory, newest first.
+
+        Raises:
+            InputError: with everything that is wrong in one.
+        """
+        known = [*admit_entities(entities), *self._state.memory.entities]
+        total = self._hooks.agent.spec.memory.total
+        self._state = replace(self._state, memory=Memory(newest(known, total)))
+
+    def forget(self, *ids: str) -> None:
+        """Take the entities of these ids out of the working memory; without ids, all of them.
+
+        Raises:
+            InputError: with each id that is no text.
+        """
+        check_ids(ids)
+        kept = tuple(each for each in self._state.memory.entities if ids and each.id not in ids)
+        self._state = replace(self._state, memory=Memory(kept))
+
+    def _found(self) -> Found:
+        """What the searches have found since the running call began, in what it had discovered."""
+        return self._progress.found if self._progress else self._hooks.found(self._state.results, self._state.call)
+
+    def _running(self) -> Call:
+        if self._state.call is None:
+            told = "the conversation has no call yet, so there is no step to prepare"
+            raise InputError(Problem("no-call", told, "begin with `user(turn)`", "conversation"))
+        return self._state.call
+
+    def _taken(self, results: History, calls: Mapping[str, str]) -> _Taken:
+        """The state with these results, and which of them are new."""
+        state, agent = self._state, self._hooks.agent
+        if not results and not calls:
+            return _Taken(state)
+        waiting = {**state.calls, **calls}
+        news = tuple(self._news(_named(results, ChainMap(waiting, self._tools))))
+        new = tuple(record for record, _ in news)
+        answered = {record.call_id for record in new}
+        state = replace(
+            state,
+            results=(*state.results, *new),
+            calls={call: tool for call, tool in waiting.items() if call not in answered and call not in self._tools},
+            memory=remember(state.memory, [result for _, result in news], agent.spec.memory, agent.spec.words.memory),
+        )
+        return _Taken(state, new)
+
+    def _news(self, results: History) -> Iterator[tuple[ResultRecord, ToolResult]]:
+        search, batch = self._hooks.agent.spec.tools.search.tool, set[ResultRecord]()
+        for result in results:
+            record = record_of(result, search)
+            if record.call_id is None or (record not in self._known and record not in batch):
+                batch.add(record)
+                yield record, result
+
+    def _keep(self, taken: _Taken, progress: _Progress | None) -> None:
+        self._state, self._progress = taken.state, progress
+        self._note(taken.new)
+
+    def _note(self, records: Iterable[ResultRecord]) -> None:
+        for record in records:
+            if record.call_id is not None:
+                self._known.add(record)
+                self._tools[record.call_id] = record.tool
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The state with results that came in, and those of them that are new."""
+
+    state: ConversationState
+    new: tuple[ResultRecord, ...] = ()
+
+
+def _named(results: History, tools: Mapping[str, str]) -> History:
+    """The results, each with the name of its tool.
+
+    Raises:
+        InputError: naming each that has none, and whose call is not known.
+    """
+    if all(result.tool for result in results):
+        return results
+    problems = [
+        Problem("unknown-call", f"no tool is known for the call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
+        for place, each in enumerate(results)
+        if not each.tool and (each.call_id or "") not in tools
+    ]
+    if problems:
+        raise InputError(problems)
+    return [each if each.tool else replace(each, tool=tools[each.call_id or ""]) for each in results]

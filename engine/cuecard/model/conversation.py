@@ -1,0 +1,62 @@
+"""A conversation so far, as plain data: what a host stores between two messages of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from cuecard.model.call import Call
+from cuecard.model.stored import from_json, to_json
+from cuecard.model.values import Json, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class ResultRecord:
+    """What is kept of a tool result: everything that later prompts depend on, and nothing of its body.
+
+    Attributes:
+        tool: the tool's name.
+        call_id: the id of the tool call that it answers; None where the host has none.
+        found: the names that it holds, where the tool is the search tool: also those that no catalogue knows.
+        is_error: whether the tool failed.
+        unread: the shape of what could not be read, where the tool is the search tool; empty when all was.
+    """
+
+    tool: str
+    call_id: str | None = None
+    found: tuple[str, ...] = ()
+    is_error: bool = False
+    unread: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ConversationState:
+    """A conversation so far.
+
+    Attributes:
+        call: the call that was prepared last; None before the first.
+        results: every result, oldest first.
+        calls: the tools of calls that have no result yet, by call id.
+        memory: the working memory.
+        kept: after a compaction that no call has followed yet, how many messages of the user the host has kept; else
+            None.
+    """
+
+    call: Call | None = None
+    results: tuple[ResultRecord, ...] = ()
+    calls: Mapping[str, str] = field(default_factory=dict)
+    memory: Memory = field(default_factory=Memory)
+    kept: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """The state as plain JSON; `ConversationState.from_json` gives an equal one back."""
+        return to_json(self)
+
+    @classmethod
+    def from_json(cls, data: Json, name: str = "ConversationState.from_json") -> ConversationState:
+        """The state that `to_json` wrote; errors call it `name`.
+
+        Raises:
+            InputError: for a newer format, or naming every field that is missing, unknown or of the wrong type.
+        """
+        return from_json(cls, data, name, code="bad-conversation")

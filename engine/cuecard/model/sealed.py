@@ -1,0 +1,112 @@
+"""Plain data as text that shows whether somebody has changed it: signed with HMAC-SHA-256 (RFC 2104)."""
+
+from __future__ import annotations
+
+import hmac
+import json
+from typing import NoReturn
+
+from cuecard.errors import InputError, Problem
+from cuecard.model.values import Json
+
+LIMIT = 16 * 2**20
+"""Characters of a text that is read back, at most: a conversation of a thousand results takes a hundredth of it."""
+
+DEPTH = 100
+"""How deep the data may nest: deeper than any input may, and less deep than Python can follow."""
+
+SHORTEST_KEY = 16
+"""Characters of a key, at least."""
+
+_PURPOSE = b"cuecard conversation\n"  # a signature for another purpose, with the same key, is none for this
+
+
+def check_key(key: str) -> None:
+    """Refuse a key that could be guessed.
+
+    Raises:
+        InputError: when it is shorter than it should be.
+    """
+    if key and len(key) < SHORTEST_KEY:
+        hint = "make one with `python -c 'import secrets; print(secrets.token_hex(32))'`"
+        told = f"the key has {len(key)} characters of at least {SHORTEST_KEY}"
+        raise InputError(Problem("weak-key", told, hint, "key"))
+
+
+def seal(data: Json, key: str) -> str:
+    """The data as JSON text, signed where there is a key.
+
+    The signature is over the data, not over the text: a database may store the JSON in its own way.
+    """
+    sealed = {"conversation": data, **({"signature": _signature(data, key)} if key else {})}
+    return json.dumps(sealed, separators=(",", ":"))
+
+
+def unseal(text: str, key: str, name: str) -> Json:
+    """The data that `seal` wrote; errors call it `name`.
+
+    Raises:
+        InputError: when the text is cut off, too long, too deep, or no such text; or when it is not signed with this
+            key, signed though there is none, or not signed though there is one.
+    """
+    if not isinstance(text, str):
+        _refuse(f"a text is expected, not {type(text).__name__}", name)
+    if len(text) > LIMIT:
+        _refuse(f"the text has {len(text):,} characters of {LIMIT:,} at most", name)
+    try:
+        sealed = json.loads(text, parse_constant=_no_number)
+    except RecursionError:
+        _refuse(f"the data nests deeper than {DEPTH} levels", name)
+    except ValueError as error:
+        _refuse(f"the text is cut off, or not JSON: {error}", name)
+    if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - {"conversation", "signature"}:
+        _refuse("the JSON is not what `dump` wrote", name)
+    if _too_deep(sealed):
+        _refuse(f"the data nests deeper than {DEPTH} levels", name)
+    _check(sealed["conversation"], sealed.get("signature"), key, name)
+    return sealed["conversation"]
+
+
+def _check(data: Json, signature: Json, key: str, name: str) -> None:
+    if signature is None and not key:
+        return
+    if signature is None:
+        told = "the conversation is not signed, and this engine signs its own"
+        raise InputError(Problem("bad-signature", told, "begin the conversation anew", name))
+    if not key:
+        told = "the conversation is signed, and this engine has no key to check it with"
+        raise InputError(Problem("bad-signature", told, "open the engine with the `key` that signed it", name))
+    if not isinstance(signature, str) or not hmac.compare_digest(_signature(data, key).encode(), _bytes(signature)):
+        told = "the signature does not fit: the conversation was changed, or signed with another key"
+        raise InputError(Problem("bad-signature", told, "begin the conversation anew", name))
+
+
+def _signature(data: Json, key: str) -> str:
+    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return hmac.digest(_bytes(key), _PURPOSE + canonical.encode(), "sha256").hex()
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _too_deep(data: Json) -> bool:
+    layer = [data]
+    for _ in range(DEPTH):
+        layer = [inner for value in layer if isinstance(value, (dict, list)) for inner in _inside(value)]
+        if not layer:
+            return False
+    return True
+
+
+def _inside(value: Json) -> Json:
+    return value.values() if isinstance(value, dict) else value
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"{text} is no JSON")
+
+
+def _refuse(message: str, name: str) -> NoReturn:
+    hint = "pass on what `dump` gave, whole and unchanged"
+    raise InputError(Problem("bad-conversation", message, hint, name))

@@ -1,0 +1,71 @@
+"""Whose call this is: a step belongs to what made its call, and a call to the agent of the one before."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cuecard.agent import Agent
+from cuecard.errors import InputError, Problem
+from cuecard.model import Appended, Call, Configuration, Segment
+from cuecard.pipeline.fingerprints import sha256
+
+
+def configuration_of(agent: Agent) -> Configuration:
+    """What a call says of the agent that made it, before it says which sections it chose."""
+    return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256)
+
+
+def check_previous(previous: Call | None, agent: Agent) -> None:
+    """Refuse another agent's call as the one before: its sections and tools mean nothing here.
+
+    Raises:
+        InputError: when it is one. Other files or tools are none of that: what has changed since is told.
+    """
+    if previous is not None and previous.configuration.agent != agent.spec.agent:
+        raise InputError(_foreign(previous, agent, "previous"))
+
+
+def check_call(call: Call, agent: Agent) -> None:
+    """Refuse a call that these files and tools did not make: a prompt must not be of two states.
+
+    Raises:
+        InputError: naming what differs, and both fingerprints.
+    """
+    made, here = call.configuration, configuration_of(agent)
+    if made.agent != here.agent:
+        raise InputError(_foreign(call, agent, "call"))
+    if made.sha256 != here.sha256:
+        raise InputError(_stale("files", made.sha256, here.sha256))
+    if made.catalogue != here.catalogue:
+        raise InputError(_stale("tools", made.catalogue, here.catalogue))
+
+
+def check_texts(call: Call | None, name: str) -> None:
+    """Refuse a call whose texts do not fit their fingerprints: somebody has edited it on the way.
+
+    Raises:
+        InputError: naming every piece.
+    """
+    wrong = list(_edited(call, name)) if call else []
+    if wrong:
+        raise InputError(wrong)
+
+
+def _edited(call: Call, name: str) -> Iterator[Problem]:
+    pieces: list[tuple[str, Segment | Appended]] = [(f"segments[{n}]", s) for n, s in enumerate(call.prompt.segments)]
+    pieces += [(f"sent[{n}]", block) for n, block in enumerate(call.prompt.sent)]
+    for place, piece in pieces:
+        if sha256(piece.text) != piece.sha256:
+            told = f"the text of `{piece.id}` does not fit its fingerprint"
+            yield Problem("edited-call", told, "pass the call on as it was prepared", f"{name}.prompt.{place}")
+
+
+def _foreign(call: Call, agent: Agent, name: str) -> Problem:
+    told = f"the call is of the agent `{call.configuration.agent}`, not of `{agent.spec.agent}`"
+    return Problem("foreign-call", told, "use the engine that prepared it", name)
+
+
+def _stale(what: str, made: str, here: str) -> Problem:
+    told = f"the call was prepared from other {what}: {made[:12] or 'none'}, while this engine has {here[:12]}"
+    hint = "keep the engine for all steps of a call (`Pins` does), or prepare the call anew"
+    return Problem("stale-call", told, hint, "call.configuration")

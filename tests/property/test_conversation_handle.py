@@ -1,0 +1,162 @@
+"""A conversation equals the pure core over its whole history, whatever happens in it, and however it travels."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import cache
+from pathlib import Path
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from cuecard import Call, Engine, Entity, Memory, ToolResult, Turn
+from cuecard.model import ConversationState, Delivery
+
+CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
+START = datetime(2026, 11, 20, 22, tzinfo=UTC)
+KEY = "a key for conversations in tests"
+
+
+@cache
+def opened() -> Engine:
+    return Engine.open(CMS, key=KEY)
+
+
+TOOLS = [name for name in opened().tools if name not in opened().agent.spec.tools.core]
+NAMES = st.lists(st.sampled_from([*TOOLS[:16], "no_such_tool", "another_one"]), max_size=3)
+RARELY = st.sampled_from([False, False, False, True])
+SEARCHES = st.tuples(NAMES, st.booleans(), RARELY)
+DELIVERIES: tuple[Delivery, ...] = ("append", "rewrite", "frozen")
+ENTITIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n in range(4)]), max_size=3, unique=True)
+
+
+class Conversations(RuleBasedStateMachine):
+    """Beside the handle, what the pure core needs: all results, the call before, whether a compaction came since."""
+
+    @initialize(delivery=st.sampled_from(DELIVERIES), budget=st.sampled_from([None, 300, 900]))
+    def begin(self, delivery: Delivery, budget: int | None) -> None:
+        agent = opened().agent
+        spec = agent.spec.model_copy(update={"budget": agent.spec.budget.model_copy(update={"protocols": budget})})
+        self.engine = replace(opened(), agent=replace(agent, spec=spec), delivery=delivery)
+        self.chat = self.engine.conversation()
+        self.history: list[ToolResult] = []
+        self.waiting: list[ToolResult] = []
+        self.memory = Memory()
+        self.call: Call | None = None
+        self.kept: int | None = None
+        self.now, self.ids = START, 0
+
+    @rule(searches=st.lists(SEARCHES, min_size=1, max_size=3), wrapped=st.booleans())
+    def search(self, *, searches: list[tuple[list[str], bool, bool]], wrapped: bool) -> None:
+        for names, with_id, failed in searches:
+            found = {"tools": names}
+            self.receive("tool_search", json.dumps(found) if wrapped else found, with_id=with_id, failed=failed)
+            if self.call:
+                self.ask_the_model(again=1)
+
+    @rule(number=st.integers(0, 5), with_id=st.booleans(), failed=RARELY)
+    def touch(self, *, number: int, with_id: bool, failed: bool) -> None:
+        page = {"data": {"id": f"p{number}", "title": f"Page {number}"}}
+        self.receive("cms_getPage", page, with_id=with_id, failed=failed)
+
+    def receive(self, tool: str, result: object, *, with_id: bool, failed: bool) -> None:
+        self.ids += 1
+        self.waiting.append(ToolResult(tool, result, f"call-{self.ids}" if with_id else None, is_error=failed))
+
+    @rule(hours=st.integers(0, 5), withdrawn=st.sampled_from([(), (TOOLS[0],), tuple(TOOLS[:3])]), memory=ENTITIES)
+    def say(self, hours: int, withdrawn: tuple[str, ...], memory: list[Entity]) -> None:
+        self.now += timedelta(hours=hours)
+        exists = tuple(name for name in self.engine.tools if name not in withdrawn)
+        turn = Turn(memory=Memory(tuple(memory)), now=self.now, tools=exists)
+        news = self.taken()
+        self.memory = turn.memory if memory else self.memory
+        told = self.chat.user(turn, news)
+        expected = self.engine.prepare_call(
+            replace(turn, memory=self.memory),
+            self.history,
+            previous=self.call,
+            compacted=self.kept is not None,
+            kept=self.kept or 0,
+        )
+        self.call, self.kept = expected, None
+
+        assert told == expected
+
+    @precondition(lambda self: self.call)
+    @rule(again=st.integers(0, 3))
+    def ask_the_model(self, again: int) -> None:
+        repeated = [result for result in self.history[-again:] if again and result.call_id]
+        step = self.chat.step([*repeated, *self.taken()])
+
+        assert self.call
+        assert step.to_json() == self.engine.prepare_step(self.call, self.history).to_json()
+
+    @precondition(lambda self: self.call)
+    @rule(calls_only=st.booleans())
+    def answer_without_names(self, *, calls_only: bool) -> None:
+        named = self.taken()
+        calls = {result.call_id: result.tool for result in named if result.call_id}
+        if calls_only:
+            self.chat.step(calls=calls)
+        bare = [replace(result, tool="") if result.call_id else result for result in named]
+        step = self.chat.step(bare, calls={} if calls_only else calls)
+
+        assert self.call
+        assert step.to_json() == self.engine.prepare_step(self.call, self.history).to_json()
+
+    @precondition(lambda self: self.call)
+    @rule(kept=st.integers(0, 3))
+    def shorten(self, kept: int) -> None:
+        self.chat.compacted(kept)
+        self.kept = kept
+
+    @rule(entities=ENTITIES)
+    def point_at(self, entities: list[Entity]) -> None:
+        self.chat.remember(entities)
+        unique = {entity.id: entity for entity in reversed([*entities, *self.memory.entities])}
+        order = dict.fromkeys(entity.id for entity in [*entities, *self.memory.entities])
+        kept = [unique[name] for name in order]
+        self.memory = Memory(tuple(kept[: self.engine.agent.spec.memory.total]))
+
+    @rule(numbers=st.lists(st.integers(0, 5), max_size=2))
+    def delete(self, numbers: list[int]) -> None:
+        names = [f"p{number}" for number in numbers]
+        self.chat.forget(*names)
+        self.memory = Memory(tuple(each for each in self.memory.entities if names and each.id not in names))
+
+    @rule(signed=st.booleans())
+    def travel(self, *, signed: bool) -> None:
+        if signed:
+            self.chat = self.engine.load(self.engine.dump(self.chat))
+        else:
+            data = json.loads(json.dumps(self.chat.to_json()))
+            self.chat = self.engine.conversation(ConversationState.from_json(data))
+
+    def taken(self) -> list[ToolResult]:
+        news, self.waiting = self.waiting, []
+        self.history += news
+        self.memory = self.engine.remember(self.memory, news)
+        return news
+
+    @invariant()
+    def the_memory_is_what_the_rules_find(self) -> None:
+        if hasattr(self, "chat"):
+            assert self.chat.memory == self.memory
+
+    @invariant()
+    def bodies_are_never_kept(self) -> None:
+        if hasattr(self, "chat"):
+            assert ids(self.chat.state.results) == ids(self.history)
+            assert not any(hasattr(record, "result") for record in self.chat.state.results)
+
+
+def ids(results: Iterable[object]) -> list[object]:
+    return [getattr(result, "call_id", "") for result in results]
+
+
+TestConversations = Conversations.TestCase
+TestConversations.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)

@@ -1,0 +1,157 @@
+"""A stored conversation comes back as it was, or not at all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuecard import Conversation, CuecardError, Engine, InputError, ToolResult, Turn
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
+KEY = "a key of more than sixteen letters"
+
+
+@cache
+def signing() -> Engine:
+    return Engine.open(CMS, key=KEY)
+
+
+@cache
+def unsigned() -> Engine:
+    return Engine.open(CMS)
+
+
+def held(engine: Engine) -> Conversation:
+    """Two messages, two searches, an entity, a call that waits for its result."""
+    chat = engine.conversation()
+    chat.user(Turn())
+    chat.step([ToolResult("tool_search", {"tools": ["cms_createPage", "cms_listPages"]}, "call-1")])
+    chat.step([ToolResult("cms_createPage", {"data": {"id": "p1", "title": "Home"}}, "call-2")])
+    chat.user(Turn())
+    chat.step(calls={"call-3": "tool_search"})
+    return chat
+
+
+@cache
+def text() -> str:
+    return unsigned().dump(held(unsigned()))
+
+
+def test_a_conversation_comes_back_equal() -> None:
+    for engine in (signing(), unsigned()):
+        chat = held(engine)
+
+        assert engine.load(engine.dump(chat)).state == chat.state
+
+
+def test_a_database_may_store_the_json_in_its_own_way() -> None:
+    chat = held(signing())
+    stored = json.dumps(json.loads(signing().dump(chat)), sort_keys=True, indent=3, ensure_ascii=False)
+
+    assert signing().load(stored).state == chat.state
+
+
+Change: TypeAlias = Callable[[dict[str, Any]], object]
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (lambda data: data.update(signature="0" * 64), "does not fit"),
+        (lambda data: data.update(signature=7), "does not fit"),
+        (lambda data: data["conversation"]["call"].update(turn=5), "does not fit"),
+        (lambda data: data["conversation"]["results"].pop(), "does not fit"),
+        (lambda data: data.pop("signature"), "not signed"),
+    ],
+)
+def test_what_the_key_has_not_signed_is_refused(change: Change, told: str) -> None:
+    data = json.loads(signing().dump(held(signing())))
+    change(data)
+    with pytest.raises(InputError, match=told) as error:
+        signing().load(json.dumps(data))
+
+    assert [problem.code for problem in error.value.problems] == ["bad-signature"]
+
+
+def test_another_key_is_another_key() -> None:
+    with pytest.raises(InputError, match="another key"):
+        signing().load(replace(signing(), key=KEY[::-1]).dump(held(signing())))
+
+
+def test_an_engine_without_the_key_does_not_look_away() -> None:
+    with pytest.raises(InputError, match="no key to check it with"):
+        unsigned().load(signing().dump(held(signing())))
+
+
+@pytest.mark.parametrize(
+    ("stored", "told"),
+    [
+        ("", "cut off, or not JSON"),
+        ("[]", "not what `dump` wrote"),
+        ('{"conversation": {}, "more": 1}', "not what `dump` wrote"),
+        ('{"conversation": NaN}', "NaN is no JSON"),
+        ('{"conversation": {"format": 99}}', "reads up to 1"),
+        ('{"conversation": {"format": 1, "calls": 7}}', "calls"),
+        ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "nests deeper than 100"),
+        ('{"conversation": ' + "[" * 200_000 + "]" * 200_000 + "}", "nests deeper than 100"),
+        ('{"conversation": "' + "x" * 2**24 + '"}', "16,777,216 at most"),
+    ],
+)
+def test_what_dump_did_not_write_is_refused(stored: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        unsigned().load(stored)
+
+
+def test_a_text_cut_off_anywhere_is_refused() -> None:
+    for end in range(0, len(text()), 97):
+        with pytest.raises(InputError, match="cut off"):
+            unsigned().load(text()[:end])
+
+
+ODD = st.sampled_from([None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", "\0", "</agent>", "append", "cms_createPage"])
+VALUES = st.one_of(ODD, st.lists(ODD, max_size=2), st.dictionaries(st.sampled_from(["text", "id"]), ODD))
+
+
+def paths(data: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    inner = data.items() if isinstance(data, dict) else enumerate(data) if isinstance(data, list) else ()
+    return [place, *(path for key, value in inner for path in paths(value, (*place, key)))]
+
+
+PLACES = st.deferred(lambda: st.sampled_from(paths(json.loads(text()))[1:]))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.lists(st.tuples(PLACES, VALUES, st.booleans()), min_size=1, max_size=3))
+def test_an_edited_conversation_goes_on_or_is_refused_and_nothing_else(changes: list[tuple[Any, Any, bool]]) -> None:
+    data = json.loads(text())
+    for place, value, gone in changes:
+        _edit(data, place, value, gone=gone)
+    with suppress(CuecardError):
+        chat = unsigned().load(json.dumps(data))
+        chat.step([ToolResult("tool_search", {"tools": ["cms_getPage"]}, "call-9")]).to_json()
+        chat.user(Turn())
+        chat.compacted()
+        chat.user(Turn())
+        chat.step().to_json()
+
+
+def _edit(data: Any, place: tuple[Any, ...], value: Any, *, gone: bool) -> None:
+    """Change what stands there, unless an earlier change has taken it away."""
+    *way, last = place
+    with suppress(KeyError, IndexError, TypeError):
+        for key in way:
+            data = data[key]
+        data[last]
+        if gone:
+            del data[last]
+        else:
+            data[last] = value
