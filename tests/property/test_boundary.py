@@ -21,6 +21,8 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 
 from cuecard import (
     Call,
+    Conversation,
+    ConversationState,
     Diagnostic,
     Engine,
     Entity,
@@ -224,6 +226,20 @@ async def _ranked(query: str, limit: int) -> list[tuple[str, float]]:
     return [("cms_listPages", 0.9)][:limit] if query else []
 
 
+def talking() -> Conversation:
+    conversation = engines()[0].conversation()
+    conversation.user(TURN)
+    return conversation
+
+
+def from_state(**changed: Any) -> None:
+    conversation = engines()[0].conversation(replace(talking().state, **changed))
+    if conversation.call is not None:
+        conversation.step([RESULT]).manifest  # noqa: B018 - made when somebody looks
+    conversation.user(Turn(now=NOW))
+    engines()[0].load(engines()[0].dump(conversation))
+
+
 def _request(of: Callable[..., object], **given: Any) -> object:
     engine = engines()[0]
     step = engine.prepare_step(engine.prepare_call(replace(TURN, messages=(), message=None)))
@@ -239,6 +255,23 @@ ARGUMENTS: Mapping[str, Callable[[Any], object]] = {
     "prepare_call(kept)": lambda junk: engines()[0].prepare_call(TURN, kept=junk),
     "prepare_step(call)": lambda junk: engines()[0].prepare_step(junk),
     "prepare_step(history)": lambda junk: engines()[0].prepare_step(engines()[0].prepare_call(TURN), junk).manifest,
+    "conversation(state)": lambda junk: engines()[0].conversation(junk),
+    "dump(conversation)": lambda junk: engines()[0].dump(junk),
+    "load(text)": lambda junk: engines()[0].load(junk),
+    "user(turn)": lambda junk: engines()[0].conversation().user(junk),
+    "user(results)": lambda junk: engines()[0].conversation().user(TURN, junk),
+    "user(calls)": lambda junk: engines()[0].conversation().user(TURN, calls=junk),
+    "step(results)": lambda junk: talking().step(junk).manifest,
+    "step(calls)": lambda junk: talking().step([RESULT], calls=junk).manifest,
+    "compacted(kept)": lambda junk: talking().compacted(junk),
+    "conversation.remember(entities)": lambda junk: talking().remember(junk),
+    "forget(ids)": lambda junk: talking().forget(junk),
+    "state.results": lambda junk: from_state(results=junk),
+    "state.calls": lambda junk: from_state(calls=junk),
+    "state.memory": lambda junk: from_state(memory=junk),
+    "state.kept": lambda junk: from_state(kept=junk),
+    "state.call": lambda junk: from_state(call=junk),
+    "ConversationState.from_json(data)": ConversationState.from_json,
     "search_tools(query)": lambda junk: engines()[0].search_tools(junk),
     "search_tools(limit)": lambda junk: engines()[0].search_tools("list pages", junk),
     "asearch_tools(query)": lambda junk: asyncio.run(engines()[0].asearch_tools(junk, ranker=_ranked)),
@@ -292,9 +325,14 @@ SAID = st.dictionaries(
 @given(name=st.sampled_from(sorted(ARGUMENTS)), junk=JUNK)
 def test_an_argument_is_right_or_refused(name: str, junk: Any) -> None:
     try:
-        accepted(lambda: ARGUMENTS[name](junk))
+        took = accepted(lambda: ARGUMENTS[name](junk))
     except TemplateError:
         assert "emplate" in name  # templates have errors of their own
+        return
+
+    method, _, argument = name.rstrip(")").partition("(")
+    hints = get_type_hints(getattr(Engine, method)) if hasattr(Engine, method) else {}
+    assert not took or argument not in hints or right(hints[argument], junk), f"{name} = {junk!r} was taken"
 
 
 @settings(deadline=None, max_examples=300)
