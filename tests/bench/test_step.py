@@ -58,8 +58,16 @@ def test_a_step_against_the_naive_way() -> None:
         fresh.count(call.prompt.segments[0].text)
         return fresh.prepare_step(call, history)
 
+    def begun(engine: Engine) -> Conversation:
+        chat = engine.conversation()
+        chat.user(turn)
+        return chat
+
+    chats = {engine.delivery: [begun(engine) for _ in range(REPEATS + 1)] for engine in (engine, appending)}
     rows = {
         "naive: render all, count all": microseconds(naive),
+        "Conversation.step, rewrite": microseconds(lambda: chats["rewrite"].pop().step(history)),
+        "Conversation.step, append": microseconds(lambda: chats["append"].pop().step(history)),
         "prepare_step, rewrite": microseconds(lambda: engine.prepare_step(call, history)),
         "prepare_step, append": microseconds(lambda: appending.prepare_step(append_call, history)),
         "prepare_step, rewrite, nothing counted before": microseconds(first_time),

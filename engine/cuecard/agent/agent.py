@@ -68,9 +68,9 @@ class Agent:
         Raises:
             InputError: when there is none of that name.
         """
-        if problems := self.unknown_selection(profile, variant):
-            raise InputError(problems)
-        return self.editions[profile, variant]
+        if (profile, variant) in self.editions:
+            return self.editions[profile, variant]
+        raise InputError(self.unknown_selection(profile, variant))
 
     def unknown_selection(self, profile: str, variant: str) -> list[Problem]:
         """A profile and a variant that the agent does not have."""

@@ -30,6 +30,9 @@ class Catalogue(Mapping[str, ToolCard]):
     def __getitem__(self, name: str) -> ToolCard:
         return self._cards[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._cards
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._cards)
 

@@ -32,15 +32,17 @@ class Found:
         read = [result for result in results if not result.is_error and (result.found or result.unread)]
         if not read:
             return self
-        named = [(name, result.call_id) for result in read for name in result.found]
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        for name, call_id in named:
-            if name in known:
-                tools.setdefault(name, Discovery(name, call_id))
-            else:
-                unknown.setdefault(name, Cut(name, "unknown tool: a search result named it, the catalogue does not"))
+        for search in read:
+            for name in search.found:
+                if name in tools or name in unknown:
+                    continue
+                if name in known:
+                    tools[name] = Discovery(name, search.call_id)
+                else:
+                    unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
         return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread))
 
 

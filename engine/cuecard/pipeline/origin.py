@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from cuecard.agent import Agent
 from cuecard.errors import InputError, Problem
@@ -52,12 +52,16 @@ def check_texts(call: Call | None, name: str) -> None:
 
 
 def _edited(call: Call, name: str) -> Iterator[Problem]:
-    pieces: list[tuple[str, Segment | Appended]] = [(f"segments[{n}]", s) for n, s in enumerate(call.prompt.segments)]
-    pieces += [(f"sent[{n}]", block) for n, block in enumerate(call.prompt.sent)]
-    for place, piece in pieces:
-        if sha256(piece.text) != piece.sha256:
-            told = f"the text of `{piece.id}` does not fit its fingerprint"
-            yield Problem("edited-call", told, "pass the call on as it was prepared", f"{name}.prompt.{place}")
+    places: tuple[tuple[str, Sequence[Segment | Appended]], ...] = (
+        ("segments", call.prompt.segments),
+        ("sent", call.prompt.sent),
+    )
+    for place, pieces in places:
+        for number, piece in enumerate(pieces):
+            if sha256(piece.text) != piece.sha256:
+                told = f"the text of `{piece.id}` does not fit its fingerprint"
+                where = f"{name}.prompt.{place}[{number}]"
+                yield Problem("edited-call", told, "pass the call on as it was prepared", where)
 
 
 def _foreign(call: Call, agent: Agent, name: str) -> Problem:
