@@ -28,13 +28,14 @@ def take_turn(agent: Agent, turn: Any, clock: Clock | None, found: Findings) -> 
         clock: what is asked for the time; None where no prompt is made.
         found: where problems are written down.
     """
-    taken = _TURN.take(Turn() if turn is None else turn, "turn", found)
+    taken = Turn() if turn is None else turn
+    taken = taken if _TURN.fits(taken) else _TURN.take(taken, "turn", found)
     if not isinstance(taken, Turn):
         return Turn()
     found.problems += _selection(agent, taken)
     if clock is None:
         return taken
-    found.problems += _contents(agent, taken)
+    found.problems += contents(agent, taken)
     if found.problems or taken.now is not None:
         return taken
     return replace(taken, now=_MOMENT.take(clock(), "clock()", found))
@@ -48,7 +49,7 @@ def _selection(agent: Agent, turn: Any) -> list[Problem]:
     return []
 
 
-def _contents(agent: Agent, turn: Any) -> Iterator[Problem]:
+def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
     """What is wrong with the inputs and in the memory of a turn whose own shape may be wrong, too."""
     inputs = getattr(turn, "inputs", None)
     if isinstance(inputs, Mapping):

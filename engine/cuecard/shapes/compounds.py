@@ -21,7 +21,7 @@ class Several(Shape):
     def fits(self, value: Any) -> bool:
         """Whether it is one, and every item fits."""
         right = isinstance(value, tuple) or (self.any_sequence and _is_sequence(value))
-        return right and all(map(self.item.fits, value))
+        return right and (not value or self.item.all_fit(value))
 
     def claims(self, value: Any) -> bool:
         """Everything that holds items."""
@@ -60,8 +60,7 @@ class Table(Shape):
         """Whether it is a dict, and every value fits."""
         if not isinstance(value, dict):
             return False
-        fits = self.item.fits
-        return all(isinstance(key, str) and fits(item) for key, item in value.items())
+        return not value or (all(isinstance(key, str) for key in value) and self.item.all_fit(value.values()))
 
     def claims(self, value: Any) -> bool:
         """Every mapping."""
@@ -84,9 +83,10 @@ class Table(Shape):
 class Either(Shape):
     """A value of one of several shapes."""
 
-    __slots__ = ("members",)
+    __slots__ = ("exact", "members")
 
     def __init__(self, members: Sequence[Shape], *, optional: bool = False) -> None:
+        self.exact = frozenset({type(None)} if optional else ()).union(*(member.exact for member in members))
         told = [member.should for member in members]
         super().__init__(" or ".join([*told, "None"] if optional else told))
         self.members = tuple(members)

@@ -13,7 +13,7 @@ MAX_DEPTH = 64
 """How many levels a value may nest."""
 
 _HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
-_PLAIN = frozenset({str, int, bool, type(None)})
+_PLAIN: frozenset[type] = frozenset({str, int, bool, type(None)})
 
 _WRONG_KEY = object()
 
@@ -25,6 +25,7 @@ class JsonValue(Shape):
     """A JSON value; with `finite`, neither NaN nor an infinity is one."""
 
     __slots__ = ("finite",)
+    exact = _PLAIN
 
     def __init__(self, *, finite: bool = False) -> None:
         super().__init__("a JSON value")
@@ -32,7 +33,7 @@ class JsonValue(Shape):
 
     def fits(self, value: Any) -> bool:
         """Whether all of it is JSON, every object a dict."""
-        return type(value) in _PLAIN or next(self._problems(value, "", 0, {}, dict), None) is None
+        return next(self._problems(value, "", 0, {}, dict), None) is None
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
         """The value, every object in it as a dict; everything in it that is not JSON is written down."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -17,6 +17,10 @@ class Anything(Shape):
 
     __slots__ = ()
 
+    def all_fit(self, values: Collection[Any]) -> bool:  # noqa: ARG002 - whatever they are
+        """Always."""
+        return True
+
     def fits(self, value: Any) -> bool:  # noqa: ARG002 - whatever it is
         """Always."""
         return True
@@ -25,11 +29,11 @@ class Anything(Shape):
 class Text(Shape):
     """A text; `least` 1 for one that is not empty."""
 
-    __slots__ = ("least",)
+    __slots__ = ("exact", "least")
 
     def __init__(self, should: str = "a text", *, least: int = 0) -> None:
         super().__init__(should if least == 0 else f"{should} that is not empty")
-        self.least = least
+        self.least, self.exact = least, frozenset() if least else frozenset((str,))
 
     def fits(self, value: Any) -> bool:
         """Whether it is a text."""
@@ -40,6 +44,7 @@ class Flag(Shape):
     """True or False, and nothing that merely counts as one of them."""
 
     __slots__ = ()
+    exact = frozenset((bool,))
 
     def __init__(self) -> None:
         super().__init__("True or False")
@@ -107,16 +112,20 @@ class Moment(Shape):
 class Word(Shape):
     """One of a few words."""
 
-    __slots__ = ("words",)
+    __slots__ = ("known", "words")
 
     def __init__(self, words: Sequence[str]) -> None:
         *others, last = (f"`{word}`" for word in words)
         super().__init__(f"{', '.join(others)} or {last}" if others else last)
-        self.words = tuple(words)
+        self.words, self.known = tuple(words), frozenset(words)
 
     def fits(self, value: Any) -> bool:
         """Whether it is one of them."""
-        return isinstance(value, str) and value in self.words
+        return isinstance(value, str) and value in self.known
+
+    def all_fit(self, values: Collection[Any]) -> bool:
+        """Whether each of these is."""
+        return all(isinstance(value, str) for value in values) and self.known.issuperset(values)
 
     def claims(self, value: Any) -> bool:
         """Every text."""
