@@ -77,8 +77,10 @@ if TYPE_CHECKING:
     from cuecard.model.skills import SkillText
     from cuecard.outside.tokens import TokenCounter
     from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
-    from cuecard.reload.engines import Pins, Served, watch
+    from cuecard.reload.engines import watch
+    from cuecard.reload.pins import EngineSource, Pins, Served
     from cuecard.reload.settle import Pace
+    from cuecard.reload.states import States
     from cuecard.reload.status import Refusal, Status, Watching
     from cuecard.reload.watcher import Watcher
     from cuecard.template import Escaping, Template, Trusted, compile_template, trusted
@@ -111,8 +113,10 @@ _NAMES = {
     "model.skills": "SkillText",
     "outside.tokens": "TokenCounter",
     "pipeline.history.summary": "AsyncSummarizer Summarizer SummaryRequest",
-    "reload.engines": "Pins Served watch",
+    "reload.engines": "watch",
+    "reload.pins": "EngineSource Pins Served",
     "reload.settle": "Pace",
+    "reload.states": "States",
     "reload.status": "Refusal Status Watching",
     "reload.watcher": "Watcher",
     "template": "Escaping Template Trusted compile_template trusted",
@@ -147,6 +151,7 @@ __all__ = [
     "DidYouMean",
     "Discovery",
     "Engine",
+    "EngineSource",
     "Entity",
     "Escaping",
     "Figures",
@@ -186,6 +191,7 @@ __all__ = [
     "SourceRow",
     "Span",
     "SpecError",
+    "States",
     "Status",
     "Step",
     "Summarizer",

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from cuecard.agent import Agent
 from cuecard.boundary import admit_entities, admit_more, admit_user, check_ids, check_kept
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
@@ -24,6 +25,7 @@ from cuecard.model import (
 )
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.request import Ended
 from cuecard.sources.entities import newest, remember
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
@@ -50,9 +52,9 @@ class Conversation:
     `state` is immutable, and may be shared, stored, and gone on with any number of times.
     """
 
-    def __init__(self, hooks: Hooks, state: ConversationState) -> None:
+    def __init__(self, hooks: Hooks, state: ConversationState, earlier: Agent | None = None) -> None:
         """Use `Engine.conversation`."""
-        self._hooks, self._state = hooks, state
+        self._hooks, self._state, self._earlier = hooks, state, earlier
         self._known: set[ResultRecord] = set()
         self._tools: dict[str, str] = {}
         self._note(state.results)
@@ -95,7 +97,9 @@ class Conversation:
         state = taken.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
         found = self._found().more(taken.new, self._hooks.agent.catalogue)
-        call = self._hooks.call(turn, found, state.call, state.kept)
+        ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
+        call = self._hooks.call(turn, found, state.call, state.kept, ended)
+        self._earlier = None
         self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None)), None)
         return call
 
@@ -181,9 +185,10 @@ class Conversation:
         return _Taken(state, new)
 
     def _news(self, results: History) -> Iterator[tuple[ResultRecord, ToolResult]]:
-        search, batch = self._hooks.agent.spec.tools.search.tool, set[ResultRecord]()
+        agents = (self._hooks.agent, self._earlier) if self._earlier else (self._hooks.agent,)
+        searches, batch = {agent.spec.tools.search.tool for agent in agents}, set[ResultRecord]()
         for result in results:
-            record = record_of(result, search)
+            record = record_of(result, result.tool if result.tool in searches else "")
             if record.call_id is None or (record not in self._known and record not in batch):
                 batch.add(record)
                 yield record, result

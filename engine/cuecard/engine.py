@@ -37,6 +37,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.origin import check_previous, check_texts
+from cuecard.pipeline.request import Ended
 
 
 @dataclass(frozen=True)
@@ -93,16 +94,20 @@ class Engine(Answers):
         """
         return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(admit_cards(cards))))
 
-    def conversation(self, state: ConversationState | None = None) -> Conversation:
+    def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A conversation that begins, or goes on from a stored state; the state is never changed.
+
+        Args:
+            state: the conversation so far.
+            earlier: as for `prepare_call`, for the next message of the user.
 
         Raises:
             InputError: when the state is another agent's, or was edited.
         """
-        state = admit_state(state)
+        state = admit_state(state, earlier)
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
-        return Conversation(self._hooks, state)
+        return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
     def dump(self, conversation: Conversation) -> str:
         """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
@@ -131,6 +136,7 @@ class Engine(Answers):
         previous: Call | None = None,
         compacted: bool = False,
         kept: int = 1,
+        earlier: Engine | None = None,
     ) -> Call:
         """The prompt of one run for one user message, as plain data that travels with the host.
 
@@ -144,16 +150,22 @@ class Engine(Answers):
                 this call gets one new baseline, whose system prompt tells what was discovered so far.
             kept: after a compaction, how many messages of the user stand before the new one; a summary in the role of
                 the user is one, tool results are none.
+            earlier: the engine that prepared `previous`, where the files have changed since: with it, `reload: append`
+                says in a block what is new. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument.
+            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument, or
+                when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        arguments = {"previous": previous, "compacted": compacted, "kept": kept}
+        arguments = {"previous": previous, "compacted": compacted, "kept": kept, "earlier": earlier}
         turn, history = admit_call(self.agent, turn, history, self.clock, arguments)
         check_texts(previous, "previous")
-        found = self._hooks.found(self._records(history), previous)
-        return self._hooks.call(turn, found, previous, kept if compacted and previous else None)
+        search = {engine.search_tool for engine in (self, earlier) if engine}
+        records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
+        ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
+        found = self._hooks.found(records, previous)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -171,7 +183,7 @@ class Engine(Answers):
         return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
-        search = self.agent.spec.tools.search.tool
+        search = self.search_tool
         return tuple(record_of(result, search) for result in history if result.tool == search)
 
     @cached_property

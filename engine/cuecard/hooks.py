@@ -20,7 +20,7 @@ from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
-from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.sections import compose
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
@@ -41,15 +41,22 @@ class Hooks:
         known = Found(before.tools.discovered) if before else Found()
         return known.more(results, self.agent.catalogue)
 
-    def call(self, turn: Turn, found: Found, previous: Call | None = None, kept: int | None = None) -> Call:
+    def call(
+        self,
+        turn: Turn,
+        found: Found,
+        previous: Call | None = None,
+        kept: int | None = None,
+        ended: Ended | None = None,
+    ) -> Call:
         """The call of one user message; arguments are those of `CallRequest`.
 
         Raises:
-            InputError: when `previous` is another agent's.
+            InputError: when `previous` is another agent's, or has not ended as is said.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
-        request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count)
+        request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
         chosen = select_history(request)
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)

@@ -62,7 +62,7 @@ def test_from_save_to_swap_with_a_thousand_instruction_files(folder: Folder, tmp
     for number in range(FILES):
         folder.write(f"tools/t{number}.yaml", instructions(f"tool_{number}", f"{number}, saved 0 times"))
     begun = time.perf_counter()
-    watcher = watch(folder.root, state=tmp_path / "state")
+    watcher = watch(folder.root, states=tmp_path / "state")
     opened = time.perf_counter() - begun
     times, again = [], []
     with watcher:
@@ -142,7 +142,7 @@ def test_no_prompt_mixes_two_states_while_files_are_saved_all_the_time(folder: F
         folder.write(f"raw/{name}", text)
         folder.write(name, text.replace("GENERATION", "0"))
     stop, texts = threading.Event(), dict[str, str]()
-    with watch(folder.root, state=tmp_path / "state") as watcher:
+    with watch(folder.root, states=tmp_path / "state") as watcher:
         watcher.current.prepare_call()  # unpacks the token table, once
         renderers = [Renderer(watcher, stop, texts) for _ in range(THREADS)]
         for renderer in renderers:

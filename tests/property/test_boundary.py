@@ -344,12 +344,12 @@ def test_messages_of_a_provider_are_right_or_refused(form: str, said: list[Any])
 
 
 @settings(deadline=None, max_examples=100)
-@given(name=st.sampled_from(["path", "delivery", "clock", "salt", "ready", "state", "pace"]), junk=JUNK)
+@given(name=st.sampled_from(["path", "delivery", "clock", "salt", "ready", "states", "pace"]), junk=JUNK)
 def test_an_argument_of_watch_that_is_wrong_starts_nothing(name: str, junk: Any) -> None:
     good = name == "path" or junk is None or (name == "salt" and isinstance(junk, str))
     good = good or (name == "delivery" and junk == "append" if isinstance(junk, str) else False)
     good = (
-        good or (name in {"clock", "ready"} and callable(junk)) or (name == "state" and isinstance(junk, (str, Path)))
+        good or (name in {"clock", "ready"} and callable(junk)) or (name == "states" and isinstance(junk, (str, Path)))
     )
     if good:
         return

@@ -19,6 +19,7 @@ from cuecard.boundary.conversations import (
 from cuecard.boundary.opening import (
     check_callback,
     check_following,
+    check_keeping,
     check_opening,
     check_serving,
     check_watching,
@@ -48,6 +49,7 @@ __all__ = [
     "check_conversation",
     "check_following",
     "check_ids",
+    "check_keeping",
     "check_kept",
     "check_opening",
     "check_reading",

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from cuecard.agent import Agent
+from cuecard.agent.facts import AgentFacts
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import take_turn
 from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
@@ -14,7 +15,8 @@ from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
 _RESULTS = shape_of(Sequence[ToolResult])
 _CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
 _MEMORY = shape_of(Memory)
-_OTHERS: Mapping[str, Shape] = {"previous": Maybe([_CALL]), "compacted": Flag(), "kept": Whole(0)}
+EARLIER = Maybe([Instance(AgentFacts, "an Engine")])
+_OTHERS: Mapping[str, Shape] = {"previous": Maybe([_CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}
 
 
 def admit_call(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from cuecard.agent import Agent
-from cuecard.boundary.calls import take_results
+from cuecard.boundary.calls import EARLIER, take_results
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import controls_in_memory, take_turn
 from cuecard.model import Clock, ConversationState, Entity, History, Memory, Turn
@@ -86,14 +86,15 @@ def check_ids(ids: tuple[Any, ...]) -> None:
     found.refuse()
 
 
-def admit_state(state: Any) -> ConversationState:
-    """The state that `Engine.conversation` was given; an empty one for None.
+def admit_state(state: Any, earlier: Any = None) -> ConversationState:
+    """The state that `Engine.conversation` was given, with the engine before; an empty state for None.
 
     Raises:
         InputError: with everything that is wrong in it.
     """
     found = Findings()
     taken = _STATE.take(state, "state", found)
+    EARLIER.take(earlier, "earlier", found)
     found.problems += controls_in_memory(getattr(taken, "memory", None), "state.memory")
     found.refuse()
     return ConversationState() if taken is None else taken

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard.boundary.nouns import shape_of
-from cuecard.model import Call, DeliveryWish, ReloadPolicy
+from cuecard.model import Call, DeliveryWish, ReloadPolicy, Turn
 from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Noun, Number, Shape, Text, Whole
 
 _DAY = 86_400
@@ -21,6 +21,13 @@ _OPENING: Mapping[str, Shape] = {
     "key": Text(),
 }
 _CALL = Maybe([Instance(Call, hint="pass on what `prepare_call` gave")])
+_SERVING: Mapping[str, Shape] = {
+    "policy": shape_of(ReloadPolicy | None),
+    "keep": Whole(1),
+    "previous": _CALL,
+    "call": _CALL,
+    "turn": Instance(Turn),
+}
 
 
 def check_opening(path: Any, delivery: Any, clock: Any, salt: Any, key: Any) -> None:
@@ -40,7 +47,7 @@ def check_watching(arguments: Mapping[str, Any], pace: type) -> None:
     Raises:
         InputError: with each that is wrong.
     """
-    more = {"ready": Maybe([Function()]), "state": Maybe([_PATH]), "pace": _pace(pace)}
+    more = {"ready": Maybe([Function()]), "states": Maybe([_PATH]), "pace": _pace(pace)}
     found = Findings()
     _take({**_OPENING, **more}, arguments, found)
     found.refuse()
@@ -71,22 +78,32 @@ def check_callback(callback: Any) -> None:
     found.refuse()
 
 
-def check_serving(arguments: Mapping[str, Any], watcher: tuple[Any, type] | None = None) -> None:
-    """The arguments of `Pins` by name; its watcher with the class of watchers.
+def check_serving(arguments: Mapping[str, Any]) -> None:
+    """The arguments of `Pins` and of what it gives, by name.
 
     Raises:
         InputError: with each that is wrong.
     """
-    shapes: Mapping[str, Shape] = {
-        "policy": shape_of(ReloadPolicy | None),
-        "keep": Whole(1),
-        "previous": _CALL,
-        "call": _CALL,
-    }
     found = Findings()
-    if watcher:
-        Instance(watcher[1], hint="`cuecard.watch` makes one").take(watcher[0], "watcher", found)
-    _take(shapes, arguments, found)
+    for name, value in arguments.items():
+        if name == "watcher":
+            if not all(hasattr(value, each) for each in ("current", "states", "home", "remake")):
+                found.wrong("watcher", "a Watcher", value, "`cuecard.watch` makes one")
+        else:
+            _SERVING[name].take(value, name, found)
+    found.refuse()
+
+
+def check_keeping(folder: Any, most: Any, size: Any) -> None:
+    """The arguments of a folder of states.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    found = Findings()
+    _PATH.take(folder, "folder", found)
+    Whole(0).take(most, "most", found)
+    Whole(0).take(size, "size", found)
     found.refuse()
 
 

@@ -201,14 +201,14 @@ def watch(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    state: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the last good state here.")] = None,
+    states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
 ) -> None:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
     from cuecard.cli.watch.command import watch as command
     from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
-    raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, state=state))
+    raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, states=states))
 
 
 @app.command()

@@ -180,7 +180,7 @@ class AgentFile(FileModel):
     models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",
-        description="when a change of these files reaches a conversation, if they are watched",
+        description="when a change of these files reaches a conversation that has begun; `append` says it in a block",
     )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")

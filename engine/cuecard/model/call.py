@@ -24,6 +24,8 @@ class CallTools:
         base: every tool whose protocol stands in the system prompt, whether it exists in this call or not.
         discovered: what the history before this call had discovered, in order of first discovery.
         sent: the discovered tools whose protocols earlier calls have appended.
+        told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
+            step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
     """
 
     available: tuple[str, ...] = ()
@@ -32,6 +34,7 @@ class CallTools:
     base: tuple[str, ...] = ()
     discovered: tuple[Discovery, ...] = ()
     sent: tuple[str, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +47,15 @@ class CallPrompt:
         sent: blocks that earlier calls of the conversation appended, and what this one has to say first.
         messages: the conversation as the model gets it, system prompt and current message with it; empty where the host
             keeps the conversation to itself.
+        withdrawn: names of elements that earlier text of the conversation writes and the files no longer do: no value
+            may open or close them in what is still to be said.
     """
 
     segments: tuple[Segment, ...] = ()
     shown: Mapping[str, str] = field(default_factory=dict)
     sent: tuple[Appended, ...] = ()
     messages: tuple[Message, ...] = ()
+    withdrawn: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,8 @@ class Turn:
         now: the time with its zone; the engine's clock is asked when it is None.
         tools: names of the tools that exist for this call; None means the whole catalogue.
         discovered: tools found earlier in the conversation whose results are no longer in the history.
-        reload: the policy by which a watched engine was chosen for this call, for the manifest.
+        reload: the policy by which a watched engine was chosen for this call, for the manifest; `append` also lets the
+            call go on from one that another state of the files has made. The agent file's holds where it is None.
         delivery: overrides the engine's delivery for this call; another one than before opens a new baseline.
         model: the provider's name of the model, such as `claude-opus-4-8`; decides what `auto` delivery means.
         host: whether the host can append messages in mid-conversation, or only set the system prompt.

@@ -26,8 +26,9 @@ Host: TypeAlias = Literal["messages", "system-only"]
 Authority: TypeAlias = Literal["system", "developer", "user", "unknown"]
 """With whose words instructions reach a model in mid-conversation."""
 
-ReloadPolicy: TypeAlias = Literal["now", "next-call", "next-conversation"]
-"""When a change of the files reaches a conversation: at its next step, its next call, or never."""
+ReloadPolicy: TypeAlias = Literal["now", "next-call", "append", "next-conversation"]
+"""When a change of the files reaches a conversation: at its next step, its next call, or never. Under `append` it is
+said with the next call, and what was sent before stays."""
 
 CountTokens: TypeAlias = Callable[[str], int]
 """How many tokens a text costs; the engine never assumes a tokenizer."""

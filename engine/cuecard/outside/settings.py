@@ -19,6 +19,7 @@ class Settings(BaseModel):
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
+    states: Path | None = Field(None, description="the folder in which `cuecard watch` keeps good states")
     salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
+from cuecard.agent import PROTOCOLS
 from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.record import Selected
@@ -45,7 +47,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
-        tools=parts.plan.tools,
+        tools=replace(parts.plan.tools, told=_told(request, parts)),
         prompt=CallPrompt(made.segments, made.bodies, messages=call_messages(stacked.messages, made.spoken)),
         values=made.values,
         record=CallRecord(
@@ -57,3 +59,13 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
             inputs=fingerprints(made.values),
         ),
     )
+
+
+def _told(request: CallRequest, parts: CallParts) -> Mapping[str, str]:
+    """The fingerprints of the protocols in the system prompt, where a later call may have to say what has changed."""
+    agent, turn = request.agent, request.turn
+    edition = agent.edition(turn.profile, turn.variant)
+    if parts.delivery.rebuilds or not any(PROTOCOLS in s.reads and parts.sections.bodies.get(s.id) for s in edition):
+        return {}
+    initial, protocols = parts.plan.tools.initial, agent.protocols
+    return {name: protocols[name].sha256 for name in initial if name in protocols}

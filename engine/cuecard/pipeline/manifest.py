@@ -19,6 +19,7 @@ from cuecard.model import (
     Manifest,
     SectionRecord,
     SourceRow,
+    Tier,
     TokenSource,
     TokenTotals,
 )
@@ -115,11 +116,13 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
     """Sections that are messages of their own; the host's messages have no place in a manifest."""
     if not request.call.prompt.messages:
         return
-    sections = _sections(request)
-    for message in spoken_sections(request.call, sections):
-        s, text = sections[message.id], str(message.content)
+    known = _sections(request)
+    for message in spoken_sections(request.call, {*known, *request.call.prompt.shown}):
+        section, text = known.get(message.id), str(message.content)
+        tier: Tier = section.tier if section else "static"
+        source, reads = (section.source, section.values) if section else ("", ())
         digest, tokens = salted(sha256(text), request.salt), request.count(text)
-        yield SectionRecord(s.id, s.tier, "message", s.source, _REASONS[s.tier], tokens, digest, s.values)
+        yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
 def _appended(fitted: Fitted) -> Iterator[SectionRecord]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from cuecard.agent import PROTOCOLS, Section
-from cuecard.model import Appended, Cut, Discovery, Segment
+from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.model import Appended, Call, Cut, Discovery, Segment
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import make_segments, render_sections, said
+from cuecard.template.guards.guard import escape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,15 +88,22 @@ def _append(request: StepRequest, shown: tuple[Discovery, ...], before: tuple[Ap
     """The blocks before, and one per search result: the section that holds protocols, filled with the new ones only."""
     agent, call = request.agent, request.call
     new = [discovery for discovery in shown if discovery.tool not in call.tools.sent]
-    slots = [each for each in _edition(request) if PROTOCOLS in each.reads and each.id in call.prompt.shown]
+    there = slots(agent, call)
     blocks = list(before)
     for after, group in groupby(new, key=lambda d: d.after_call_id):
         tools = [d.tool for d in group if d.tool in agent.protocols]
-        if tools and slots:
-            text = said(slots, render_sections(agent, slots, call.values, tools))
+        if tools and there:
+            text = said(there, render_sections(agent, there, call.values, tools))
+            text = escape_text(text, call.prompt.withdrawn, mode="names")
             digest = sha256(text)
-            blocks.append(Appended(after, text, f"{slots[0].id}-{digest[:12]}", request.count(text), digest))
+            blocks.append(Appended(after, text, f"{there[0].id}-{digest[:12]}", request.count(text), digest))
     return tuple(blocks)
+
+
+def slots(agent: Agent, call: Call) -> tuple[Section, ...]:
+    """The sections of a call that hold protocols, in order."""
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    return tuple(section for section in edition if PROTOCOLS in section.reads and section.id in call.prompt.shown)
 
 
 def _edition(request: StepRequest) -> tuple[Section, ...]:

@@ -2,13 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from cuecard.agent import Agent
-from cuecard.model import Call, FileText, Tokenizer, Turn
+from cuecard.model import Call, FileText, ResultRecord, Tokenizer, Turn
 from cuecard.pipeline.discovery import Found
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How a call ended: the agent that prepared it, and what had been discovered by then, of that agent's tools."""
+
+    agent: Agent
+    found: Found
+
+    @classmethod
+    def of(cls, call: Call, agent: Agent, results: Iterable[ResultRecord]) -> Ended:
+        """The end of a call after all results of the conversation."""
+        return cls(agent, Found(call.tools.discovered).more(results, agent.catalogue))
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +36,7 @@ class CallRequest:
         kept: after a compaction, how many messages of the user stand before the new one; None without a compaction.
         now: the time, with its zone.
         count: how tokens are counted.
+        ended: what prepared `previous`, where that is known; it may be another state of the same files.
     """
 
     agent: Agent
@@ -32,6 +46,12 @@ class CallRequest:
     kept: int | None
     now: datetime
     count: Tokenizer
+    ended: Ended | None = None
+
+    @property
+    def earlier(self) -> Agent:
+        """The agent that prepared `previous`, as far as it is known."""
+        return self.ended.agent if self.ended else self.agent
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
         """The same request with cleaned files, where the turn brings any."""

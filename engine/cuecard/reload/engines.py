@@ -1,22 +1,24 @@
-"""Hot reload: an engine that follows its files, and which state serves a conversation that began before a change."""
+"""Hot reload: an engine that follows its files."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
-from cuecard.boundary import check_serving, check_watching
+from cuecard.boundary import check_watching
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
-from cuecard.model import Call, Clock, DeliveryWish, ReloadPolicy, Turn
+from cuecard.model import Clock, DeliveryWish
+from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.reload.files import AgentFiles
-from cuecard.reload.last_good import LastGood, user_folder
+from cuecard.reload.last_good import LastGood
 from cuecard.reload.settle import Pace
+from cuecard.reload.states import States, user_folder
 from cuecard.reload.watcher import Watcher
 
 
@@ -26,8 +28,9 @@ def watch(
     delivery: DeliveryWish | None = None,
     clock: Clock = utc_now,
     salt: str = "",
+    key: str = "",
     ready: Callable[[Engine], Engine] | None = None,
-    state: str | Path | None = None,
+    states: States | str | Path | None = None,
     pace: Pace | None = None,
 ) -> Watcher[Engine]:
     """The engine of the agent at `path`, kept up to date while its files change.
@@ -37,119 +40,63 @@ def watch(
         delivery: overrides the agent file's `delivery`.
         clock: asked for the time when a turn does not say.
         salt: as for `Engine.open`; what `Status` tells is never salted.
-        ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`.
-        state: the folder that keeps the last good state for a restart; without it, the user's state folder.
+        key: as for `Engine.open`.
+        ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`; with
+            engines of earlier states, too, and then from any thread.
+        states: the folder that keeps every state that has served, or that folder with limits of your own; without it,
+            the user's state folder. Processes that share it go on with each other's conversations.
         pace: how patient to be with files that are being written.
 
     Raises:
-        InputError: with every argument that is wrong.
+        InputError: with every argument that is wrong, or when the key is too short.
         SpecError: with every problem, when the files are broken and no last good state is known.
     """
-    opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt}
-    check_watching({**opening, "ready": ready, "state": state, "pace": pace}, Pace)
+    opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
+    folder = None if isinstance(states, States) else states
+    check_watching({**opening, "ready": ready, "states": folder, "pace": pace}, Pace)
+    check_key(key)
     files = AgentFiles(path)
-    last_good = LastGood(user_folder() if state is None else Path(state), files.agent)
-    return Watcher(files, _Maker(delivery, clock, salt, ready), last_good, pace)
+    kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
+    maker = _Maker(delivery, clock, Secrets(salt, key), ready)
+    return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
+
+
+@dataclass(frozen=True, slots=True)
+class Secrets:
+    """The salt and the key of an engine."""
+
+    salt: str = field(default="", repr=False)
+    key: str = field(default="", repr=False)
 
 
 class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
     def __init__(
-        self, delivery: DeliveryWish | None, clock: Clock, salt: str, ready: Callable[[Engine], Engine] | None
+        self, delivery: DeliveryWish | None, clock: Clock, secrets: Secrets, ready: Callable[[Engine], Engine] | None
     ) -> None:
-        self._delivery, self._clock, self._salt, self._ready = delivery, clock, salt, ready
+        self._delivery, self._clock, self._secrets, self._ready = delivery, clock, secrets, ready
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
     def __call__(self, sources: AgentSources) -> Engine:
-        agent = build_agent(sources, self._memo)
-        delivery = self._delivery or agent.spec.delivery
-        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock, self._salt)
-        engine = self._ready(engine) if self._ready else engine
+        engine = self._make(sources, self._memo)
         self._memo.forget_unused()
         return engine
 
+    def apart(self, sources: AgentSources) -> Engine:
+        """The engine of an earlier state: from any thread, and without a memory of what is in the files now."""
+        return self._make(sources, Memo())
+
+    def _make(self, sources: AgentSources, memo: Memo) -> Engine:
+        agent = build_agent(sources, memo)
+        delivery = self._delivery or agent.spec.delivery
+        count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
+        engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key)
+        return self._ready(engine) if self._ready else engine
+
     def _count(self, encoding: str) -> TokenCounter:
-        if self._counter is None or self._counter.source.encoding != encoding:
-            self._counter = bundled_counter(encoding)
-        return self._counter
-
-
-@dataclass(frozen=True, slots=True)
-class Served:
-    """The engine for a call or a step; the policy in force, and why it is this engine, for the manifest."""
-
-    engine: Engine
-    policy: ReloadPolicy
-    reason: str
-
-    def turn(self, turn: Turn) -> Turn:
-        """The turn with the policy in force, which the manifest then names."""
-        return replace(turn, reload=self.policy)
-
-
-class Pins:
-    """Gives each conversation the state that the policy says, while the files change.
-
-    The cached start of a request lasts as long as the system prompt does, so agent files ask for `next-conversation`
-    unless they say otherwise.
-
-    It keeps the newest states that have served; a conversation whose state is gone (after a restart, or after many
-    changes) is served from the newest, and the reason says so.
-    """
-
-    def __init__(self, watcher: Watcher[Engine], policy: ReloadPolicy | None = None, keep: int = 16) -> None:
-        """Follow a watcher; without a policy, by the one of the agent file (`reload`).
-
-        Raises:
-            InputError: with every argument that is wrong.
-        """
-        check_serving({"policy": policy, "keep": keep}, (watcher, Watcher))
-        self._watcher, self._policy, self._keep = watcher, policy, keep
-        self._states: dict[str, Engine] = {}
-
-    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
-        """The engine for the next call of a conversation, or for the next step of `call`.
-
-        When it is not the one that prepared `call` (compare `call.configuration.sha256`), prepare the call anew.
-
-        Args:
-            previous: the conversation's call before this one; None for a new conversation.
-            call: the running call; None at its start.
-
-        Raises:
-            InputError: with every argument that is wrong.
-        """
-        check_serving({"previous": previous, "call": call})
-        current = self._watcher.current
-        self._states.setdefault(current.agent.sha256, current)
-        for oldest in list(self._states)[: -self._keep]:
-            self._states.pop(oldest, None)
-        before = self._states.get(previous.configuration.sha256) if previous else current
-        running = self._states.get(call.configuration.sha256) if call else None
-        return choose(self._policy or current.reload, current, before=before, running=running)
-
-
-def choose(policy: ReloadPolicy, current: Engine, *, before: Engine | None, running: Engine | None) -> Served:
-    """Which state serves: a pure function.
-
-    Under `rewrite` delivery there is no long-lived start of a request to keep, so `next-conversation` is `next-call`.
-
-    Args:
-        policy: the wish.
-        current: the newest good state.
-        before: the state that the conversation has been served from; None when it is no longer kept.
-        running: the state that prepared the running call; None at the start of a call, or when no longer kept.
-    """
-    delivery = (running or before or current).delivery
-    in_force = "next-call" if policy == "next-conversation" and delivery == "rewrite" else policy
-    if in_force == "now":
-        return Served(current, in_force, "the newest state")
-    if running:
-        return Served(running, in_force, "the state that prepared this call")
-    if in_force == "next-call":
-        return Served(current, in_force, "the newest state when this call began")
-    if before:
-        return Served(before, in_force, "the state that this conversation began with")
-    return Served(current, in_force, "the newest state: the one that this conversation began with is no longer kept")
+        counter = self._counter
+        if counter is None or counter.source.encoding != encoding:
+            self._counter = counter = bundled_counter(encoding)
+        return counter

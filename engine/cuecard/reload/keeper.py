@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
 from cuecard.config.documents.texts import AgentSources
-from cuecard.errors import CuecardError, Problem, SpecError
+from cuecard.errors import CuecardError, Problem, SpecError, visible
 from cuecard.outside.clock import utc_now
 from cuecard.reload.files import Look
 from cuecard.reload.last_good import LastGood
 from cuecard.reload.settle import changed
+from cuecard.reload.states import NoState
 from cuecard.reload.status import Refusal, Status
 
 Made = TypeVar("Made")
@@ -39,6 +40,12 @@ class Keeper(Generic[Made]):
     def __init__(self, build: Callable[[AgentSources], Made], last_good: LastGood, first: Look) -> None:
         self._build, self._last_good = build, last_good
         self.state = self._begin(first)
+        last_good.states.join(self)
+
+    @property
+    def in_use(self) -> Collection[str]:
+        """The fingerprint of what is served."""
+        return (self.state.look.sha256,)
 
     def take(self, look: Look) -> None:
         """Serve what was seen, or refuse it; either way, it counts as one more report."""
@@ -63,9 +70,11 @@ class Keeper(Generic[Made]):
         self.state = replace(state, status=replace(state.status, **more))
 
     def save_again(self) -> None:
-        """Try once more to keep the last good state on disk, if that has failed."""
-        if self.state.status.unsaved:
+        """Keep the state that serves on disk if that has failed, or somebody has removed it; note that it serves."""
+        digest = self.state.look.sha256
+        if self.state.status.unsaved or not self._last_good.states.has(digest):
             self.note(unsaved=self._save(self.state.look))
+        self._last_good.states.use(digest)
 
     def _begin(self, look: Look) -> State[Made]:
         try:
@@ -75,9 +84,11 @@ class Keeper(Generic[Made]):
         return State(made, Status(0, look.sha256, utc_now(), unsaved=self._save(look)), look)
 
     def _restored(self, look: Look, error: CuecardError) -> State[Made]:
-        sources = self._last_good.load()
-        if sources is None:
-            raise error
+        try:
+            sources = self._last_good.load()
+        except NoState as missing:
+            damage = _damage(missing)
+            raise (SpecError((*error.problems, *damage)) if damage else error) from None
         try:
             made = self._build(sources)
         except CuecardError:  # a newer version of the engine may be stricter
@@ -111,3 +122,11 @@ class Keeper(Generic[Made]):
         except OSError as error:
             return str(error)
         return ""
+
+
+def _damage(missing: NoState) -> tuple[Problem, ...]:
+    """Why the last good state is of no help, where it should have been there."""
+    if not missing.damaged:
+        return ()
+    message = f"the last good state {visible(missing.reason)}"
+    return (Problem("damaged-state", message, "remove the file; a good start writes it anew", severity="warning"),)

@@ -38,6 +38,10 @@ class Watcher(Generic[Made]):
 
     Reading `current` never waits, neither for a file nor for a reload. It works after a fork too: the child's thread
     starts when `current` or `status` is first read there.
+
+    Attributes:
+        states: the folder that keeps every state that has served.
+        home: the agent file's folder.
     """
 
     def __init__(
@@ -46,6 +50,7 @@ class Watcher(Generic[Made]):
         build: Callable[[AgentSources], Made],
         last_good: LastGood,
         pace: Pace | None = None,
+        remake: Callable[[AgentSources], Made] | None = None,
     ) -> None:
         """Use `watch`; this reads the files, and begins to watch.
 
@@ -54,6 +59,7 @@ class Watcher(Generic[Made]):
             build: makes what is served of the texts, or raises a `CuecardError`.
             last_good: where the last good texts are kept.
             pace: how patient to be.
+            remake: makes the same of an earlier state, from any thread; `build`, if that can be called from any.
 
         Raises:
             InputError: with every argument that is wrong.
@@ -61,6 +67,7 @@ class Watcher(Generic[Made]):
         """
         check_following({"files": (files, AgentFiles), "last_good": (last_good, LastGood)}, build, pace, Pace)
         self._files, self._pace = files, pace or Pace()
+        self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
         self._keeper = Keeper(build, last_good, self._seen)
         self._listeners: list[Callable[[], object]] = []
@@ -80,6 +87,14 @@ class Watcher(Generic[Made]):
         """What is served, what was refused, since when and why."""
         self._ensure_worker()
         return self._keeper.state.status
+
+    def remake(self, sources: AgentSources) -> Made:
+        """Internal: what is made of an earlier state; from any thread.
+
+        Raises:
+            CuecardError: when nothing can be made of it.
+        """
+        return self._remake(sources)
 
     def on_change(self, callback: Callable[[Made, Status], object]) -> Callable[[], None]:
         """Call back after each swap, refusal and recovery, in the watcher's thread.

@@ -29,7 +29,7 @@ def folder(tmp_path: Path) -> Folder:
 @pytest.fixture
 def reports(folder: Folder, tmp_path: Path) -> Iterator[Reports]:
     with ExitStack() as stack:
-        yield Reports(stack.enter_context(watch(folder.root, state=tmp_path / "state", pace=QUICK)))
+        yield Reports(stack.enter_context(watch(folder.root, states=tmp_path / "state", pace=QUICK)))
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from cuecard import (
     Pins,
     Problem,
     SpecError,
+    States,
     Step,
     Summary,
     ToolCall,
@@ -195,19 +196,21 @@ def test_opening_asks_before_it_reads(tmp_path: Path) -> None:
 
 
 def test_following_files_asks_before_it_begins(tmp_path: Path) -> None:
-    found = refused(lambda: watch(7, delivery="x", ready=1, state=2, pace=Pace(quiet=-1), salt=3))  # type: ignore[arg-type]
+    found = refused(lambda: watch(7, delivery="x", ready=1, states=2, pace=Pace(quiet=-1), salt=3))  # type: ignore[arg-type]
     watcher = Any
 
-    assert set(found) == {"path", "delivery", "salt", "ready", "state", "pace.quiet"}
+    assert set(found) == {"path", "delivery", "salt", "ready", "states", "pace.quiet"}
     assert set(refused(lambda: Pins(watcher, policy="nw", keep=0))) == {"watcher", "policy", "keep"}  # type: ignore[arg-type]
     assert set(refused(lambda: Watcher("x", 1, 2, 3))) == {"files", "last_good", "build", "pace"}  # type: ignore[arg-type]
 
 
 def test_pins_and_listeners_ask_too(tmp_path: Path) -> None:
     opened(tmp_path, AGENT, tools_yaml=TOOLS)
-    with watch(tmp_path, state=tmp_path / "state") as watcher:
+    with watch(tmp_path, states=tmp_path / "state") as watcher:
         pins = Pins(watcher)
         assert set(refused(lambda: pins.serve(previous={}, call=7))) == {"previous", "call"}  # type: ignore[arg-type]
+        assert set(refused(lambda: pins.serve().turn({}))) == {"turn"}  # type: ignore[arg-type]
+        assert set(refused(lambda: pins.serve().prepare_call({}))) == {"turn"}  # type: ignore[arg-type]
         assert set(refused(lambda: watcher.on_change("print"))) == {"callback"}  # type: ignore[arg-type]
 
 
@@ -221,6 +224,9 @@ def test_the_small_doors(engine: Engine) -> None:
     assert set(refused(lambda: engine.search_tools("x", limit=51))) == {"limit"}
     assert set(refused(lambda: engine.remember({}, [7]))) == {"memory", "results[0]"}  # type: ignore[arg-type, list-item]
     assert set(refused(lambda: engine.read_skill(7, limit=-1))) == {"slug", "limit"}  # type: ignore[arg-type]
+    assert set(refused(lambda: engine.prepare_call(earlier="x"))) == {"earlier"}  # type: ignore[arg-type]
+    assert set(refused(lambda: engine.conversation(earlier=1))) == {"earlier"}  # type: ignore[arg-type]
+    assert set(refused(lambda: States(7, most=True, size=-1))) == {"folder", "most", "size"}  # type: ignore[arg-type]
     assert set(refused(lambda: engine.prepare_step({}, ()))) == {"call"}  # type: ignore[arg-type]
     assert set(refused(lambda: trusted(7))) == {"text"}  # type: ignore[arg-type]
     assert set(refused(lambda: compile_template("x").render([]))) == {"values"}  # type: ignore[arg-type]

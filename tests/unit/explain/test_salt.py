@@ -120,7 +120,7 @@ def test_the_environment_salts_what_the_command_line_prints(
 
 
 def test_a_watched_engine_is_salted_too(engine: Engine, tmp_path: Path) -> None:
-    with watch(tmp_path / "agent", delivery="append", salt="pepper", state=tmp_path / "state") as watcher:
+    with watch(tmp_path / "agent", delivery="append", salt="pepper", states=tmp_path / "state") as watcher:
         assert step(watcher.current).manifest == step(replace(engine, salt="pepper")).manifest
 
 

@@ -27,7 +27,7 @@ def problem_of(text: str, values: dict[str, Json] | None = None, *, strict: bool
 def test_row_01_an_unclosed_block_is_an_error_at_its_opening_tag_and_the_last_good_prompt_stays(tmp_path: Path) -> None:
     broken = "<agent>\n<a-b> {{#if user}}\n" + "line\n" * 37 + "</a-b>\n</agent>"
     folder = write_agent(tmp_path / "agent")
-    with watch(folder, state=tmp_path / "state", pace=Pace(0.02, 0.2, 0.02, 0.1)) as watcher:
+    with watch(folder, states=tmp_path / "state", pace=Pace(0.02, 0.2, 0.02, 0.1)) as watcher:
         refused = threading.Event()
         watcher.on_change(lambda _, status: refused.set() if status.refused else None)
         (folder / "agent.xml").write_text(broken, encoding="utf-8")

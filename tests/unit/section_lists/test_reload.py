@@ -12,6 +12,7 @@ from cuecard import SpecError
 from cuecard.outside.folder import read_agent
 from cuecard.reload.engines import watch
 from cuecard.reload.last_good import LastGood
+from cuecard.reload.states import States
 from unit.section_lists.agents import write
 from unit.watch.demo import QUICK, Folder, Reports
 
@@ -39,7 +40,7 @@ def folder(tmp_path: Path) -> Folder:
 @pytest.fixture
 def reports(folder: Folder, tmp_path: Path) -> Iterator[Reports]:
     with ExitStack() as stack:
-        yield Reports(stack.enter_context(watch(folder.root, state=tmp_path / "state", pace=QUICK)))
+        yield Reports(stack.enter_context(watch(folder.root, states=tmp_path / "state", pace=QUICK)))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +112,7 @@ def test_the_last_good_state_holds_layers_skills_and_files(folder: Folder, tmp_p
     folder.write("NOTES.md", "A note. \U0001f3ac")
     (folder.root / "notes/today").mkdir(parents=True)
     (folder.root / "notes/today/NOTES.md").write_bytes(b"\xff")
-    kept = LastGood(tmp_path / "state", folder.root / "agent.yaml")
+    kept = LastGood(States(tmp_path / "state"), folder.root / "agent.yaml")
     sources = read_agent(folder.root)
     kept.save(sources)
 
@@ -122,10 +123,10 @@ def test_the_last_good_state_holds_layers_skills_and_files(folder: Folder, tmp_p
 
 
 def test_a_restart_on_a_broken_layer_serves_the_same_prompt(folder: Folder, tmp_path: Path) -> None:
-    with watch(folder.root, state=tmp_path / "state", pace=QUICK) as watcher:
+    with watch(folder.root, states=tmp_path / "state", pace=QUICK) as watcher:
         first = watcher.current.prepare_call()
     folder.write("../org/agent.yaml", "agent: [")
-    with watch(folder.root, state=tmp_path / "state", pace=QUICK) as watcher:
+    with watch(folder.root, states=tmp_path / "state", pace=QUICK) as watcher:
         again = watcher.current.prepare_call()
         assert watcher.status.restored
 
@@ -149,4 +150,4 @@ def test_a_fingerprint_tells_a_file_that_is_missing_from_one_that_cannot_be_read
 def test_without_a_last_good_state_a_broken_layer_is_an_error(folder: Folder, tmp_path: Path) -> None:
     folder.write("../org/agent.yaml", "agent: [")
     with pytest.raises(SpecError, match=r"org/agent\.yaml:1:9: error\[yaml-syntax\]"):
-        watch(folder.root, state=tmp_path / "state", pace=QUICK)
+        watch(folder.root, states=tmp_path / "state", pace=QUICK)

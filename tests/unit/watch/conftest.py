@@ -29,7 +29,7 @@ def start(folder: Folder, state: Path) -> Iterator[Callable[..., Reports]]:
     with ExitStack() as stack:
 
         def begin(**more: Any) -> Reports:
-            options = {"state": state, "pace": QUICK, **more}
+            options = {"states": state, "pace": QUICK, **more}
             return Reports(stack.enter_context(watch(folder.root, **options)))
 
         yield begin

@@ -33,7 +33,7 @@ class Command:
             example=self.example,
             delivery=None,
             as_json=self.as_json,
-            state=self.state,
+            states=self.state,
             pace=QUICK,
             stop=self.stop,
         )
@@ -102,7 +102,7 @@ def test_broken_files_are_shown_until_they_can_be_served(folder: Folder, command
 
 def test_a_path_where_nothing_is_ends_the_command(tmp_path: Path, state: Path) -> None:
     with pytest.raises(SpecError, match="missing-file"):
-        watch(tmp_path / "nowhere.yaml", example=Example(), delivery=None, as_json=False, state=state)
+        watch(tmp_path / "nowhere.yaml", example=Example(), delivery=None, as_json=False, states=state)
 
 
 def test_json_lines_carry_status_and_tokens(folder: Folder, command: Command) -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 
@@ -10,6 +9,7 @@ from cuecard import SpecError
 from cuecard.outside.folder import read_agent
 from cuecard.reload.engines import watch
 from cuecard.reload.last_good import LastGood
+from cuecard.reload.states import NoState, States
 from unit.watch.demo import QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]
@@ -76,43 +76,57 @@ def test_a_restart_on_broken_files_serves_the_last_good_state_and_says_so(folder
 def test_broken_files_without_a_last_good_state_are_an_error(folder: Folder, state: Path) -> None:
     folder.write("agent.xml", "<demo>")
     with pytest.raises(SpecError, match=r"agent\.xml:1"):
-        watch(folder.root, state=state, pace=QUICK)
+        watch(folder.root, states=state, pace=QUICK)
 
 
 def test_the_last_good_state_is_kept_as_it_was(folder: Folder, state: Path) -> None:
-    kept = LastGood(state, folder.root / "agent.yaml")
+    kept = LastGood(States(state), folder.root / "agent.yaml")
     folder.write("partials/tone.hbs", "Grüße, 世界 \U0001f3ac")
     sources = read_agent(folder.root)
     kept.save(sources)
 
     assert kept.load() == sources
-    assert [file.name for file in state.iterdir()] == [kept.file.name]
+    assert {file.name for file in state.iterdir()} == {kept.file.name, f"{sources.sha256()}.json"}
 
 
 def test_agents_do_not_share_a_last_good_state(folder: Folder, state: Path) -> None:
-    LastGood(state, folder.root / "agent.yaml").save(read_agent(folder.root))
-
-    assert LastGood(state, folder.root / "other.yaml").load() is None
-    assert LastGood(state, folder.root.parent / "twin" / "agent.yaml").load() is None
-
-
-@pytest.mark.parametrize("content", ["", "[" * 100_000, "null", "{}", '{"format": 1}', '{"format": 2, "sha256": ""}'])
-def test_a_damaged_last_good_state_is_none(folder: Folder, state: Path, content: str) -> None:
-    kept = LastGood(state, folder.root / "agent.yaml")
-    state.mkdir()
-    kept.file.write_text(content, encoding="utf-8")
-
-    assert kept.load() is None
+    LastGood(States(state), folder.root / "agent.yaml").save(read_agent(folder.root))
+    for other in (folder.root / "other.yaml", folder.root.parent / "twin" / "agent.yaml"):
+        with pytest.raises(NoState, match="was never kept"):
+            LastGood(States(state), other).load()
 
 
-def test_a_last_good_state_that_was_edited_is_none(folder: Folder, state: Path) -> None:
-    kept = LastGood(state, folder.root / "agent.yaml")
-    kept.save(read_agent(folder.root))
-    record = json.loads(kept.file.read_text(encoding="utf-8"))
-    record["sources"]["template"]["text"] += "<!-- -->"
-    kept.file.write_text(json.dumps(record), encoding="utf-8")
+DAMAGE = ["", "[" * 100_000, "null", "{}", '{"format": 1}', '{"format": 2, "sha256": ""}', '{"format": 1, "sha256": 1}']
 
-    assert kept.load() is None
+
+@pytest.mark.parametrize("content", DAMAGE)
+@pytest.mark.parametrize("file", ["pointer", "state"])
+def test_a_damaged_last_good_state_is_none_and_the_error_says_so(
+    folder: Folder, state: Path, content: str, file: str
+) -> None:
+    sources = read_agent(folder.root)
+    kept = LastGood(States(state), folder.root / "agent.yaml")
+    kept.save(sources)
+    damaged = kept.file if file == "pointer" else state / f"{sources.sha256()}.json"
+    damaged.write_text(content, encoding="utf-8")
+    folder.write("agent.yaml", "agent: [")
+    with pytest.raises(SpecError) as caught:
+        watch(folder.root, states=state, pace=QUICK)
+
+    assert [problem.code for problem in caught.value.problems][-1] == "damaged-state"
+    assert "agent.yaml:1" in str(caught.value)
+
+
+def test_a_damaged_last_good_state_is_written_anew_by_a_good_start(folder: Folder, state: Path) -> None:
+    sources = read_agent(folder.root)
+    kept = LastGood(States(state), folder.root / "agent.yaml")
+    kept.save(sources)
+    for file in state.iterdir():
+        file.write_text("{", encoding="utf-8")
+    with watch(folder.root, states=state, pace=QUICK) as watcher:
+        assert watcher.status.unsaved == ""
+
+    assert kept.load() == sources
 
 
 def test_a_state_folder_that_cannot_be_written_is_said_and_tried_again(
@@ -120,7 +134,7 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_tried_again(
 ) -> None:
     blocked = tmp_path / "blocked"
     blocked.write_text("a file, not a folder", encoding="utf-8")
-    reports = start(state=blocked / "state")
+    reports = start(states=blocked / "state")
     folder.write("agent.xml", folder.template("second"))
     status = reports.until_prompt("second")
 
@@ -131,4 +145,4 @@ def test_a_state_folder_that_cannot_be_written_is_said_and_tried_again(
     folder.write("agent.xml", folder.template("third"))
 
     assert reports.until_prompt("third").unsaved == ""
-    assert LastGood(blocked / "state", folder.root / "agent.yaml").load() == read_agent(folder.root)
+    assert LastGood(States(blocked / "state"), folder.root / "agent.yaml").load() == read_agent(folder.root)

@@ -7,7 +7,7 @@ import pytest
 
 from cuecard import Engine, Turn
 from cuecard.model import ReloadPolicy
-from cuecard.reload.engines import Pins, choose
+from cuecard.reload.pins import Pins
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]
@@ -29,6 +29,7 @@ def swap(folder: Folder, reports: Reports, role: str) -> Engine:
     [
         ("now", "new", "new", "new"),
         ("next-call", "old", "new", "new"),
+        ("append", "old", "new", "new"),
         ("next-conversation", "old", "old", "new"),
     ],
 )
@@ -70,35 +71,11 @@ def test_under_rewrite_a_change_waits_for_the_next_call_only(folder: Folder, sta
     assert pins.serve(previous=running).policy == "next-call"
 
 
-def test_a_state_that_is_no_longer_kept_is_replaced_and_the_reason_says_so(folder: Folder, reports: Reports) -> None:
-    pins = Pins(reports.watcher, keep=2)
-    began = pins.serve().engine.prepare_call()
-    for role in ("second", "third"):
-        swap(folder, reports, role)
-        pins.serve()
-    served = pins.serve(previous=began)
-
-    assert served.engine is reports.watcher.current
-    assert served.reason.endswith("the one that this conversation began with is no longer kept")
-
-
 def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Reports) -> None:
     call = reports.watcher.current.prepare_call()
     foreign = replace(call, configuration=replace(call.configuration, sha256="0" * 64))
 
     assert Pins(reports.watcher).serve(previous=foreign, call=foreign).engine is reports.watcher.current
-
-
-@pytest.mark.parametrize("policy", ["now", "next-call", "next-conversation"])
-def test_every_choice_has_a_reason(reports: Reports, policy: ReloadPolicy) -> None:
-    engine = reports.watcher.current
-    choices = [
-        choose(policy, engine, before=before, running=running)
-        for before in (None, engine)
-        for running in (None, engine)
-    ]
-
-    assert all(choice.engine is engine and choice.reason for choice in choices)
 
 
 def test_the_manifest_names_the_policy_that_was_in_force(reports: Reports) -> None:

@@ -27,7 +27,7 @@ from cuecard.reload.engines import watch
 from cuecard.reload.settle import Pace
 
 template, state = Path(sys.argv[1]) / "agent.xml", sys.argv[2]
-watcher = watch(template.parent, state=state, pace=Pace(quiet=0.05, sweep=0.3))
+watcher = watch(template.parent, states=state, pace=Pace(quiet=0.05, sweep=0.3))
 watcher.current.prepare_call()
 child = os.fork()
 before = watcher.current.agent.sha256
@@ -54,7 +54,7 @@ def test_both_sides_of_a_fork_follow_the_files(folder: Folder, state: Path) -> N
 LEAVE = """
 import sys, time
 from cuecard.reload.engines import watch
-watcher = watch(sys.argv[1], state=sys.argv[2])
+watcher = watch(sys.argv[1], states=sys.argv[2])
 time.sleep(0.2)
 print(watcher.status.watching)
 """
@@ -71,7 +71,7 @@ import sys
 from pathlib import Path
 from cuecard.cli.watch.command import watch
 from cuecard.cli.watch.view import Example
-sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, state=Path(sys.argv[2])))
+sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, states=Path(sys.argv[2])))
 """
 
 

@@ -130,6 +130,8 @@ CODES: Mapping[str, str] = {
     "backend-unsupported": "What pybars3 cannot render right.",
     "backend-failed": "pybars3 failed at something that was thought to be right.",
     "reload-failed": "A reload failed for another reason than the files; the last good state is still served.",
+    "damaged-state": "The files are broken, and the last good state is of no help: its file is damaged.",
+    "other-engine": "An engine is said to have prepared a call, and has not.",
     # recorded conversations, and prompts compared
     "json-syntax": "A file that is not JSON.",
     "no-conversation": "A file that holds no conversation of a form that is known.",

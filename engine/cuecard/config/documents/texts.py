@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, fields
+from typing import Any
 
 from cuecard.errors import Problem
 
@@ -79,6 +80,21 @@ class AgentSources:
         return source.path.rpartition("/")[0]
 
     def sha256(self) -> str:
-        """The fingerprint of the whole configuration, in hex: paths and contents, no machine-dependent names."""
-        content = json.dumps([*([source.path, source.text] for source in self.texts()), *self.unread])
-        return hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()
+        """The fingerprint of the whole configuration, in hex, as equal on every machine.
+
+        It covers all that decides a prompt: each text with its path and what it is there for. Names and problems, which
+        only errors show, are left out.
+        """
+        return hashlib.sha256(json.dumps(self.content()).encode("ascii")).hexdigest()
+
+    def content(self) -> dict[str, Any]:
+        """What the fingerprint covers, as plain JSON."""
+        return {each.name: _content(getattr(self, each.name)) for each in fields(self) if each.name != "problems"}
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, SourceText):
+        written = asdict(value)
+        del written["name"]
+        return written
+    return [_content(each) for each in value] if isinstance(value, tuple) else value

@@ -29,6 +29,10 @@ class NoticeWords(FileModel):
     restored_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<restored-tools>\n{tools}\n</restored-tools>\n", description="tools that exist again: {tools}"
     )
+    withdrawn_instructions: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<withdrawn-instructions>\n{tools}\n</withdrawn-instructions>\n",
+        description="tools whose instructions no longer hold, while the files have no others: {tools}",
+    )
     reminder: Annotated[str, holds("text", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         REMINDER, description="around a block that has to stand in the user's turn: {text}, whole lines"
     )

@@ -1,0 +1,73 @@
+"""Why a conversation's system prompt has to be made anew; where it need not be, what changed is said in a block."""
+
+from __future__ import annotations
+
+from cuecard.agent import Agent
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call
+from cuecard.pipeline.request import CallRequest
+
+_ANEW = "the system prompt is not the one sent before"
+
+
+def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
+    """Why the system prompt is not the one sent before; empty where it is.
+
+    Raises:
+        InputError: when the engine that is said to have prepared the call before has not.
+    """
+    _check_ended(request, previous)
+    if request.kept is not None:
+        return "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
+    if previous.delivery.name != call.delivery.name and not is_new_state(call, previous):
+        changed = f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
+        return f"{changed}: {_ANEW}"
+    if not is_new_state(call, previous):
+        return ""
+    if not appends(request) or call.delivery.rebuilds or call.delivery.host == "system-only":
+        return f"the configuration changed: {_ANEW}"
+    obstacle = _obstacle(request, call, previous)
+    return f"the configuration changed, which `append` cannot say ({obstacle}): {_ANEW}" if obstacle else ""
+
+
+def appends(request: CallRequest) -> bool:
+    """Whether a change of the files is said in a block, so far as it can be."""
+    return (request.turn.reload or request.agent.spec.reload) == "append"
+
+
+def is_new_state(call: Call, previous: Call) -> bool:
+    """Whether the files are other ones than those of the call before."""
+    return previous.configuration.sha256 != call.configuration.sha256
+
+
+def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
+    """What keeps a change from being said behind what was sent; empty when nothing does."""
+    if request.ended is None:
+        return "the engine that prepared the call before is not at hand: `earlier` of `prepare_call`"
+    if previous.delivery.name != call.delivery.name:
+        return f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
+    if previous.record.tokens != call.record.tokens:
+        return "another table counts the tokens"
+    return _around(request.earlier, previous, request.agent, call)
+
+
+def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
+    """What stands around sections and cannot be said once more, if that is another one now."""
+    if before.layout != agent.layout:
+        return "the layout of the sections changed"
+    return "" if _frame(before, previous) == _frame(agent, call) else "the root element of the template changed"
+
+
+def _frame(agent: Agent, call: Call) -> dict[str, str]:
+    """The tags of the root element: their texts where those never change, and else only that they are there."""
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    shown = call.prompt.shown
+    return {s.id: shown.get(s.id, "") if s.tier == "static" else "" for s in edition if s.frame}
+
+
+def _check_ended(request: CallRequest, previous: Call) -> None:
+    made = previous.configuration.sha256
+    if request.earlier.sha256 != made and request.ended:
+        message = f"`earlier` did not prepare the call before: that was made from the configuration {made[:12]}"
+        hint = "pass the engine that prepared it; `Pins.serve` finds it"
+        raise InputError(Problem("other-engine", message, hint, "earlier"))

@@ -1,0 +1,153 @@
+"""What a conversation that goes on has to be told with its next user message: once, and as one text."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from cuecard.agent import PROTOCOLS, Agent, Section
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
+from cuecard.model import Call
+from cuecard.pipeline.limits import balanced
+from cuecard.pipeline.placement import slots
+from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.segments import render_sections, said
+from cuecard.template.guards.guard import escape_text
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the model knows of tools.
+
+    Attributes:
+        tools: those that it was told about, in order, whether they have instructions or not.
+        protocols: the fingerprints of the instructions that it was told last, by tool; empty ones of instructions in a
+            section that is withdrawn.
+    """
+
+    tools: tuple[str, ...]
+    protocols: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """What is to be said, empty if there is nothing, and the fingerprints of instructions that then are told."""
+
+    text: str
+    protocols: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class _Change:
+    """Two calls in a row, and what the second has to say of instructions: `new` are told, `void` withdrawn."""
+
+    request: CallRequest
+    call: Call
+    previous: Call
+    new: tuple[str, ...]
+    void: tuple[str, ...]
+
+    @property
+    def gone(self) -> tuple[str, ...]:
+        """The sections that said something and no longer do."""
+        return _gone(self.previous, self.call)
+
+
+def make_news(request: CallRequest, call: Call, previous: Call, told: Told, withdrawn: Collection[str]) -> News:
+    """Sections whose text differs, instructions that are new or changed, and what no longer holds.
+
+    Args:
+        request: what the call is prepared from.
+        call: the call as it would be without a conversation.
+        previous: the call before it.
+        told: what the model knows of tools.
+        withdrawn: elements that only earlier text of the conversation writes; no value may pose as them.
+    """
+    agent = request.agent
+    lost = {section.id for section in slots(request.earlier, previous)}.intersection(_gone(previous, call))
+    known = dict.fromkeys(told.protocols, "") if lost else told.protocols
+    there, protocols = call.tools.available, agent.protocols
+    tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial)) if name in there]
+    new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
+    void = tuple(n for n in tools if n in told.protocols and n not in protocols)
+    change = _Change(request, call, previous, new if slots(agent, call) else (), void)
+    notices = _notices(change, told.tools)
+    now = {n: digest for n, digest in known.items() if n not in void}
+    text = escape_text(_sections(change), withdrawn, mode="names")
+    return News("".join([text, *notices]), now | {n: protocols[n].sha256 for n in change.new})
+
+
+def _sections(change: _Change) -> str:
+    """The sections that changed; one of protocols alone, with those only that the model does not know yet."""
+    agent, call = change.request.agent, change.call
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    there = [section for section in edition if section.id in call.prompt.shown]
+    bodies = {**_changed(change, there), **dict(_protocols(change))}
+    told = [section for section in there if bodies.get(section.id)]
+    texts = (balanced(bodies[s.id], agent.names) if s.frame else bodies[s.id] for s in told)
+    return said(told, list(texts))
+
+
+def _changed(change: _Change, sections: Sequence[Section]) -> dict[str, str]:
+    """The texts of sections, protocols with them, that say something else than before or have another heading."""
+    before, now = change.previous.prompt.shown, change.call.prompt.shown
+    headings = _headings(change.request.earlier, change.previous)
+    return {
+        section.id: now[section.id]
+        for section in sections
+        if now[section.id] != before.get(section.id, "")
+        or headings.get(section.id, (section.lead, section.heading)) != (section.lead, section.heading)
+    }
+
+
+def _headings(agent: Agent, call: Call) -> dict[str, tuple[str, str]]:
+    edition = agent.edition(call.configuration.profile, call.configuration.variant)
+    return {section.id: (section.lead, section.heading) for section in edition}
+
+
+def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
+    """What the sections that hold protocols say: in those of protocols alone, if there are any, else in all."""
+    agent, call, new = change.request.agent, change.call, change.new
+    holding = slots(agent, call)
+    alone = [section for section in holding if section.reads == {PROTOCOLS}]
+    for section in alone:
+        (text,) = render_sections(agent, [section], call.values, new)
+        yield section.id, text if new or _has_new_shell(change, section, text) else ""
+    for section in holding if new and not alone else ():
+        same = call.prompt.shown[section.id] == change.previous.prompt.shown.get(section.id)
+        tools = new if same else dict.fromkeys((*call.tools.initial, *new))
+        (text,) = render_sections(agent, [section], call.values, tools)
+        yield section.id, text
+
+
+def _has_new_shell(change: _Change, section: Section, text: str) -> bool:
+    """Whether the words around the protocols changed with the files; `text` is the section without protocols."""
+    earlier, previous = change.request.earlier, change.previous
+    if earlier.sha256 == change.request.agent.sha256:
+        return False
+    before = [each for each in slots(earlier, previous) if each.id == section.id]
+    return not before or render_sections(earlier, before, previous.values, ()) != [text]
+
+
+def _gone(previous: Call, call: Call) -> tuple[str, ...]:
+    return tuple(name for name, body in previous.prompt.shown.items() if body and not call.prompt.shown.get(name))
+
+
+def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
+    """Sections, tools and instructions that no longer hold, and tools that are back."""
+    words, gone = change.request.agent.spec.words, change.gone
+    if gone:
+        sections = (*change.request.agent.sections, *change.request.earlier.sections)
+        titles = {section.id: section.spec.title for section in sections}  # as the model has seen them
+        listed = words.listed(titles.get(name) or name for name in gone)
+        yield fill(words.notices.withdrawn_sections, {"sections": listed})
+    before, now = change.previous.tools.available, change.call.tools.available
+    yield from _of_tools(words.notices.withdrawn_tools, [n for n in told if n in before and n not in now], words)
+    yield from _of_tools(words.notices.restored_tools, [n for n in told if n not in before and n in now], words)
+    yield from _of_tools(words.notices.withdrawn_instructions, change.void, words)
+
+
+def _of_tools(notice: str, tools: Sequence[str], words: WordsSpec) -> Iterator[str]:
+    if tools:
+        yield fill(notice, {"tools": words.listed(tools)})

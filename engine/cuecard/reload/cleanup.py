@@ -1,0 +1,96 @@
+"""Which files a folder of states can do without."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import time
+from collections.abc import Collection, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.reload.disk import UNFINISHED, read_file
+
+POINTER = ".last-good.json"
+"""What the name of a file ends with that says which state of an agent was the last good one."""
+
+POINTER_SIZE = 4096
+"""No such file is larger, in bytes."""
+
+_STATE = re.compile(r"([0-9a-f]{64})\.json")
+_GIVEN_UP = 3600.0
+"""Seconds after which a file that is still being written never will be."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """How many states a folder may hold, and how many bytes they may take together."""
+
+    most: int
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    path: Path
+    used: int
+    size: int
+    written: float
+
+    @property
+    def state(self) -> str:
+        """The fingerprint of the state that it holds; empty if it holds none."""
+        found = _STATE.fullmatch(self.path.name)
+        return found[1] if found else ""
+
+
+def clean_up(folder: Path, limits: Limits, kept: Collection[str]) -> None:
+    """Remove states until the limits hold, those that were not used for the longest time first.
+
+    Args:
+        folder: where they are; other files are left alone.
+        limits: what is too much.
+        kept: fingerprints of states that stay whatever the limits say.
+
+    Raises:
+        OSError: when the folder cannot be listed.
+    """
+    files = list(_files(folder))
+    pointers = sorted((f for f in files if f.path.name.endswith(POINTER)), key=lambda f: f.used)
+    _remove([f for f in files if f.path.name.endswith(UNFINISHED) and time.time() - f.written > _GIVEN_UP])
+    _remove(pointers[: -limits.most])
+    states = [file for file in files if file.state]
+    number, size = len(states), sum(file.size for file in states)
+    if number <= limits.most and size <= limits.size:
+        return
+    last_good = {pointed_at(file.path) for file in pointers}
+    for file in sorted(states, key=lambda f: (f.state in last_good, f.used)):
+        if file.state not in kept and (number > limits.most or size > limits.size):
+            _remove([file])
+            number, size = number - 1, size - file.size
+
+
+def pointed_at(file: Path) -> str:
+    """The fingerprint that a pointer holds; empty when it cannot be read."""
+    try:
+        record = json.loads(read_file(file, POINTER_SIZE))
+        digest = record["sha256"] if record["format"] == 1 else ""
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, cut short, edited: no matter
+        return ""
+    return digest if isinstance(digest, str) else ""
+
+
+def _files(folder: Path) -> Iterator[_File]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            with suppress(OSError):  # another process was faster
+                seen = entry.stat(follow_symlinks=False)
+                yield _File(Path(entry.path), seen.st_mtime_ns, seen.st_size, seen.st_mtime)
+
+
+def _remove(files: Sequence[_File]) -> None:
+    for file in files:
+        with suppress(OSError):
+            file.path.unlink()

@@ -1,0 +1,65 @@
+"""Files that many processes write and read at once: whole or not at all, and never more than is expected of them."""
+
+from __future__ import annotations
+
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+UNFINISHED = ".unfinished"
+"""What the name of a file ends with while it is written."""
+
+_QUIETLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+"""No link leads elsewhere, and no pipe makes the reader wait for a writer."""
+
+
+def replace_file(file: Path, content: bytes) -> None:
+    """Write the file, or leave what was there: a new one beside it, flushed to the disk, then renamed.
+
+    Raises:
+        OSError: when the folder or the disk does not allow it.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=UNFINISHED)
+    try:
+        with os.fdopen(handle, "wb") as out:
+            out.write(content)
+            out.flush()
+            os.fsync(out.fileno())
+        Path(name).replace(file)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    _flush_folder(file.parent)
+
+
+def read_file(file: Path, limit: int) -> bytes:
+    """The content of a regular file of at most `limit` bytes.
+
+    Raises:
+        OSError: when there is none, when it is something else or larger, or cannot be read.
+    """
+    handle = os.open(file, os.O_RDONLY | _QUIETLY)
+    try:
+        if not stat.S_ISREG(os.fstat(handle).st_mode):
+            raise OSError(f"{file.name} is not a regular file")
+        with open(handle, "rb", closefd=False) as opened:
+            content = opened.read(limit + 1)
+    finally:
+        os.close(handle)
+    if len(content) > limit:
+        raise OSError(f"{file.name} holds more than {limit:,} bytes")
+    return content
+
+
+def _flush_folder(folder: Path) -> None:
+    """Make the rename last through a power cut, where folders can be flushed (not on Windows)."""
+    try:
+        handle = os.open(folder, os.O_RDONLY)
+    except OSError:
+        return
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,191 @@
+"""Which state serves a conversation that began before a change of the files."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Protocol
+
+from cuecard.boundary import check_serving
+from cuecard.config.documents.texts import AgentSources
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
+from cuecard.pipeline.fingerprints import salted
+from cuecard.reload.earlier import Earlier
+from cuecard.reload.states import NoState, States
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """The engine for a call or a step.
+
+    Attributes:
+        engine: the engine.
+        policy: the policy in force.
+        reason: why it is this engine.
+        earlier: under `append`, the engine that prepared the call before, if this one is of another state.
+        changed: what the manifest tells where the text sent before was made by another state; empty where it was not.
+    """
+
+    engine: Engine
+    policy: ReloadPolicy
+    reason: str
+    earlier: Engine | None = None
+    changed: str = ""
+
+    def turn(self, turn: Turn) -> Turn:
+        """The turn with the policy in force, which the manifest then names, and with what changed.
+
+        Raises:
+            InputError: when it is no turn.
+        """
+        check_serving({"turn": turn})
+        found = (Diagnostic("configuration_changed", self.changed),) if self.changed else ()
+        return replace(turn, reload=self.policy, diagnostics=(*turn.diagnostics, *found))
+
+    def prepare_call(
+        self,
+        turn: Turn | None = None,
+        history: History = (),
+        *,
+        previous: Call | None = None,
+        compacted: bool = False,
+        kept: int = 1,
+    ) -> Call:
+        """`Engine.prepare_call` by this engine, for the call that it was asked for."""
+        told, earlier = self.turn(Turn() if turn is None else turn), self.earlier
+        return self.engine.prepare_call(
+            told, history, previous=previous, compacted=compacted, kept=kept, earlier=earlier
+        )
+
+    def conversation(self, state: ConversationState | None = None) -> Conversation:
+        """`Engine.conversation` by this engine, for the next message; give it `turn(...)`."""
+        return self.engine.conversation(state, earlier=self.earlier)
+
+
+class EngineSource(Protocol):
+    """What follows an agent's files, such as the `Watcher` that `cuecard.watch` gives."""
+
+    @property
+    def current(self) -> Engine:
+        """The engine of the newest state."""
+
+    @property
+    def states(self) -> States:
+        """Where every state is that has served."""
+
+    @property
+    def home(self) -> Path:
+        """The agent file's folder."""
+
+    def remake(self, sources: AgentSources, /) -> Engine:
+        """Internal: the engine of an earlier state; from any thread."""
+
+
+class Pins:
+    """Gives each conversation the state that the policy says, while the files change.
+
+    The cached start of a request lasts as long as the system prompt does, so that agent files ask for
+    `next-conversation` unless they say otherwise.
+
+    The newest states that have served are in memory, and all of them in the watcher's folder of states, also those of
+    other processes that share it. A conversation whose state is nowhere, or cannot be used any more, is served from the
+    newest, and the reason says so. Any thread may ask.
+    """
+
+    def __init__(self, watcher: EngineSource, policy: ReloadPolicy | None = None, keep: int = 16) -> None:
+        """Follow a watcher.
+
+        Args:
+            watcher: what `cuecard.watch` gave.
+            policy: without one, the agent file's `reload` holds.
+            keep: how many engines stay in memory.
+
+        Raises:
+            InputError: with every argument that is wrong.
+        """
+        check_serving({"watcher": watcher, "policy": policy, "keep": keep})
+        self._watcher, self._policy = watcher, policy
+        self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
+
+    def serve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+        """The engine for the next call of a conversation, or for the next step of `call`.
+
+        When it is not the one that prepared `call` (compare `call.configuration.sha256`), prepare the call anew.
+        An engine that is in the folder only is made first: that takes as long as opening the agent, for whoever asks
+        for this state, and for nobody else.
+
+        Args:
+            previous: the conversation's call before this one; None for a new conversation.
+            call: the running call; None at its start.
+
+        Raises:
+            InputError: with every argument that is wrong.
+        """
+        check_serving({"previous": previous, "call": call})
+        current = self._watcher.current
+        self._engines.add(current.agent.sha256, current)
+        self._watcher.states.use(current.agent.sha256)
+        served = self._choose(current, previous, call)
+        return replace(served, changed=_changed(served, call or previous, within=call is not None))
+
+    async def serve_async(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+        """The same for an event loop, which an engine that has to be made does not hold up."""
+        check_serving({"previous": previous, "call": call})
+        asked = [each.configuration.sha256 for each in (previous, call) if each]
+        if all(digest in self._engines for digest in asked):
+            return self.serve(previous=previous, call=call)
+        return await asyncio.to_thread(self.serve, previous=previous, call=call)
+
+    def _choose(self, current: Engine, previous: Call | None, call: Call | None) -> Served:
+        policy = _in_force(self._policy or current.reload, current, call or previous)
+        if policy == "now":
+            return Served(current, policy, "the newest state")
+        if call:
+            return self._pinned(policy, current, call, "prepared this call")
+        if previous is None or policy == "next-call":
+            return Served(current, policy, "the newest state when this call began")
+        if policy == "next-conversation":
+            return self._pinned(policy, current, previous, "this conversation began with")
+        served = self._pinned(policy, current, previous, "prepared the call before")
+        if served.engine is current:
+            return served
+        return Served(current, policy, "the newest state when this call began", earlier=served.engine)
+
+    def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
+        """The engine that prepared a call; the newest where that is no longer to be had."""
+        try:
+            engine = self._engines.find(call.configuration.sha256)
+        except NoState as missing:
+            return Served(current, policy, f"the newest state: the one that {what} {missing.reason}")
+        return Served(engine, policy, f"the state that {what}")
+
+    def _make(self, sources: AgentSources) -> Engine:
+        """An engine of the folder; a folder may hold several agents, and a call comes from who knows where."""
+        engine = self._watcher.remake(sources)
+        if engine.name != self._watcher.current.name:
+            raise NoState("is of another agent")
+        return engine
+
+
+def _in_force(policy: ReloadPolicy, current: Engine, call: Call | None) -> ReloadPolicy:
+    """The policy that can be followed.
+
+    Under `rewrite` there is no long-lived start of a request to keep and nothing is ever appended, so that both
+    `next-conversation` and `append` are `next-call`.
+    """
+    rewrites = call.delivery.rebuilds if call else current.delivery == "rewrite"
+    return "next-call" if rewrites and policy in {"next-conversation", "append"} else policy
+
+
+def _changed(served: Served, before: Call | None, *, within: bool) -> str:
+    """What the manifest tells of a change, with fingerprints as its others are: salted where those are."""
+    engine = served.engine
+    if before is None or before.configuration.sha256 == engine.agent.sha256:
+        return ""
+    old, new = (salted(each, engine.salt)[:12] for each in (before.configuration.sha256, engine.agent.sha256))
+    when = "within a run" if within else "with this call"
+    what = "what was sent stays" if served.earlier else "earlier text is replaced"
+    return f"{served.policy}: configuration {new} instead of {old} {when}, and {what}: {served.reason}"

@@ -1,0 +1,178 @@
+"""The states of agents in a folder, by content: what a conversation began with is there after a restart, and elsewhere.
+
+A state is every text that an agent was made of. Its file is named by the fingerprint of those texts, so that a file
+that was cut short, edited or put in its place is known as such: nobody can change what a fingerprint stands for. Many
+processes may share the folder; they need nothing else of each other.
+"""
+
+from __future__ import annotations
+
+import errno
+import json
+import logging
+import re
+import time
+from collections.abc import Collection, Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+from weakref import WeakSet
+
+from cuecard.boundary import check_keeping
+from cuecard.config.documents.texts import AgentSources
+from cuecard.outside.reading import shown
+from cuecard.reload.cleanup import Limits, clean_up
+from cuecard.reload.disk import read_file, replace_file
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
+
+FORMAT = 1
+"""Raised whenever older versions could not read what is written; a file of another format is left alone."""
+
+_FINGERPRINT = re.compile("[0-9a-f]{64}")
+_USED_AGAIN = 60.0
+"""Seconds after which the file of a state that goes on serving is marked as used once more."""
+
+_log = logging.getLogger(__name__)
+
+
+class NoState(Exception):  # noqa: N818 - it never leaves this package: who asks serves another state, and says why
+    """Why there is no such state: a reason that goes on after `the state ...`; `damaged` if a file is there."""
+
+    def __init__(self, reason: str, *, damaged: bool = False) -> None:
+        super().__init__(reason)
+        self.reason, self.damaged = reason, damaged
+
+
+class User(Protocol):
+    """Something that serves states."""
+
+    @property
+    def in_use(self) -> Collection[str]:
+        """Their fingerprints."""
+
+
+class States:
+    """A folder of states, bounded in number and size: what was not used for the longest time goes first.
+
+    What a process has in use is not removed by that process, and the last good state of an agent goes after all
+    others. Watchers of several agents may share an object of this class, and any number of processes the folder.
+    """
+
+    def __init__(self, folder: str | Path, *, most: int = 256, size: int = 64 * 1024 * 1024) -> None:
+        """Look at a folder, which need not be there yet.
+
+        Args:
+            folder: where the states are.
+            most: how many it may hold.
+            size: how many bytes they may take together.
+
+        Raises:
+            InputError: with every argument that is wrong.
+        """
+        check_keeping(folder, most, size)
+        self.folder = Path(folder)
+        self._limits = Limits(max(1, most), size)
+        self._users: WeakSet[User] = WeakSet()
+        self._used: dict[str, float] = {}
+
+    def join(self, user: User) -> None:
+        """Internal: keep what this one serves, for as long as it exists."""
+        self._users.add(user)
+
+    def save(self, sources: AgentSources) -> str:
+        """Internal: keep a state; its fingerprint.
+
+        Raises:
+            OSError: when the folder or the disk does not allow it, or when the state alone is larger than the limit.
+        """
+        digest = sources.sha256()
+        file, record = self._file(digest), {"format": FORMAT, "sha256": digest, "sources": sources.content()}
+        content = json.dumps(record, indent=1).encode("ascii")
+        if len(content) > self._limits.size:
+            message = f"the state takes {len(content):,} bytes, and the folder may hold {self._limits.size:,}"
+            raise OSError(errno.EFBIG, message, str(file))
+        if self._holds(file, content):
+            self.use(digest)
+            return digest
+        replace_file(file, content)
+        with suppress(OSError):  # it is kept; others may clean up
+            clean_up(self.folder, self._limits, {digest, *self._in_use()})
+        return digest
+
+    def load(self, digest: str, home: Path) -> AgentSources:
+        """Internal: the state with this fingerprint, its files named as if they were those of the agent file's folder `home`.
+
+        Raises:
+            NoState: when there is none, or its file does not hold it.
+        """
+        if not _FINGERPRINT.fullmatch(digest):
+            raise NoState("has a fingerprint that is none")
+        try:
+            content = read_file(self._file(digest), self._limits.size)
+        except FileNotFoundError:
+            raise NoState("is not in the folder of states") from None
+        except OSError as error:
+            raise self._damaged(digest, f"cannot be read: {error.strerror or error}") from None
+        try:
+            record = json.loads(content)
+            sources = _sources(record["sources"], home) if record["format"] == FORMAT else None
+        except (ValueError, LookupError, TypeError, RecursionError):  # cut short, edited, something else: no matter
+            sources = None
+        if sources is None or sources.sha256() != digest:
+            raise self._damaged(digest, "does not hold it")
+        return sources
+
+    def has(self, digest: str) -> bool:
+        """Whether there is a file for this state."""
+        return self._file(digest).exists()
+
+    def use(self, digest: str) -> None:
+        """Note that the state serves: what is used stays longest. Where the folder cannot be written, no matter."""
+        now = time.monotonic()
+        if now - self._used.get(digest, -_USED_AGAIN) >= _USED_AGAIN:
+            self._used[digest] = now
+            with suppress(OSError):
+                self._file(digest).touch()
+
+    def _file(self, digest: str) -> Path:
+        return self.folder / f"{digest}.json"
+
+    def _holds(self, file: Path, content: bytes) -> bool:
+        try:
+            return read_file(file, len(content)) == content
+        except OSError:
+            return False
+
+    def _in_use(self) -> Iterator[str]:
+        for user in list(self._users):
+            yield from user.in_use
+
+    def _damaged(self, digest: str, what: str) -> NoState:
+        _log.warning("ignored: the file of state %s in %s %s", digest, self.folder, what)
+        return NoState(f"has a file in the folder of states that {what}", damaged=True)
+
+
+def user_folder() -> Path:
+    """Where this user's programs keep states, such as `~/.local/state/cuecard/states`."""
+    from platformdirs import user_state_path  # noqa: PLC0415 - only who watches, and names no folder, pays for it
+
+    return user_state_path("cuecard", appauthor=False) / "states"
+
+
+def _sources(written: Any, home: Path) -> AgentSources:
+    return _adapter().validate_python({key: _named(value, home) for key, value in dict(written).items()})
+
+
+def _named(value: Any, home: Path) -> Any:
+    """What was written of a text, with the name by which errors are to show it."""
+    if isinstance(value, dict):
+        return {**value, "name": shown(home / value["path"])}
+    return [_named(each, home) for each in value] if isinstance(value, list) else value
+
+
+def _adapter() -> TypeAdapter[AgentSources]:
+    from pydantic import TypeAdapter  # noqa: PLC0415 - only who needs an earlier state pays for it
+
+    return TypeAdapter(AgentSources)

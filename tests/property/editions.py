@@ -1,0 +1,128 @@
+"""An agent whose files somebody goes on editing, as texts: what may differ from one state of them to the next."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hypothesis import strategies as st
+
+from cuecard import Engine
+from cuecard.agent import build_agent
+from cuecard.config.documents.texts import AgentSources, SourceText
+from cuecard.model import DeliveryWish, ReloadPolicy
+from cuecard.outside.clock import utc_now
+from cuecard.outside.tokens import bundled_counter
+
+TOOLS = ("t_1", "t_2", "t_3", "t_4")
+SEARCHES = ("tool_search", "find_tools")
+
+
+@dataclass(frozen=True)
+class Edition:
+    """One state of the files: variants by number; a tool of variant 0 has no instructions, one of -1 is not there."""
+
+    role: int = 0
+    extra: int = 0
+    slot: str = "instructions"
+    around: int = 0
+    mixed: bool = False
+    note: bool = True
+    root: str = "agent"
+    search: str = "tool_search"
+    core: tuple[str, ...] = ()
+    tools: tuple[int, ...] = (1, 1, 1, 1)
+    policy: ReloadPolicy = "append"
+    delivery: DeliveryWish = "append"
+    more: dict[str, Any] = field(default_factory=dict, hash=False)
+
+    @property
+    def template(self) -> str:
+        extra = f"<extra>\nExtra {self.extra} of {{{{who}}}}.\n</extra>\n" if self.extra else ""
+        note = "<note>\n{{{said}}}\n</note>\n" if self.note else ""
+        words = f"Words {self.around}.\n" if self.around else ""
+        who = "For {{who}}.\n" if self.mixed else ""
+        slot = f"<{self.slot}>\n{words}{who}{{{{{{activeProtocols}}}}}}\n</{self.slot}>\n"
+        return f"<{self.root}>\n<role>\nRole {self.role}.\n</role>\n{extra}{note}{slot}</{self.root}>\n"
+
+    @property
+    def sources(self) -> AgentSources:
+        variants = dict(zip(TOOLS, self.tools, strict=True))
+        told = {name: _instructions(name, variant) for name, variant in variants.items() if variant > 0}
+        told[self.search] = _instructions(self.search, 1)
+        described = {name: {"description": name} for name, variant in variants.items() if variant == 0}
+        spec = {
+            "agent": "edited",
+            "template": "a.xml",
+            "inputs": {"said": {"default": ""}, "who": {"default": "Ann"}},
+            "tools": {
+                "instructions": "t.yaml",
+                "core": [self.search, *(name for name in self.core if variants[name] >= 0)],
+                "search": {"tool": self.search},
+            },
+            "reload": self.policy,
+            "delivery": self.delivery,
+            **self.more,
+        }
+        return AgentSources(
+            SourceText("agent.yaml", "agent.yaml", json.dumps(spec)),
+            SourceText("a.xml", "a.xml", self.template),
+            instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
+        )
+
+    def write(self, folder: Path) -> None:
+        """The same as files."""
+        for source in self.sources.texts():
+            (folder / source.path).write_text(source.text, encoding="utf-8")
+
+    @property
+    def engine(self) -> Engine:
+        agent = build_agent(self.sources)
+        return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+
+
+def _instructions(name: str, variant: int) -> dict[str, str]:
+    return {"before": "None required", "after": f"Say {variant} of {name}", "next": "none", "gotcha": "none"}
+
+
+@st.composite
+def editions(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> Edition:
+    """A state of the files that another one can follow without a new root element or another search tool."""
+    return Edition(
+        role=draw(st.integers(0, 1)),
+        extra=draw(st.integers(0, 2)),
+        slot=draw(st.sampled_from(["instructions", "instructions", "instructions", "usage"])),
+        around=draw(st.integers(0, 1)),
+        mixed=draw(st.sampled_from([False, False, True])),
+        note=draw(st.sampled_from([True, True, False])),
+        search=draw(st.sampled_from([SEARCHES[0], SEARCHES[0], SEARCHES[1]])),
+        core=tuple(draw(st.lists(st.sampled_from(TOOLS), unique=True, max_size=2))),
+        tools=tuple(draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1]), min_size=4, max_size=4))),
+        policy=policy,
+        delivery=delivery,
+    )
+
+
+@dataclass(frozen=True)
+class Talk:
+    """One call of a conversation: the state of the files, values, which tools exist, what each search finds."""
+
+    edition: Edition
+    said: str
+    gone: str
+    found: tuple[tuple[str, ...], ...]
+
+
+@st.composite
+def talks(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> list[Talk]:
+    """The calls of a conversation; most follow without an edit."""
+    edition = draw(editions(policy, delivery))
+    calls = []
+    for _ in range(draw(st.integers(1, 6))):
+        edition = draw(editions(policy, delivery)) if draw(st.booleans()) else edition
+        found = draw(st.lists(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2).map(tuple), max_size=2))
+        gone = draw(st.sampled_from(["", "", "", *TOOLS]))
+        calls.append(Talk(edition, draw(st.sampled_from(["", "a", "b"])), gone, tuple(found)))
+    return calls
