@@ -1,6 +1,6 @@
 """cuecard: prompts as built artefacts, growing only with what the agent discovers.
 
-Names are imported on first use, so that `import cuecard` costs next to nothing.
+Names are imported on first use, so that `import cuecard` costs next to nothing. docs/python.md has each of them.
 """
 
 from __future__ import annotations
@@ -9,78 +9,226 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from cuecard.agent.agent import Agent
+    from cuecard.catalogue.remote import AsyncRanker
+    from cuecard.config.agent_file import InputSpec, InputType
+    from cuecard.config.models_file import Figures, MidConversation, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
+    from cuecard.config.words_spec import WordsSpec
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
-    from cuecard.errors import CuecardError, InputError, SpecError, TemplateError
+    from cuecard.errors import (
+        CuecardError,
+        DidYouMean,
+        InputError,
+        Problem,
+        SettingsError,
+        Severity,
+        Span,
+        SpecError,
+        TemplateError,
+        TemplateLimitError,
+        TemplateRenderError,
+        TemplateSyntaxError,
+        TokenizerError,
+        ToolServerError,
+    )
     from cuecard.model import (
         Appended,
+        Authority,
         Call,
+        CallPrompt,
+        CallRecord,
+        CallTools,
+        Clock,
+        Configuration,
         ConversationState,
+        CountTokens,
+        Cut,
+        Delivery,
+        DeliveryChoice,
+        DeliveryWish,
+        Diagnostic,
+        Discovery,
         Entity,
+        FileText,
+        History,
+        Host,
+        Json,
         Manifest,
         Memory,
+        ReloadPolicy,
+        ResultRecord,
         SearchResult,
+        SectionRecord,
         Segment,
+        SourceRow,
         Step,
+        Tier,
+        Tokenizer,
+        TokenSource,
+        TokenTotals,
         ToolCard,
+        ToolInstructions,
         ToolResult,
         Turn,
     )
+    from cuecard.model.gates import Gates
+    from cuecard.model.messages import Message, Part, Role, Summary, ToolCall, messages_from_json
+    from cuecard.model.skills import SkillText
+    from cuecard.outside.tokens import TokenCounter
+    from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
     from cuecard.reload.engines import watch
-    from cuecard.template import Template, compile_template, trusted
+    from cuecard.reload.pins import EngineSource, Pins, Served
+    from cuecard.reload.settle import Pace
+    from cuecard.reload.states import States
+    from cuecard.reload.status import Refusal, Status, Watching
+    from cuecard.reload.watcher import Watcher
+    from cuecard.template import Escaping, Template, Trusted, compile_template, trusted
+    from cuecard.template.analysis import InputUse
+    from cuecard.template.backends.backend import Backend
+    from cuecard.template.backends.rules import Helper
 
-_HOME = {
-    "Conversation": "cuecard.conversation",
-    "Engine": "cuecard.engine",
-    "watch": "cuecard.reload.engines",
-    **dict.fromkeys(("CuecardError", "InputError", "SpecError", "TemplateError"), "cuecard.errors"),
-    **dict.fromkeys(("Template", "compile_template", "trusted"), "cuecard.template"),
-    **dict.fromkeys(
-        (
-            "Appended",
-            "Call",
-            "ConversationState",
-            "Entity",
-            "Manifest",
-            "Memory",
-            "SearchResult",
-            "Segment",
-            "Step",
-            "ToolCard",
-            "ToolResult",
-            "Turn",
-        ),
-        "cuecard.model",
+    __version__: str
+
+_NAMES = {
+    "agent.agent": "Agent",
+    "catalogue.remote": "AsyncRanker",
+    "config.agent_file": "InputSpec InputType",
+    "config.models_file": "Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
+    "config.words_spec": "WordsSpec",
+    "conversation": "Conversation",
+    "engine": "Engine",
+    "errors": (
+        "CuecardError DidYouMean InputError Problem SettingsError Severity Span SpecError TemplateError "
+        "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
+    "model": (
+        "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Host "
+        "Json Manifest Memory ReloadPolicy ResultRecord SearchResult SectionRecord Segment SourceRow Step Tier "
+        "TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn"
+    ),
+    "model.gates": "Gates",
+    "model.messages": "Message Part Role Summary ToolCall messages_from_json",
+    "model.skills": "SkillText",
+    "outside.tokens": "TokenCounter",
+    "pipeline.history.summary": "AsyncSummarizer Summarizer SummaryRequest",
+    "reload.engines": "watch",
+    "reload.pins": "EngineSource Pins Served",
+    "reload.settle": "Pace",
+    "reload.states": "States",
+    "reload.status": "Refusal Status Watching",
+    "reload.watcher": "Watcher",
+    "template": "Escaping Template Trusted compile_template trusted",
+    "template.analysis": "InputUse",
+    "template.backends.backend": "Backend",
+    "template.backends.rules": "Helper",
 }
+_HOME = {name: f"cuecard.{module}" for module, names in _NAMES.items() for name in names.split()}
 
 __all__ = [
+    "Agent",
     "Appended",
+    "AsyncRanker",
+    "AsyncSummarizer",
+    "Authority",
+    "Backend",
     "Call",
+    "CallPrompt",
+    "CallRecord",
+    "CallTools",
+    "Clock",
+    "Configuration",
     "Conversation",
     "ConversationState",
+    "CountTokens",
     "CuecardError",
+    "Cut",
+    "Delivery",
+    "DeliveryChoice",
+    "DeliveryWish",
+    "Diagnostic",
+    "DidYouMean",
+    "Discovery",
     "Engine",
+    "EngineSource",
     "Entity",
+    "Escaping",
+    "Figures",
+    "FileText",
+    "Gates",
+    "Helper",
+    "History",
+    "Host",
     "InputError",
+    "InputSpec",
+    "InputType",
+    "InputUse",
+    "Json",
     "Manifest",
     "Memory",
+    "Message",
+    "MidConversation",
+    "ModelEntry",
+    "ModelProfile",
+    "ModelProfiles",
+    "ModelsFile",
+    "Pace",
+    "Part",
+    "Pins",
+    "Problem",
+    "Refusal",
+    "ReloadPolicy",
+    "ResultRecord",
+    "Role",
     "SearchResult",
+    "SectionRecord",
     "Segment",
+    "Served",
+    "SettingsError",
+    "Severity",
+    "SkillText",
+    "SourceRow",
+    "Span",
     "SpecError",
+    "States",
+    "Status",
     "Step",
+    "Summarizer",
+    "Summary",
+    "SummaryRequest",
     "Template",
     "TemplateError",
+    "TemplateLimitError",
+    "TemplateRenderError",
+    "TemplateSyntaxError",
+    "Tier",
+    "TokenCounter",
+    "TokenSource",
+    "TokenTotals",
+    "Tokenizer",
+    "TokenizerError",
+    "ToolCall",
     "ToolCard",
+    "ToolInstructions",
     "ToolResult",
+    "ToolServerError",
+    "Trusted",
     "Turn",
+    "Watcher",
+    "Watching",
+    "WordsSpec",
+    "__version__",
     "compile_template",
+    "messages_from_json",
     "trusted",
     "watch",
 ]
 
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        return _version()
     if name not in _HOME:
         raise AttributeError(f"module 'cuecard' has no attribute {name!r}")
     return getattr(import_module(_HOME[name]), name)
@@ -88,3 +236,12 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return __all__
+
+
+def _version() -> str:
+    from importlib.metadata import PackageNotFoundError, version  # noqa: PLC0415 - only who asks for it pays
+
+    try:
+        return version("cuecard")
+    except PackageNotFoundError:  # the sources alone, on a path
+        return "unknown"

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
+from cuecard.boundary import admit_entities, admit_more, admit_user, check_ids, check_kept
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
@@ -52,6 +53,7 @@ class Conversation:
     """
 
     def __init__(self, hooks: Hooks, state: ConversationState, earlier: Agent | None = None) -> None:
+        """Use `Engine.conversation`."""
         self._hooks, self._state, self._earlier = hooks, state, earlier
         self._known: set[ResultRecord] = set()
         self._tools: dict[str, str] = {}
@@ -90,7 +92,8 @@ class Conversation:
             InputError: with every missing, unknown or wrong input.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
-        turn, taken = turn or Turn(), self._taken(results, calls)
+        turn, results, calls = admit_user(self._hooks.agent, turn, results, calls, self._hooks.clock)
+        taken = self._taken(results, calls)
         state = taken.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
         found = self._found().more(taken.new, self._hooks.agent.catalogue)
@@ -110,6 +113,7 @@ class Conversation:
         Raises:
             InputError: when there is no call yet, a result is of no known tool, or the engine did not prepare the call.
         """
+        results, calls = admit_more(results, calls)
         call, taken = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
         found = progress.found.more(taken.new, self._hooks.agent.catalogue)
@@ -125,18 +129,31 @@ class Conversation:
         Args:
             kept: how many messages of the user stand before the next one; a summary in the role of the user is one,
                 tool results are none.
+
+        Raises:
+            InputError: when that is no number of messages.
         """
+        check_kept(kept)
         if self._state.call:
             self._state = replace(self._state, kept=kept)
 
     def remember(self, entities: Iterable[Entity]) -> None:
-        """Put entities that the conversation has touched by other ways into the working memory, newest first."""
-        known = [*entities, *self._state.memory.entities]
+        """Put entities that the conversation has touched by other ways into the working memory, newest first.
+
+        Raises:
+            InputError: with everything that is wrong in one.
+        """
+        known = [*admit_entities(entities), *self._state.memory.entities]
         total = self._hooks.agent.spec.memory.total
         self._state = replace(self._state, memory=Memory(newest(known, total)))
 
     def forget(self, *ids: str) -> None:
-        """Take the entities of these ids out of the working memory; without ids, all of them."""
+        """Take the entities of these ids out of the working memory; without ids, all of them.
+
+        Raises:
+            InputError: with each id that is no text.
+        """
+        check_ids(ids)
         kept = tuple(each for each in self._state.memory.entities if ids and each.id not in ids)
         self._state = replace(self._state, memory=Memory(kept))
 

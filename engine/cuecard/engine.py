@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
-from cuecard.agent import Agent, build_agent, usable_skills_of
-from cuecard.catalogue import SearchIndex
-from cuecard.config.values.placeholders import fill
+from cuecard.agent import Agent, build_agent
+from cuecard.answers import Answers
+from cuecard.boundary import (
+    admit_call,
+    admit_cards,
+    admit_state,
+    admit_step,
+    check_conversation,
+    check_opening,
+    check_text,
+)
 from cuecard.conversation import Conversation
-from cuecard.errors import Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
     Call,
@@ -19,30 +26,22 @@ from cuecard.model import (
     ConversationState,
     DeliveryWish,
     History,
-    Memory,
     ResultRecord,
-    SearchResult,
     Step,
     ToolCard,
     Turn,
 )
 from cuecard.model.sealed import check_key, seal, unseal
-from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import read_agent
-from cuecard.outside.skills import read_skill
-from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import record_of
-from cuecard.pipeline.history.selection import apply_summary, summary_due
-from cuecard.pipeline.history.summary import Summarizer
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
-from cuecard.sources.entities import remember
 
 
 @dataclass(frozen=True)
-class Engine:
+class Engine(Answers):
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
     With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call carries plain
@@ -77,27 +76,23 @@ class Engine:
             key: a secret that signs what `dump` writes, so that `load` takes nothing else.
 
         Raises:
+            InputError: with every argument that is wrong.
             SpecError: with every problem of every file of the agent.
             InputError: when the key is too short.
         """
+        check_opening(path, delivery, clock, salt, key)
         check_key(key)
         agent = build_agent(read_agent(path))
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key)
 
-    @property
-    def tools(self) -> Mapping[str, ToolCard]:
-        """The catalogue: every tool the agent could use, by name."""
-        return self.agent.catalogue
-
-    @property
-    def warnings(self) -> tuple[Problem, ...]:
-        """What the check of the files found and let pass."""
-        return self.agent.warnings
-
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
-        """The same engine, knowing what a tool server says about its tools (descriptions, input schemas)."""
-        return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(cards)))
+        """The same engine, knowing what a tool server says about its tools (descriptions, input schemas).
+
+        Raises:
+            InputError: with everything that is wrong in a card, or every name that two cards have.
+        """
+        return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(admit_cards(cards))))
 
     def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A conversation that begins, or goes on from a stored state; the state is never changed.
@@ -109,8 +104,7 @@ class Engine:
         Raises:
             InputError: when the state is another agent's, or was edited.
         """
-        if state is None:
-            return Conversation(self._hooks, ConversationState())
+        state = admit_state(state, earlier)
         check_texts(state.call, "state.call")
         check_previous(state.call, self.agent)
         return Conversation(self._hooks, state, earlier.agent if earlier else None)
@@ -120,6 +114,7 @@ class Engine:
 
         It is signed where the engine has a `key`; nothing in it is secret from who can read it.
         """
+        check_conversation(conversation, Conversation)
         return seal(conversation.to_json(), self.key)
 
     def load(self, text: str) -> Conversation:
@@ -129,6 +124,7 @@ class Engine:
             InputError: when the text was cut off or changed, is too long, too deep or of a later format, was signed
                 with another key, or not at all where the engine has one; or when it is another agent's.
         """
+        check_text(text)
         name = "conversation"
         return self.conversation(ConversationState.from_json(unseal(text, self.key, name), name))
 
@@ -158,15 +154,18 @@ class Engine:
                 says in a block what is new. `Pins.serve` finds it.
 
         Raises:
-            InputError: with every missing, unknown or wrong input; when `earlier` did not prepare `previous`.
+            InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument, or
+                when `earlier` did not prepare `previous`.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
+        arguments = {"previous": previous, "compacted": compacted, "kept": kept, "earlier": earlier}
+        turn, history = admit_call(self.agent, turn, history, self.clock, arguments)
         check_texts(previous, "previous")
-        search = {engine.agent.spec.tools.search.tool for engine in (self, earlier) if engine}
+        search = {engine.search_tool for engine in (self, earlier) if engine}
         records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
         ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
         found = self._hooks.found(records, previous)
-        return self._hooks.call(turn or Turn(), found, previous, kept if compacted and previous else None, ended)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.
@@ -176,65 +175,17 @@ class Engine:
             history: tool results so far, oldest first: of this run, or of the whole conversation.
 
         Raises:
-            InputError: when the call was made by another agent, from other files or tools, or edited since.
+            InputError: with everything that is wrong in an argument, or when the call was made by another agent, from
+                other files or tools, or edited since.
         """
+        history = admit_step(call, history)
         check_texts(call, "call")
         return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
 
-    def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
-        """The tools that fit a capability, best first; none when nothing fits well enough.
-
-        Raises:
-            InputError: when `limit` is out of range.
-        """
-        search, words = self.agent.spec.tools.search, self.agent.spec.words
-        hint = fill(words.search.place, {"place": self.agent.protocol_place})
-        wanted = search.limit if limit is None else limit
-        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
-
-    def remember(self, memory: Memory, results: History) -> Memory:
-        """The working memory after these tool results, by the agent file's `memory.extract` rules."""
-        return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
-
-    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
-        """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
-
-        Args:
-            slug: the slug or display name, in any case.
-            turn: what the host knows of the call; without one, every skill that is switched on may be read.
-            limit: bytes of the answer, at most.
-
-        Raises:
-            InputError: when the turn names a profile or a variant that does not exist, and for nothing else.
-        """
-        usable = usable_skills_of(self.agent, turn or Turn())
-        return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
-
-    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
-        """The turn with the summary of its conversation, made anew if the history policy asks for that.
-
-        Ask before `prepare_call` where the policy says `summarize: before`, after the reply where it says `after`, and
-        store `turn.summary` with the conversation. A summarizer that fails, says nothing or takes longer than `timeout`
-        seconds takes nothing away: the turn keeps its summary, and a diagnostic of its manifest tells what happened.
-        """
-        policy = self.agent.spec.history
-        request = summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
-        if policy is None or request is None:
-            return turn
-        reply = summarize(request, summarizer, timeout)
-        selected = apply_summary(turn.messages, turn.summary, policy, self.count, reply.text)
-        found = (reply.diagnostic,) if reply.diagnostic else ()
-        return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
-
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
-        search = self.agent.spec.tools.search.tool
+        search = self.search_tool
         return tuple(record_of(result, search) for result in history if result.tool == search)
 
     @cached_property
     def _hooks(self) -> Hooks:
         return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt)
-
-    @cached_property
-    def _index(self) -> SearchIndex:
-        core = self.agent.spec.tools.core
-        return SearchIndex.build([card for name, card in self.agent.catalogue.items() if name not in core])

@@ -17,7 +17,7 @@ from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
 from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.discovery import Found
-from cuecard.pipeline.inputs import check_inputs
+from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
@@ -52,14 +52,13 @@ class Hooks:
         """The call of one user message; arguments are those of `CallRequest`.
 
         Raises:
-            InputError: with every missing, unknown or wrong input, or when `previous` is another agent's, or has not
-                ended as is said.
+            InputError: when `previous` is another agent's, or has not ended as is said.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
         request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
         chosen = select_history(request)
-        values = check_inputs(request, chosen.summary)
+        values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, self._profile(turn))
         plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)

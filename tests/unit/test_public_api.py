@@ -1,15 +1,88 @@
-"""What `import cuecard` promises: few names, all of them real, and nothing loaded before it is used."""
+"""What `import cuecard` promises: every name that its signatures use, all real, and nothing loaded before use."""
 
+from __future__ import annotations
+
+import ast
+import builtins
+import inspect
+import operator
+import re
 import subprocess
 import sys
+import typing
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pydantic
+import pytest
 
 import cuecard
 
+DOCS = Path(__file__).parents[2] / "docs"
+ELSEWHERE = ("typing", "collections.abc", "datetime", "pathlib")
 
-def test_the_public_names_are_few_and_real() -> None:
-    assert len(cuecard.__all__) <= 22
+
+def test_the_public_names_are_real() -> None:
+    assert len(set(cuecard.__all__)) == len(cuecard.__all__)
     assert all(getattr(cuecard, name) is not None for name in cuecard.__all__)
     assert dir(cuecard) == cuecard.__all__
+    with pytest.raises(AttributeError, match="no attribute 'Enigne'"):
+        operator.attrgetter("Enigne")(cuecard)
+
+
+def test_the_version_is_that_of_the_package() -> None:
+    assert cuecard.__version__ == version("cuecard")
+    assert _run("import sys; sys.argv = ['cuecard', '--version']\nfrom cuecard.cli.main import app\napp()").split() == [
+        "cuecard",
+        version("cuecard"),
+    ]
+
+
+@pytest.mark.parametrize("name", cuecard.__all__)
+def test_every_type_of_a_signature_can_be_imported_from_cuecard(name: str) -> None:
+    """Class by class: what each of them names is a public name, and so is walked by its own case."""
+    used = set(_names_in(getattr(cuecard, name)))
+
+    assert {each for each in used if each not in cuecard.__all__} == set()
+
+
+def test_the_walk_sees_what_it_should() -> None:
+    """Otherwise it could pass by finding nothing."""
+    assert {"Turn", "History", "Call"} <= set(_names_in(cuecard.Engine))
+    assert {"DeliveryWish", "Message", "Gates"} <= set(_names_in(cuecard.Turn))
+    assert {"SummaryRequest"} <= set(_names_in(cuecard.Summarizer))
+    assert {"Watcher", "Pace"} <= set(_names_in(cuecard.watch))
+    assert {"InputUse"} <= set(_names_in(cuecard.Template))
+
+
+@pytest.mark.parametrize("name", cuecard.__all__)
+def test_every_public_name_stands_in_the_docs(name: str) -> None:
+    page = (DOCS / "python.md").read_text(encoding="utf-8")
+
+    assert re.search(rf"`(?:cuecard\.)?{name}\b", page), "docs/python.md does not know it"
+
+
+def test_every_public_error_that_a_docstring_names_can_be_caught() -> None:
+    raised = {
+        error
+        for name in cuecard.__all__
+        for member in _members(getattr(cuecard, name))
+        for error in re.findall(r"^\s+(\w+Error): ", inspect.getdoc(member) or "", re.MULTILINE)
+    }
+
+    assert "TemplateRenderError" in raised
+    assert {each for each in raised if each not in cuecard.__all__ and not hasattr(builtins, each)} == set()
+
+
+def test_every_fact_of_an_engine_is_documented() -> None:
+    page = (DOCS / "python.md").read_text(encoding="utf-8")
+    facts = [name for name, member in inspect.getmembers(cuecard.Engine) if isinstance(member, property)]
+
+    assert len(facts) > 10
+    assert [name for name in facts if f"`engine.{name}`" not in page] == []
 
 
 def test_importing_cuecard_loads_nothing_heavy() -> None:
@@ -30,6 +103,90 @@ def test_help_loads_only_what_it_prints_with() -> None:
     assert _run(script) == "[]"
 
 
+def test_a_template_loads_no_configuration() -> None:
+    script = (
+        "import sys\nfrom cuecard import compile_template, trusted\n"
+        "compile_template('{{a}}').render({'a': trusted('b')})\n"
+        "print(sorted({'pydantic', 'lxml', 'ruamel', 'tiktoken'} & set(sys.modules)))"
+    )
+
+    assert _run(script) == "[]"
+
+
 def _run(script: str) -> str:
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     return done.stdout.strip().splitlines()[-1]
+
+
+def _names_in(public: Any) -> Iterator[str]:
+    """The names of our own that its annotations use; what is marked as internal is no part of the API."""
+    if _is_internal(public):
+        return
+    for member in _members(public):
+        module = inspect.getmodule(member)
+        if module and module.__name__.startswith("cuecard"):
+            for annotation in _annotations(member):
+                yield from _ours(annotation, vars(module))
+    yield from _aliased(public)
+
+
+def _members(public: Any) -> Iterator[Any]:
+    """A function, or a class with those above it, their properties and methods."""
+    if not isinstance(public, type):
+        yield public
+        return
+    for kind in public.__mro__:
+        if not kind.__module__.startswith("cuecard") or issubclass(kind, pydantic.BaseModel):
+            continue  # docs/settings.md has the fields of files, key by key
+        yield kind
+        for name, member in vars(kind).items():
+            function = inspect.unwrap(getattr(member, "fget", None) or getattr(member, "func", None) or member)
+            function = getattr(function, "__func__", function)
+            if inspect.isfunction(function) and not _is_hidden(name, function):
+                yield function
+
+
+def _is_hidden(name: str, function: Any) -> bool:
+    return (name.startswith("_") and name not in {"__init__", "__call__"}) or _is_internal(function)
+
+
+def _is_internal(member: Any) -> bool:
+    """What says so, and constructors that say what to use instead."""
+    said = (member.__doc__ or "") if isinstance(member, type) or inspect.isfunction(member) else ""
+    return "Internal:" in said or said.startswith("Use `")
+
+
+def _annotations(member: Any) -> Iterator[str]:
+    """As they are written: an alias is a name, too."""
+    for name, annotation in inspect.get_annotations(member).items():
+        if not name.startswith("_"):
+            yield annotation if isinstance(annotation, str) else ""
+    if isinstance(member, type):
+        for node in ast.walk(ast.parse(inspect.getsource(member))):
+            if (
+                isinstance(node, ast.AnnAssign)
+                and isinstance(node.target, ast.Attribute)
+                and node.target.attr[0] != "_"
+            ):
+                yield ast.unparse(node.annotation)
+
+
+def _ours(annotation: str, around: dict[str, Any]) -> Iterator[str]:
+    for node in ast.walk(ast.parse(annotation or "None", mode="eval")):
+        if isinstance(node, ast.Name) and not hasattr(builtins, node.id) and not _is_elsewhere(node.id, around):
+            yield node.id
+
+
+def _is_elsewhere(name: str, around: dict[str, Any]) -> bool:
+    """Whether a name of a module is one of Python's own, or a type variable."""
+    value = around.get(name)
+    return isinstance(value, typing.TypeVar) or any(getattr(import_module(m), name, None) is value for m in ELSEWHERE)
+
+
+def _aliased(public: Any) -> Iterator[str]:
+    """The classes of ours within an alias such as `Callable[[SummaryRequest], str]`."""
+    for part in typing.get_args(public):
+        for each in part if isinstance(part, list) else [part]:
+            if isinstance(each, type) and each.__module__.startswith("cuecard"):
+                yield each.__name__
+            yield from _aliased(each)

@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any
 
 from cuecard.adapters.placing import Body, Message, homes, order_tools, reminder, system_pieces
+from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 
@@ -33,8 +34,9 @@ def request(
             `tool_reference` in the search result that found them. A tool that says `defer_loading` itself is left so.
 
     Raises:
-        InputError: when a block has no user message to go with.
+        InputError: with everything that is wrong in an argument, or when a block has no user message to go with.
     """
+    messages, tools = admit_request("anthropic", step, messages, tools, model, {"defer": defer})
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
     turns = _place([_normal(message) for message in messages], step, model)
     if defer:

@@ -46,7 +46,7 @@ def make_assistant(
         on_call: told of the prepared call.
         on_step: told of every step.
     """
-    words = engine.agent.spec.words.tools
+    words = engine.words.tools
     said = _said(engine, ACKNOWLEDGE) or words.acknowledge
     own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
     answer = ToolOutput(_answer(words), name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER))

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder
+from cuecard.boundary import admit_request
 from cuecard.model import Step
 
 
@@ -23,8 +24,9 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
         tools: function declarations: all of the conversation, or promise 5 ends with the first discovery.
 
     Raises:
-        InputError: when a block has no content of the user to go with.
+        InputError: with everything that is wrong in an argument, or when a block has no content of the user to go with.
     """
+    contents, tools = admit_request("gemini", step, contents, tools)
     ordered = order_tools(tools, step)
     make = partial(_content, form=step.reminder)
     return {

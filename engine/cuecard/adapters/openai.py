@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 
 from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder, system_pieces
+from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 
@@ -38,8 +39,10 @@ def responses_request(
         cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration.
 
     Raises:
-        InputError: when a block has no item of the user or of a tool to go with.
+        InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
+            to go with.
     """
+    items, tools = admit_request("responses", step, items, tools, model, {"cache_key": cache_key})
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
@@ -64,6 +67,7 @@ def chat_request(
 
     Arguments and errors are those of `responses_request`, with messages and tools in the form of this API.
     """
+    messages, tools = admit_request("chat", step, messages, tools, model, {"cache_key": cache_key})
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system

@@ -21,6 +21,7 @@ from pydantic_ai.toolsets import FunctionToolset
 from typing_extensions import override
 
 from cuecard.adapters.pydantic_messages import holds_all, place_appended, tool_results
+from cuecard.boundary import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation
@@ -75,6 +76,9 @@ class Cuecard(AbstractCapability[Any]):
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
 
+    def __post_init__(self) -> None:
+        check_capability(vars(self), Engine, (Turn, Conversation))
+
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
         """The capability of one run: its turn checked, its prompt rendered.
@@ -95,7 +99,7 @@ class Cuecard(AbstractCapability[Any]):
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
         """The search tool, under the name that the agent file gives it."""
-        name, words = self.engine.agent.spec.tools.search.tool, self.engine.agent.spec.words.search
+        name, words = self.engine.search_tool, self.engine.words.search
         card = self.engine.tools.get(name)
         description = card.description if card else words.description
         return FunctionToolset([Tool(self._search, name=name, description=description, prepare=self._described)])
@@ -132,9 +136,9 @@ class Cuecard(AbstractCapability[Any]):
         Raises:
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
-        name, words = call.tool_name, self.engine.agent.spec.words
+        name, words = call.tool_name, self.engine.words
         if self.step and name in self.engine.tools and name not in self.step.active_tools:
-            values = {"tool": words.quoted(name), "search": self.engine.agent.spec.tools.search.tool}
+            values = {"tool": words.quoted(name), "search": self.engine.search_tool}
             raise ToolFailed(fill(words.tools.inactive, values))
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
         failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
@@ -164,7 +168,7 @@ class Cuecard(AbstractCapability[Any]):
 
     async def _described(self, _: RunContext[Any], tool: ToolDefinition) -> ToolDefinition:
         """The search tool with its arguments described in the agent's words."""
-        words = self.engine.agent.spec.words.search
+        words = self.engine.words.search
         described = {"query": words.query_description, "limit": words.limit_description}
         schema = tool.parameters_json_schema
         fields = {key: {**field, "description": described[key]} for key, field in schema["properties"].items()}
@@ -180,7 +184,7 @@ class Cuecard(AbstractCapability[Any]):
         try:
             return self.engine.search_tools(query, limit).to_json()
         except InputError as error:
-            raise ToolFailed(wrong_limit(limit or 0, self.engine.agent.spec.words)) from error
+            raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
 
     def _running(self) -> tuple[Conversation, Call]:
         if self.chat is None or self.chat.call is None:

@@ -20,6 +20,8 @@ from cuecard.sources.protocols import Protocol
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
 
+    Internal: what a host may read of it, `Engine` has as properties.
+
     Attributes:
         spec: the agent file.
         sha256: the fingerprint of all of its files.
@@ -68,14 +70,22 @@ class Agent:
         """
         if (profile, variant) in self.editions:
             return self.editions[profile, variant]
-        raise InputError(
-            Problem("unknown-selection", f"there is no {kind} `{name}`", did_you_mean(name, known), f"turn.{kind}")
+        raise InputError(self.unknown_selection(profile, variant))
+
+    def unknown_selection(self, profile: str, variant: str) -> list[Problem]:
+        """A profile and a variant that the agent does not have."""
+
+        def hint(name: str, kind: str, known: Mapping[str, object]) -> str:
+            return did_you_mean(name, known) or f"this agent has no {kind}s"
+
+        return [
+            Problem("unknown-selection", f"there is no {kind} `{name}`", hint(name, kind, known), f"turn.{kind}")
             for kind, name, known in (
                 ("profile", profile, self.spec.profiles),
                 ("variant", variant, self.spec.variants),
             )
             if name and name not in known
-        )
+        ]
 
     def with_catalogue(self, catalogue: Catalogue) -> Agent:
         """The same agent with more known about its tools."""

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 
 import typer
 
+import cuecard
 from cuecard.errors import CuecardError, InputError, SettingsError
 
 app = typer.Typer(
@@ -35,6 +36,22 @@ SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cue
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
 TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        print(f"cuecard {cuecard.__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    *,
+    version: Annotated[
+        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
+    ] = False,
+) -> None:
+    """Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers."""
 
 
 @app.command()

@@ -62,7 +62,7 @@ def _assignment(engine: Engine, text: str) -> tuple[str, Json]:
     name, equals, value = text.partition("=")
     if not equals:
         raise InputError(Problem("wrong-option", f"`--set {text}` has no `=`", "write --set name=value", "--set"))
-    spec = engine.agent.spec.inputs.get(name)
+    spec = engine.inputs.get(name)
     return name, value if spec is None else _convert(name, value, spec.type)
 
 
@@ -84,7 +84,7 @@ def _as_if_found(engine: Engine, discovered: str) -> list[ToolResult]:
         raise InputError(
             Problem("unknown-tool", f"`{n}` is not a tool of this agent", h, "--discovered") for n, h in problems
         )
-    return [ToolResult(engine.agent.spec.tools.search.tool, {"tools": names}, "search-1")] if names else []
+    return [ToolResult(engine.search_tool, {"tools": names}, "search-1")] if names else []
 
 
 def unknown_tool(name: str, engine: Engine, where: str) -> Problem:

@@ -49,7 +49,7 @@ def show_tool(agent: Path, name: str, *, as_json: bool) -> None:
         f"{card.name} ({card.category}) {card.source}",
         card.description,
         "",
-        engine.agent.protocols[name].text.rstrip() if name in engine.agent.protocols else "no instructions",
+        engine.instructions[name].rstrip() if name in engine.instructions else "no instructions",
         "",
         f"found by: {', '.join(card.phrases) or 'its name'}",
         f"comes after: {', '.join(graph.before(name)) or 'nothing'}",
@@ -78,9 +78,8 @@ def draw_graph(agent: Path, form: Literal["mermaid", "dot"]) -> None:
 
 
 def _card(engine: Engine, card: ToolCard) -> dict[str, Json]:
-    return {**asdict(card), "core": card.name in engine.agent.spec.tools.core, "tokens": _cost(engine, card)}
+    return {**asdict(card), "core": card.name in engine.core_tools, "tokens": _cost(engine, card)}
 
 
 def _cost(engine: Engine, card: ToolCard) -> int:
-    protocol = engine.agent.protocols.get(card.name)
-    return engine.count(protocol.text) if protocol else 0
+    return engine.count(engine.instructions.get(card.name, ""))

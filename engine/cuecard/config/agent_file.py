@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -14,14 +15,31 @@ from cuecard.config.values.names import Name, Names, Texts, ToolName, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
 
+InputType: TypeAlias = Literal["string", "integer", "number", "boolean", "list", "object"]
+"""The JSON types that an input may have."""
+
+_TYPES: Mapping[InputType, tuple[type, ...]] = {
+    "string": (str,),
+    "integer": (int,),
+    "number": (int, float),
+    "boolean": (bool,),
+    "list": (list, tuple),
+    "object": (Mapping,),
+}
+
+
+def is_of_type(value: Json, kind: InputType) -> bool:
+    """Whether a value is of the type that an input declares; a boolean is no number."""
+    return kind == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[kind])
+
 
 class InputSpec(FileModel):
     """A value that the host supplies for a call."""
 
-    type: Literal["string", "integer", "number", "boolean", "list", "object"] = Field(
-        "string", description="the JSON type of the value"
+    type: InputType = Field("string", description="the JSON type of the value")
+    default: Json = Field(
+        None, description="used when the host supplies nothing, of that type or null; without it, required"
     )
-    default: Json = Field(None, description="used when the host supplies nothing; without it the input is required")
     trust: Literal["data", "author"] = Field(
         "data", description="`data` stays a value in the prompt; `author` is printed as written"
     )

@@ -105,6 +105,7 @@ class TurnFile(FileModel):
     )
     summary: StoredSummary = Field(SummaryEntry(), description="the summary that is stored with the conversation")
     message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
+    query: str = Field("", description="the user's words, where the host sends the message by other ways")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
     ephemeral: str = Field("", description="an instruction for this call alone")
 
@@ -137,6 +138,7 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
         messages=messages_from_json(file.messages, "turn.messages"),
         summary=Summary(file.summary.text, file.summary.covers, file.summary.upto),
         message=messages_from_json([current], "turn.message")[0] if current else None,
+        query=file.query,
         metadata=file.metadata,
         ephemeral=file.ephemeral,
     )

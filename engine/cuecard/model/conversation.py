@@ -19,12 +19,14 @@ class ResultRecord:
         call_id: the id of the tool call that it answers; None where the host has none.
         found: the names that it holds, where the tool is the search tool: also those that no catalogue knows.
         is_error: whether the tool failed.
+        unread: the shape of what could not be read, where the tool is the search tool; empty when all was.
     """
 
     tool: str
     call_id: str | None = None
     found: tuple[str, ...] = ()
     is_error: bool = False
+    unread: str = ""
 
 
 @dataclass(frozen=True, slots=True)

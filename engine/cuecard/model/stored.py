@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Iterator, Mapping
 from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from cuecard.errors import InputError, Problem
 from cuecard.model.values import Json
+from cuecard.shapes import seen
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -48,7 +49,22 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise InputError(_problem(code, _told(e["loc"], e["msg"], noun), name) for e in found) from None
+    changed = tuple(_changed(fields, asdict(cast("Any", read)), ()))
+    if changed:
+        raise InputError(_problem(code, _told(place, told, noun), name) for place, told in changed)
     return read
+
+
+def _changed(given: Json, read: Json, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], str]]:
+    """The values that were taken for something else when they were read: `"5"` for 5, 1 for true."""
+    if isinstance(given, Mapping) and isinstance(read, Mapping):
+        for key, item in given.items():
+            yield from _changed(item, read.get(key), (*place, key))
+    elif isinstance(given, (list, tuple)) and isinstance(read, (list, tuple)):
+        for at, (item, other) in enumerate(zip(given, read, strict=False)):
+            yield from _changed(item, other, (*place, at))
+    elif type(given) is not type(read) and not (type(given) is int and type(read) is float):
+        yield place, f"should be {seen(read)}, not {seen(given)}"
 
 
 def _check_format(code: str, number: Json, name: str) -> None:

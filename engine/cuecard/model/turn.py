@@ -35,6 +35,8 @@ class Turn:
         messages: the conversation before the current message, oldest first, for the agent's history policy.
         summary: the summary that is stored with the conversation.
         message: the current message; None where the host sends it by other ways.
+        query: the user's words, where there is no `message`: sections that look for something in them, such as
+            the names of skills, read them here; they enter no prompt themselves.
         metadata: runtime facts for a message of their own.
         ephemeral: an instruction for this call alone, which no host should store.
         diagnostics: what went wrong on the way to this turn, for the manifest.
@@ -57,6 +59,7 @@ class Turn:
     messages: tuple[Message, ...] = ()
     summary: str | Summary = ""
     message: Message | None = None
+    query: str = ""
     metadata: Mapping[str, Json] = field(default_factory=dict)
     ephemeral: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()

@@ -1,14 +1,15 @@
-"""Runs a summarizer with a time limit: the one part of summaries that needs a thread and a clock."""
+"""Runs a summarizer with a time limit: the one part of summaries that needs a thread or a task, and a clock."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass
 
 from cuecard.model import Diagnostic
-from cuecard.pipeline.history.summary import Summarizer, SummaryRequest
+from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,20 +34,53 @@ def summarize(request: SummaryRequest, summarizer: Summarizer, timeout: float) -
     try:
         return answer.result(timeout)
     except TimeoutError:
-        return _nothing("summarizer_slow", f"no summary within {timeout:g} seconds")
+        return _too_slow(timeout)
+
+
+async def asummarize(request: SummaryRequest, summarizer: AsyncSummarizer, timeout: float) -> Reply:  # noqa: ASYNC109 - the summarizer may ignore that it was cancelled, and is not waited for then
+    """The awaited summarizer's answer, at most `timeout` seconds later, with the diagnostics of `summarize`.
+
+    It runs as a task of its own, which is cancelled when it takes too long and not waited for. The caller's own
+    cancellation cancels it and passes through.
+    """
+    task = asyncio.ensure_future(_awaited(request, summarizer))
+    try:
+        done, _ = await asyncio.wait({task}, timeout=timeout)
+    except asyncio.CancelledError:
+        task.cancel()
+        raise
+    if done:
+        return _nothing("summarizer_failed", "CancelledError: it was cancelled") if task.cancelled() else task.result()
+    task.cancel()
+    return _too_slow(timeout)
+
+
+async def _awaited(request: SummaryRequest, summarizer: AsyncSummarizer) -> Reply:
+    try:
+        return _reply(await summarizer(request))
+    except Exception as error:  # noqa: BLE001 - whatever went wrong in there, the conversation goes on
+        return _failed(error)
 
 
 def _answer(answer: Future[Reply], request: SummaryRequest, summarizer: Summarizer) -> None:
     try:
         answer.set_result(_reply(summarizer(request)))
     except BaseException as error:  # noqa: BLE001 - whatever went wrong in there, the conversation goes on
-        answer.set_result(_nothing("summarizer_failed", f"{type(error).__name__}: {error}"))
+        answer.set_result(_failed(error))
 
 
 def _reply(text: object) -> Reply:
     if not isinstance(text, str):
         return _nothing("summarizer_failed", f"the answer is of type {type(text).__name__}, not a text")
     return Reply(text) if text.strip() else _nothing("summarizer_empty", "the answer is blank")
+
+
+def _failed(error: BaseException) -> Reply:
+    return _nothing("summarizer_failed", f"{type(error).__name__}: {error}")
+
+
+def _too_slow(timeout: float) -> Reply:
+    return _nothing("summarizer_slow", f"no summary within {timeout:g} seconds")
 
 
 def _nothing(code: str, message: str) -> Reply:

@@ -39,11 +39,7 @@ def select_history(request: CallRequest) -> Selected:
 
 
 def make_call(request: CallRequest, parts: CallParts) -> Call:
-    """The call, as if it were the first of its conversation.
-
-    Raises:
-        InputError: when the turn's metadata is not JSON.
-    """
+    """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
     added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
@@ -57,7 +53,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         record=CallRecord(
             tokens=request.count.source,
             cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
-            diagnostics=(*turn.diagnostics, *made.diagnostics),
+            diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
             trust=parts.values.trust,
             inputs=fingerprints(made.values),

@@ -1,29 +1,19 @@
-"""What the host supplied, checked and cleaned: the values that templates read."""
+"""What the host supplied, cleaned: the values that templates read."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
 from cuecard.config.agent_file import InputSpec
-from cuecard.errors import InputError, Problem, did_you_mean, visible
 from cuecard.model import Cut, FileText, Json
 from cuecard.pipeline.request import CallRequest
 from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
-from cuecard.template import clean, refuse_controls, trust_report
-from cuecard.template.guards.controls import has_controls, without_controls
+from cuecard.template import clean, trust_report
+from cuecard.template.guards.controls import without_controls
 from cuecard.template.guards.layout_guard import LayoutGuard, guard_layout
-
-_TYPES: Mapping[str, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "list": (list, tuple),
-    "object": (dict,),
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,21 +26,14 @@ class Values:
     files: Mapping[str, FileText] = field(default_factory=dict)
 
 
-def check_inputs(request: CallRequest, summary: str = "") -> Values:
+def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     """The values for one call; `summary` is that of the conversation, where one has to be shown.
 
     Raises:
-        InputError: with every missing, unknown or wrongly typed input, every control character of the turn, and a time
-            without a zone.
+        InputError: when two keys of a value are one once invisible characters are removed.
     """
     agent, turn = request.agent, request.turn
     declared = agent.spec.inputs
-    problems = [*_unknown(turn.inputs, declared), *_missing(turn.inputs, declared), *_mistyped(turn.inputs, declared)]
-    problems += refuse_controls(turn.inputs, "turn.inputs")
-    if any(has_controls(f"{entity.type}{entity.id}{entity.name}") for entity in turn.memory.entities):
-        problems += refuse_controls([asdict(entity) for entity in turn.memory.entities], "turn.memory")
-    if problems:
-        raise InputError(problems)
     memory, cuts = memory_text(turn.memory, agent.spec.memory, agent.spec.words.memory)
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in declared.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
@@ -104,48 +87,3 @@ def _guarded(
     ours = {name for name, spec in declared.items() if spec.trust == "author"}
     safe = {name: value if name in ours else guarded(value) for name, value in values.items()}
     return safe, {"layout_marks": found}
-
-
-def _unknown(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
-    return [
-        Problem(
-            "unknown-input",
-            f"`{visible(str(name))}` is not an input of this agent",
-            did_you_mean(str(name), declared),
-            "turn.inputs",
-        )
-        for name in supplied
-        if name not in declared
-    ]
-
-
-def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
-    return [
-        Problem("missing-input", f"`{name}` has no value and no default", _describe(name, spec), "turn.inputs")
-        for name, spec in declared.items()
-        if spec.required and name not in supplied
-    ]
-
-
-def _describe(name: str, spec: InputSpec) -> str:
-    about = f" - {spec.description}" if spec.description else ""
-    return f"supply `{name}` ({spec.type}){about}"
-
-
-def _mistyped(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> list[Problem]:
-    return [
-        Problem(
-            "wrong-input",
-            f"`{name}` should be of type {declared[name].type}, not {type(value).__name__}",
-            _describe(name, declared[name]),
-            "turn.inputs",
-        )
-        for name, value in supplied.items()
-        if name in declared and not _fits(value, declared[name].type)
-    ]
-
-
-def _fits(value: Json, kind: str) -> bool:
-    if isinstance(value, bool):
-        return kind == "boolean"
-    return isinstance(value, _TYPES[kind])

@@ -65,7 +65,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
         cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *_silent(request, active)))),
-        diagnostics=record.diagnostics,
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.unread))),
         sources=record.sources,
         trust=record.trust,
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,

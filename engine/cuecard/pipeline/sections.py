@@ -116,7 +116,7 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
     agent, turn = request.agent, request.turn
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
-    said = text_of(turn.message) if turn.message else ""
+    said = text_of(turn.message) if turn.message else turn.query
     return Given(values, request.now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
 
 

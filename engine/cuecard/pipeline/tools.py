@@ -34,8 +34,7 @@ def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool
     wanted = [card for name, card in catalogue.items() if turn.tools is None or name in turn.tools]
     cards, closed = _behind_gates(agent, turn, wanted)
     tools = tuple(card.name for card in cards)
-    cuts = [Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in _strange(agent, turn)]
-    cuts += closed
+    cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if every else known))) if name in tools)
@@ -66,5 +65,12 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
     return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but there
 
 
-def _strange(agent: Agent, turn: Turn) -> list[str]:
-    return [name for name in (*(turn.tools or ()), *turn.discovered) if name not in agent.catalogue]
+def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
+    """What the turn names and no tool has, or none of this call, each once."""
+    catalogue, there = agent.catalogue, turn.tools
+    names = (*(there or ()), *turn.discovered)
+    unknown = [
+        Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in names if name not in catalogue
+    ]
+    absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
+    return dict.fromkeys([*unknown, *(Cut(name, "discovered, but it does not exist for this call") for name in absent)])

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from cuecard.agent import build_agent
 from cuecard.agent.memo import Memo
+from cuecard.boundary import check_watching
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
@@ -47,9 +48,12 @@ def watch(
         pace: how patient to be with files that are being written.
 
     Raises:
+        InputError: with every argument that is wrong, or when the key is too short.
         SpecError: with every problem, when the files are broken and no last good state is known.
-        InputError: when the key is too short.
     """
+    opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
+    folder = None if isinstance(states, States) else states
+    check_watching({**opening, "ready": ready, "states": folder, "pace": pace}, Pace)
     check_key(key)
     files = AgentFiles(path)
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)

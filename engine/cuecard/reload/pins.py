@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Protocol, TypeAlias
+from typing import Protocol
 
+from cuecard.boundary import check_serving
 from cuecard.config.documents.texts import AgentSources
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -14,9 +15,6 @@ from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPo
 from cuecard.pipeline.fingerprints import salted
 from cuecard.reload.earlier import Earlier
 from cuecard.reload.states import NoState, States
-
-Policy: TypeAlias = ReloadPolicy
-"""The cached start of a request lasts as long as the system prompt does, so the default is `next-conversation`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,13 +30,18 @@ class Served:
     """
 
     engine: Engine
-    policy: Policy
+    policy: ReloadPolicy
     reason: str
     earlier: Engine | None = None
     changed: str = ""
 
     def turn(self, turn: Turn) -> Turn:
-        """The turn with the policy in force, which the manifest then names, and with what changed."""
+        """The turn with the policy in force, which the manifest then names, and with what changed.
+
+        Raises:
+            InputError: when it is no turn.
+        """
+        check_serving({"turn": turn})
         found = (Diagnostic("configuration_changed", self.changed),) if self.changed else ()
         return replace(turn, reload=self.policy, diagnostics=(*turn.diagnostics, *found))
 
@@ -52,7 +55,7 @@ class Served:
         kept: int = 1,
     ) -> Call:
         """`Engine.prepare_call` by this engine, for the call that it was asked for."""
-        told, earlier = self.turn(turn or Turn()), self.earlier
+        told, earlier = self.turn(Turn() if turn is None else turn), self.earlier
         return self.engine.prepare_call(
             told, history, previous=previous, compacted=compacted, kept=kept, earlier=earlier
         )
@@ -62,7 +65,7 @@ class Served:
         return self.engine.conversation(state, earlier=self.earlier)
 
 
-class Source(Protocol):
+class EngineSource(Protocol):
     """What follows an agent's files, such as the `Watcher` that `cuecard.watch` gives."""
 
     @property
@@ -78,25 +81,32 @@ class Source(Protocol):
         """The agent file's folder."""
 
     def remake(self, sources: AgentSources, /) -> Engine:
-        """The engine of an earlier state; from any thread."""
+        """Internal: the engine of an earlier state; from any thread."""
 
 
 class Pins:
     """Gives each conversation the state that the policy says, while the files change.
+
+    The cached start of a request lasts as long as the system prompt does, so that agent files ask for
+    `next-conversation` unless they say otherwise.
 
     The newest states that have served are in memory, and all of them in the watcher's folder of states, also those of
     other processes that share it. A conversation whose state is nowhere, or cannot be used any more, is served from the
     newest, and the reason says so. Any thread may ask.
     """
 
-    def __init__(self, watcher: Source, policy: Policy | None = None, keep: int = 16) -> None:
+    def __init__(self, watcher: EngineSource, policy: ReloadPolicy | None = None, keep: int = 16) -> None:
         """Follow a watcher.
 
         Args:
             watcher: what `cuecard.watch` gave.
             policy: without one, the agent file's `reload` holds.
             keep: how many engines stay in memory.
+
+        Raises:
+            InputError: with every argument that is wrong.
         """
+        check_serving({"watcher": watcher, "policy": policy, "keep": keep})
         self._watcher, self._policy = watcher, policy
         self._engines = Earlier(watcher.states, self._make, watcher.home, keep)
 
@@ -110,7 +120,11 @@ class Pins:
         Args:
             previous: the conversation's call before this one; None for a new conversation.
             call: the running call; None at its start.
+
+        Raises:
+            InputError: with every argument that is wrong.
         """
+        check_serving({"previous": previous, "call": call})
         current = self._watcher.current
         self._engines.add(current.agent.sha256, current)
         self._watcher.states.use(current.agent.sha256)
@@ -119,13 +133,14 @@ class Pins:
 
     async def serve_async(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """The same for an event loop, which an engine that has to be made does not hold up."""
+        check_serving({"previous": previous, "call": call})
         asked = [each.configuration.sha256 for each in (previous, call) if each]
         if all(digest in self._engines for digest in asked):
             return self.serve(previous=previous, call=call)
         return await asyncio.to_thread(self.serve, previous=previous, call=call)
 
     def _choose(self, current: Engine, previous: Call | None, call: Call | None) -> Served:
-        policy = _in_force(self._policy or current.agent.spec.reload, current, call or previous)
+        policy = _in_force(self._policy or current.reload, current, call or previous)
         if policy == "now":
             return Served(current, policy, "the newest state")
         if call:
@@ -139,7 +154,7 @@ class Pins:
             return served
         return Served(current, policy, "the newest state when this call began", earlier=served.engine)
 
-    def _pinned(self, policy: Policy, current: Engine, call: Call, what: str) -> Served:
+    def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
         """The engine that prepared a call; the newest where that is no longer to be had."""
         try:
             engine = self._engines.find(call.configuration.sha256)
@@ -150,12 +165,12 @@ class Pins:
     def _make(self, sources: AgentSources) -> Engine:
         """An engine of the folder; a folder may hold several agents, and a call comes from who knows where."""
         engine = self._watcher.remake(sources)
-        if engine.agent.spec.agent != self._watcher.current.agent.spec.agent:
+        if engine.name != self._watcher.current.name:
             raise NoState("is of another agent")
         return engine
 
 
-def _in_force(policy: Policy, current: Engine, call: Call | None) -> Policy:
+def _in_force(policy: ReloadPolicy, current: Engine, call: Call | None) -> ReloadPolicy:
     """The policy that can be followed.
 
     Under `rewrite` there is no long-lived start of a request to keep and nothing is ever appended, so that both

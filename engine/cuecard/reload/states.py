@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
+from cuecard.boundary import check_keeping
 from cuecard.config.documents.texts import AgentSources
 from cuecard.outside.reading import shown
 from cuecard.reload.cleanup import Limits, clean_up
@@ -67,18 +68,22 @@ class States:
             folder: where the states are.
             most: how many it may hold.
             size: how many bytes they may take together.
+
+        Raises:
+            InputError: with every argument that is wrong.
         """
+        check_keeping(folder, most, size)
         self.folder = Path(folder)
         self._limits = Limits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()
         self._used: dict[str, float] = {}
 
     def join(self, user: User) -> None:
-        """Keep what this one serves, for as long as it exists."""
+        """Internal: keep what this one serves, for as long as it exists."""
         self._users.add(user)
 
     def save(self, sources: AgentSources) -> str:
-        """Keep a state; its fingerprint.
+        """Internal: keep a state; its fingerprint.
 
         Raises:
             OSError: when the folder or the disk does not allow it, or when the state alone is larger than the limit.
@@ -98,7 +103,7 @@ class States:
         return digest
 
     def load(self, digest: str, home: Path) -> AgentSources:
-        """The state with this fingerprint, its files named as if they were those of the agent file's folder `home`.
+        """Internal: the state with this fingerprint, its files named as if they were those of the agent file's folder `home`.
 
         Raises:
             NoState: when there is none, or its file does not hold it.

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
+from cuecard.boundary import check_callback, check_following
 from cuecard.config.documents.texts import AgentSources
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles
@@ -51,7 +52,7 @@ class Watcher(Generic[Made]):
         pace: Pace | None = None,
         remake: Callable[[AgentSources], Made] | None = None,
     ) -> None:
-        """Read the files, and begin to watch.
+        """Use `watch`; this reads the files, and begins to watch.
 
         Args:
             files: where to look.
@@ -61,8 +62,10 @@ class Watcher(Generic[Made]):
             remake: makes the same of an earlier state, from any thread; `build`, if that can be called from any.
 
         Raises:
+            InputError: with every argument that is wrong.
             CuecardError: when the files are broken and no last good state is known.
         """
+        check_following({"files": (files, AgentFiles), "last_good": (last_good, LastGood)}, build, pace, Pace)
         self._files, self._pace = files, pace or Pace()
         self.states, self.home, self._remake = last_good.states, files.agent.parent, remake or build
         self._seen = files.read()
@@ -86,7 +89,7 @@ class Watcher(Generic[Made]):
         return self._keeper.state.status
 
     def remake(self, sources: AgentSources) -> Made:
-        """What is made of an earlier state; from any thread.
+        """Internal: what is made of an earlier state; from any thread.
 
         Raises:
             CuecardError: when nothing can be made of it.
@@ -97,7 +100,11 @@ class Watcher(Generic[Made]):
         """Call back after each swap, refusal and recovery, in the watcher's thread.
 
         What it raises is logged and changes nothing. Returns a function that ends the calls.
+
+        Raises:
+            InputError: when it cannot be called.
         """
+        check_callback(callback)
 
         def tell() -> None:
             if not self._stopped:

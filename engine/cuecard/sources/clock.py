@@ -9,19 +9,14 @@ from zoneinfo import ZoneInfo
 
 from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.config.values.zones import zone_named
-from cuecard.errors import InputError, Problem
 from cuecard.model import Json
 from cuecard.sources.content import Content, Given
 from cuecard.sources.dates import writer_named
 
 
 def date_text(now: datetime) -> str:
-    """The date as ISO 8601, such as `2026-11-20`: day precision, so that a prompt stays the same all day (seed 003).
-
-    Raises:
-        InputError: when the time has no zone, because then nobody knows which day it is.
-    """
-    return _with_zone(now).date().isoformat()
+    """The date as ISO 8601, such as `2026-11-20`: day precision, so that a prompt stays the same all day (seed 003)."""
+    return now.date().isoformat()
 
 
 def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str = "") -> dict[str, str]:
@@ -34,11 +29,11 @@ def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str 
         locale: a locale that wins over the one of `spec`, unless it is empty.
 
     Raises:
-        InputError: when the time has no zone (`naive-time`), a zone or locale is unknown, or a locale or a style of
-            times needs Babel and Babel is not installed (`no-locales`).
+        InputError: when a zone or locale is unknown, or a locale or a style of times needs Babel and Babel is not
+            installed (`no-locales`).
     """
     name = zone or spec.zone
-    local = _with_zone(now).astimezone(zone_named(name)) if name else _with_zone(now)
+    local = now.astimezone(zone_named(name)) if name else now
     tag = locale or spec.locale
     texts = _localized(local, spec, tag) if tag else _iso(local, spec)
     return {**texts, "timezone": _zone_name(local)}
@@ -69,13 +64,6 @@ class ClockSource:
 def _named(values: Mapping[str, Json], name: str) -> str:
     value = values.get(name) if name else None
     return value if isinstance(value, str) else ""
-
-
-def _with_zone(now: datetime) -> datetime:
-    if now.tzinfo is None:
-        hint = "pass a datetime with tzinfo, such as datetime.now(UTC)"
-        raise InputError(Problem("naive-time", "`Turn.now` has no time zone", hint, "turn"))
-    return now
 
 
 def _zone_name(moment: datetime) -> str:

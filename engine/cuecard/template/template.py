@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
+from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
@@ -42,7 +43,7 @@ def compile_template(
     assume_objects: bool = False,
     escaping: Escaping = "text",
     names: Collection[str] = (),
-    backend: Backend = python,
+    backend: Literal["cuecard", "pybars3"] | Backend = "cuecard",
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -58,16 +59,19 @@ def compile_template(
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is.
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
-        backend: what makes the checked template run; it changes neither text nor errors.
+        backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
 
     Raises:
+        InputError: with every argument of the wrong type.
         TemplateSyntaxError: with every problem of the template and its partials.
         TemplateLimitError: when the template is too large or nests too deep.
     """
+    options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
+    check_compiling({"text": text, "name": name, "partials": partials, "helpers": helpers, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
-        options = strict, assume_objects, escaping
-        return Template(Source(name, text), sources, helpers or {}, options, backend, frozenset(names))
+        modes = strict, assume_objects, escaping
+        return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise _recursion(name) from None
 
@@ -109,7 +113,7 @@ class Template:
 
     @property
     def program(self) -> Program:
-        """The syntax tree of its text."""
+        """Internal: the syntax tree of its text."""
         return self._program
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
@@ -120,13 +124,15 @@ class Template:
             data: private `@data`.
 
         Raises:
+            InputError: when `values` or `data` is no mapping.
             TemplateRenderError: for a missing value, a value that is not JSON, or a helper that failed.
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
+        check_rendering(values, data)
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:
-        """The sections of an XML core template.
+        """Internal: the sections of an XML core template.
 
         Raises:
             TemplateSyntaxError: with every place where it is not well-formed XML, whichever branches are taken.
@@ -136,14 +142,14 @@ class Template:
         return make_outline(self.part, self._source, self._program)
 
     def part(self, body: Iterable[Statement]) -> Part:
-        """Some of the template's top-level statements, as something that renders on its own."""
+        """Internal: some of the template's top-level statements, as something that renders on its own."""
         inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         statements = list(body)
         program = Program([*(i for i in inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
-        """The text of a compiled unit in this template's world of partials."""
+        """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
@@ -212,6 +218,14 @@ def _joined(errors: Iterable[TemplateError]) -> TemplateError:
     errors = list(errors)
     limits = all(isinstance(error, TemplateLimitError) for error in errors)
     return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+
+
+def _backend(named: str | Backend) -> Backend:
+    if not isinstance(named, str):
+        return named
+    from cuecard.template.backends.registry import BACKENDS  # noqa: PLC0415 - it names what a plain template never needs
+
+    return python if named == "cuecard" else BACKENDS[named]
 
 
 def _recursion(name: str) -> TemplateLimitError:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -111,3 +112,26 @@ def test_a_manifest_is_made_when_somebody_looks_at_it_and_then_kept(engine: Engi
     assert made.active_tools == made.manifest.active_tools
     assert made.discovered == made.manifest.discovered
     assert made.initial_tools == ("tool_search",)
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "value"),
+    [
+        (Call, ("turn",), "0"),
+        (Call, ("turn",), False),
+        (Call, ("prompt", "segments", 0, "tokens"), 12.0),
+        (Call, ("prompt", "segments", 0, "stable"), "yes"),
+        (Call, ("prompt", "segments", 0, "stable"), 1),
+        (Manifest, ("tokens", "source", "exact"), "on"),
+        (Manifest, ("total_tokens",), True),
+        (Step, ("manifest", "total_tokens"), "7"),
+    ],
+)
+def test_nothing_is_taken_for_something_else(kind: Kind, path: tuple[Any, ...], value: Any, engine: Engine) -> None:
+    data = inner = data_of(kind, engine)
+    for key in path[:-1]:
+        inner = inner[key]
+    inner[path[-1]] = value
+
+    with pytest.raises(InputError, match=re.escape(f"`{'.'.join(map(str, path))}`")):
+        kind.from_json(data)

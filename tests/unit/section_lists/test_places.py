@@ -42,7 +42,7 @@ def mistakes(folder: Path, text: str) -> list[tuple[str, str]]:
     ],
 )
 def test_a_mistake_is_marked_where_it_stands(tmp_path: Path, section: str, found: list[tuple[str, str]]) -> None:
-    marked = mistakes(tmp_path, f"inputs: {{x: {{default: []}}}}\nsections:\n  - {section}\n")
+    marked = mistakes(tmp_path, f"inputs: {{x: {{type: list, default: []}}}}\nsections:\n  - {section}\n")
 
     assert [(code, mark[: len(begins)]) for (code, mark), (_, begins) in zip(marked, found, strict=True)] == found
 

@@ -97,11 +97,6 @@ def test_inputs_may_name_the_zone_and_the_locale_of_a_call() -> None:
         source(Given({"zone": "Asia/Tokio"}, NOW))
 
 
-def test_a_time_without_a_zone_is_refused() -> None:
-    with pytest.raises(InputError, match="naive-time"):
-        clock_values(NOW.replace(tzinfo=None), ClockSpec(zone="UTC"))
-
-
 @given(now=st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001 - Hypothesis adds the zone
 def test_equal_times_are_told_equally_whatever_zone_they_come_in(now: datetime) -> None:
     spec = ClockSpec(zone="Asia/Kolkata", precision="second")

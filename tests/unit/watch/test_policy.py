@@ -6,7 +6,8 @@ from dataclasses import replace
 import pytest
 
 from cuecard import Engine, Turn
-from cuecard.reload.pins import Pins, Policy
+from cuecard.model import ReloadPolicy
+from cuecard.reload.pins import Pins
 from unit.watch.demo import Folder, Reports
 
 Start = Callable[..., Reports]
@@ -33,7 +34,7 @@ def swap(folder: Folder, reports: Reports, role: str) -> Engine:
     ],
 )
 def test_a_change_reaches_a_conversation_when_the_policy_says(
-    folder: Folder, reports: Reports, policy: Policy, step: str, next_call: str, next_conversation: str
+    folder: Folder, reports: Reports, policy: ReloadPolicy, step: str, next_call: str, next_conversation: str
 ) -> None:
     pins = Pins(reports.watcher, policy)
     old = pins.serve().engine

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import replace
-from typing import Protocol
+from typing import Protocol, get_args
 
 from cuecard.agent.sections.section import BUILT_IN
-from cuecard.config.agent_file import AgentFile
+from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_type
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
 
@@ -33,6 +33,16 @@ def check_inputs(document: Document, spec: AgentFile, uses: Sequence[Use]) -> It
     used = {use.name for use in uses}
     for name in spec.inputs:
         yield from _declaration(document, name, used)
+        yield from _default(document, name, spec.inputs[name])
+
+
+def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem]:
+    """A default that a turn would be refused for; null stands for no value at all."""
+    if spec.default is not None and not is_of_type(spec.default, spec.type):
+        message = f"the default of `{name}` should be of type {spec.type}, not {type(spec.default).__name__}"
+        told = next((kind for kind in get_args(InputType) if is_of_type(spec.default, kind)), "object")
+        hint = f"write a default of type {spec.type}, or `type: {told}`"
+        yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
 
 
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:

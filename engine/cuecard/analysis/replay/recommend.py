@@ -56,8 +56,8 @@ def recommend(
         return Recommendation(best.name, report.bill(best).cost, ())
     rival = min(rivals, key=lambda variant: report.bill(variant).cost)
     against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
-    fewest = len(engine.agent.spec.tools.core) + len(needed(engine, transcript))
-    played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.agent.spec.tools.search.tool)}
+    fewest = len(engine.core_tools) + len(needed(engine, transcript))
+    played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.search_tool)}
     again = _Again(_told(engine, transcript), needed(engine, transcript), Prices.of(report.models[0]), definitions)
 
     def dearer(frozen: str, tools: int) -> bool:

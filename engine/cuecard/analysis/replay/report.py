@@ -93,13 +93,13 @@ def replay(
     wanted: tuple[Delivery, ...] = (*dict.fromkeys((*deliveries, "frozen")),)
     played = {delivery: play(engine, transcript, delivery, definitions) for delivery in wanted}
     variants = [_variant(delivery, sent, models) for delivery, sent in played.items()]
-    direct = without_searches(transcript, engine.agent.spec.tools.search.tool)
+    direct = without_searches(transcript, engine.search_tool)
     if direct != transcript:
         variants.append(_variant(FROZEN_DIRECT, play(engine, direct, "frozen", definitions), models))
     plain = played["rewrite"] if "rewrite" in played else play(engine, transcript, "rewrite", definitions)
     variants.append(_variant(NO_CACHE, plain, models))
     return Report(
-        engine.agent.spec.agent,
+        engine.name,
         name,
         tuple(models),
         engine.count.source,

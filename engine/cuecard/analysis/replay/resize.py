@@ -19,10 +19,10 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     A copy has the instructions, description and schema of its original under a longer name. Its sizes are therefore
     those of the agent's own tools. Core tools are never left out.
     """
-    core = engine.agent.spec.tools.core
+    core = engine.core_tools
     fixed = [card for name, card in engine.tools.items() if name in core]
     cards = (*fixed, *islice(_grown(engine, core, keep), max(0, tools - len(fixed))))
-    words = engine.agent.spec.words.protocols
+    words = engine.words.protocols
     protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words))}
     return replace(engine, agent=replace(engine.agent, catalogue=Catalogue(cards), protocols=protocols))
 
@@ -30,7 +30,7 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
 def needed(engine: Engine, transcript: TranscriptFile) -> tuple[str, ...]:
     """The tools, core tools apart, that a conversation has called: no smaller catalogue could have done it."""
     called = dict.fromkeys(call.tool for request in transcript.requests() for call in request.calls)
-    core = engine.agent.spec.tools.core
+    core = engine.core_tools
     return tuple(name for name in called if name in engine.tools and name not in core)
 
 

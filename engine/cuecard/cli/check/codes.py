@@ -45,6 +45,7 @@ CODES: Mapping[str, str] = {
     "undeclared-input": "The template reads what the agent file does not declare.",
     "unused-input": "An input that no template reads.",
     "reserved-input": "An input with the name of a value that the engine fills.",
+    "wrong-default": "A default that is not of the type that its input declares.",
     "unsorted-mapping": "`{{#each}}` over a mapping: its order is the host's, and another order is another prompt.",
     # Handlebars
     "unclosed-tag": "`{{` without its end.",
@@ -102,8 +103,9 @@ CODES: Mapping[str, str] = {
     "unknown-locale": "A locale that does not exist.",
     "no-locales": "A locale other than English, or a time with the name of its zone, and Babel is not installed.",
     "bad-message": "A message of the conversation that is none.",
-    "bad-metadata": "Metadata of a turn with a value that JSON does not have.",
     "missing-value": "A path in the template that leads to nothing.",
+    "wrong-argument": "An argument of a public function, or a field of one, that is of another type or out of range.",
+    "unknown-word": "A word that means nothing where only a few words do, such as a delivery.",
     "naive-time": "A time without a zone.",
     "not-json": "A value that JSON does not have.",
     "not-data": "A function or object where plain data is expected.",

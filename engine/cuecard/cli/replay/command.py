@@ -21,7 +21,7 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Delivery
 from cuecard.outside.content import find_content
-from cuecard.outside.models import profiles_with, read_models
+from cuecard.outside.models import read_models
 from cuecard.outside.reading import MAX_LOG_BYTES, read_text
 
 MODELS = ("claude-opus-4-8", "claude-sonnet-4-5", "gpt-5.6", "gpt-5", "gpt-4o")
@@ -103,7 +103,7 @@ def _write_page(path: Path, report: Report, advice: Recommendation | None) -> No
 
 def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
     """The chosen models. A file of your own takes the place of the agent's; both lie over the shipped one."""
-    known = read_models(options.own_models) if options.own_models else profiles_with(engine.agent.models)
+    known = read_models(options.own_models) if options.own_models else engine.models
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
     for profile in profiles:
         if not profile.provider:

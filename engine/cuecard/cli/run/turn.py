@@ -35,13 +35,13 @@ class Running:
     async def on(cls, server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
         """The assistant with the tools of this server."""
         cards = await server.tools()
-        own = {engine.agent.spec.tools.search.tool, FINAL_ANSWER, ACKNOWLEDGE}
+        own = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
         names = tuple(card.name for card in cards if card.name not in own)
         return cls(name, file, engine.with_tools(cards), server, names)
 
     def turn(self, now: datetime | None) -> Turn:
         """What the engine is told of the next turn: a tool exists if the server has it, or the agent itself."""
-        core = self.engine.agent.spec.tools.core
+        core = self.engine.core_tools
         return Turn(now=now, tools=tuple(dict.fromkeys((*core, *self.server_tools))))
 
 

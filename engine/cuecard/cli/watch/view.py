@@ -52,8 +52,8 @@ def measure(engine: Engine, example: Example) -> Costs:
     except CuecardError as error:  # an input without a default: the change itself is still worth a line
         return Costs(problem=error.problems[0].message)
     sections = {record.id: record.tokens for record in step.manifest.sections}
-    outside = {name: made for name, made in engine.agent.protocols.items() if name not in step.active_tools}
-    return Costs(sections, {name: engine.count(made.text) for name, made in outside.items()})
+    outside = {name: text for name, text in engine.instructions.items() if name not in step.active_tools}
+    return Costs(sections, {name: engine.count(text) for name, text in outside.items()})
 
 
 def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
@@ -96,8 +96,8 @@ def _words(news: News, engine: Engine, status: Status, before: Costs, after: Cos
     yield serving
     if news == "serving":
         origin = " (the last good state of an earlier run)" if status.restored else ""
-        sections, tools = len(engine.agent.sections), len(engine.tools)
-        yield f"serving {engine.agent.spec.agent}: {sections} sections, {tools} tools{origin}"
+        sections, tools = len(engine.sections), len(engine.tools)
+        yield f"serving {engine.name}: {sections} sections, {tools} tools{origin}"
     elif news == "recovered":
         yield "mended: the files say again what is served"
     else:

@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
-from cuecard.errors import InputError, Problem
 from cuecard.model import Cut, Json
 from cuecard.model.messages import Message
 from cuecard.pipeline.history.record import Selected
@@ -44,9 +43,6 @@ def stack(system: str, selected: Selected, turn: TurnMessages, spec: StackSpec) 
         selected: the history, with the summary in front of it where that is a message.
         turn: what the turn adds.
         spec: the order of the parts, and the form of the metadata.
-
-    Raises:
-        InputError: when the metadata is not JSON.
     """
     new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
@@ -66,9 +62,6 @@ def metadata_message(metadata: Mapping[str, Json], spec: MetadataSpec) -> tuple[
     """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes` (seed 001).
 
     The stub is `{"truncated": true}` with the texts under the keys that `spec.keep` names, then without them.
-
-    Raises:
-        InputError: when a value is not JSON.
     """
     if not metadata:
         return None, ()
@@ -95,11 +88,7 @@ def _system(text: str) -> tuple[Message, ...]:
 
 
 def _written(facts: Mapping[str, Json], spec: MetadataSpec) -> str:
-    try:
-        return json.dumps({spec.key: facts}, ensure_ascii=False, separators=(",", ":"), sort_keys=True, allow_nan=False)
-    except (TypeError, ValueError, RecursionError) as error:
-        hint = "texts, numbers, true, false, null, lists and mappings with texts as keys"
-        raise InputError(Problem("bad-metadata", f"the metadata is not JSON: {error}", hint, "metadata")) from None
+    return json.dumps({spec.key: facts}, ensure_ascii=False, separators=(",", ":"), sort_keys=True, default=dict)
 
 
 def _size(text: str) -> int:

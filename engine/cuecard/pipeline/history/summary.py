@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -24,6 +24,9 @@ class SummaryRequest:
 
 Summarizer: TypeAlias = Callable[[SummaryRequest], str]
 """Answers with the summary alone; an empty answer or an error leaves the stored summary as it is."""
+
+AsyncSummarizer: TypeAlias = Callable[[SummaryRequest], Awaitable[str]]
+"""A `Summarizer` that is awaited."""
 
 
 def ask(messages: Iterable[Message], previous: str, spec: SummarySpec, max_tokens: int | None = None) -> SummaryRequest:

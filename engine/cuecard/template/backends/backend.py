@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Protocol
 
 from cuecard.template.backends.rules import Rules
 from cuecard.template.runtime.runtime import Runtime
@@ -25,5 +25,11 @@ class Code:
     context_only: bool = False
 
 
-Backend: TypeAlias = Callable[[Program, Source, Rules], Code]
-"""Checks the parsed program of a template, a part or a partial, and says how it is compiled."""
+class Backend(Protocol):
+    """Checks the parsed program of a template, a part or a partial, and says how it is compiled.
+
+    Internal: hosts choose one by its name.
+    """
+
+    def __call__(self, program: Program, source: Source, rules: Rules, /) -> Code:
+        """The program, ready to be compiled."""

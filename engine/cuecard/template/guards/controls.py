@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 from cuecard.errors import Problem, visible
-from cuecard.template.guards.invisible import MAX_DEPTH
+from cuecard.shapes.json_values import MAX_DEPTH
 
 if TYPE_CHECKING:
     from cuecard.model import Json

@@ -41,8 +41,17 @@ class Trusted(str):
 
 
 def trusted(text: str) -> Trusted:
-    """Mark a text as an author's: `{{{x}}}` then prints it as it is."""
-    return Trusted(text)
+    """Mark a text as an author's: `{{{x}}}` then prints it as it is.
+
+    Raises:
+        InputError: for anything but a text.
+    """
+    given: object = text
+    if isinstance(given, str):
+        return Trusted(given)
+    from cuecard.template.arguments import not_a_text  # noqa: PLC0415 - only who makes this mistake loads it
+
+    raise not_a_text(given)
 
 
 def trusted_value(value: Json) -> Json:

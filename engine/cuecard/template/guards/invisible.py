@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
+from cuecard.shapes.json_values import MAX_DEPTH
 from cuecard.template.guards.guard import Trusted
 
 if TYPE_CHECKING:
     from cuecard.model import Json
-
-MAX_DEPTH = 64
-"""How many lists and objects a value may nest."""
 
 _SUSPECT = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f"  # control characters except tab and line breaks

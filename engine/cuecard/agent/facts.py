@@ -1,0 +1,88 @@
+"""What a host may want to know of an agent, without reaching into what it was compiled to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from cuecard.agent.agent import Agent
+from cuecard.config.agent_file import InputSpec
+from cuecard.config.words_spec import WordsSpec
+from cuecard.errors import Problem
+from cuecard.model import ReloadPolicy, ToolCard
+
+
+class AgentFacts:
+    """The facts of an agent, as its files state them."""
+
+    agent: Agent
+
+    @property
+    def name(self) -> str:
+        """The agent's name."""
+        return self.agent.spec.agent
+
+    @property
+    def sha256(self) -> str:
+        """The fingerprint of all of the agent's files, in hex; `configuration.sha256` of calls."""
+        return self.agent.sha256
+
+    @property
+    def tools(self) -> Mapping[str, ToolCard]:
+        """The catalogue: every tool the agent could use, by name."""
+        return self.agent.catalogue
+
+    @property
+    def core_tools(self) -> tuple[str, ...]:
+        """The names of the tools that are active from the first step on."""
+        return self.agent.spec.tools.core
+
+    @property
+    def search_tool(self) -> str:
+        """The name of the search tool: its results, and no others, discover tools."""
+        return self.agent.spec.tools.search.tool
+
+    @property
+    def instructions(self) -> Mapping[str, str]:
+        """The instructions of each tool that has some, as a prompt shows them, by the tool's name."""
+        return MappingProxyType({name: protocol.text for name, protocol in self.agent.protocols.items()})
+
+    @property
+    def inputs(self) -> Mapping[str, InputSpec]:
+        """The inputs that a turn supplies, by name: `type`, `default`, `required`, `trust` and `description`."""
+        return MappingProxyType(self.agent.spec.inputs)
+
+    @property
+    def profiles(self) -> tuple[str, ...]:
+        """The names that `Turn.profile` may have."""
+        return tuple(self.agent.spec.profiles)
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """The names that `Turn.variant` may have."""
+        return tuple(self.agent.spec.variants)
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The ids of the sections of a call that chooses neither profile nor variant, in order."""
+        return tuple(section.id for section in self.agent.sections)
+
+    @property
+    def words(self) -> WordsSpec:
+        """What the engine itself says to the model: every text of `words` in the agent file."""
+        return self.agent.spec.words
+
+    @property
+    def encoding(self) -> str:
+        """The name of the encoding that tokens are counted by."""
+        return self.agent.spec.tokens.encoding
+
+    @property
+    def reload(self) -> ReloadPolicy:
+        """When a change of the files reaches a conversation, if they are watched."""
+        return self.agent.spec.reload
+
+    @property
+    def warnings(self) -> tuple[Problem, ...]:
+        """What the check of the files found and let pass."""
+        return self.agent.warnings

@@ -1,0 +1,130 @@
+"""What an engine answers beside prompts: searches, memory, skills, summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from cuecard.agent import usable_skills_of
+from cuecard.agent.facts import AgentFacts
+from cuecard.boundary import admit_hits, admit_memory, admit_summary, check_reading, check_search
+from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.remote import AsyncRanker, search_remotely
+from cuecard.config.models_file import ModelProfiles
+from cuecard.config.values.placeholders import fill
+from cuecard.model import History, Memory, SearchResult, Turn
+from cuecard.model.skills import SkillText
+from cuecard.outside.models import profiles_with
+from cuecard.outside.skills import read_skill
+from cuecard.outside.summarizer import Reply, asummarize, summarize
+from cuecard.outside.tokens import TokenCounter
+from cuecard.pipeline.history.selection import apply_summary, summary_due
+from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
+from cuecard.sources.entities import remember
+
+
+class Answers(AgentFacts):
+    """What `Engine` answers beside prompts, and the facts of its agent."""
+
+    count: TokenCounter
+
+    @property
+    def models(self) -> ModelProfiles:
+        """What is known of models: the shipped profiles, and over them those of the agent's own file."""
+        return profiles_with(self.agent.models)
+
+    def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
+        """The tools that fit a capability, best first; none when nothing fits well enough.
+
+        Raises:
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
+        """
+        check_search(query, limit)
+        return self._search(self._index, query, limit)
+
+    async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
+        """The same with a ranker that is awaited, such as a search service; names it makes up are left out.
+
+        What the ranker raises passes through, and so does a cancellation.
+
+        Raises:
+            InputError: when `limit` is out of range, an argument is of the wrong type, or the ranker's answer is.
+        """
+        check_search(query, limit, ranker)
+
+        async def ranked(asked: str, most: int) -> Sequence[tuple[str, float]]:
+            return admit_hits(await ranker(asked, most))
+
+        return await search_remotely(self._index, ranked, lambda index: self._search(index, query, limit))
+
+    def remember(self, memory: Memory, results: History) -> Memory:
+        """The working memory after these tool results, by the agent file's `memory.extract` rules.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        memory, results = admit_memory(memory, results)
+        return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
+
+    def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
+        """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
+
+        Args:
+            slug: the slug or display name, in any case.
+            turn: what the host knows of the call; without one, every skill that is switched on may be read.
+            limit: bytes of the answer, at most.
+
+        Raises:
+            InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
+                type; never for a slug that no skill has.
+        """
+        usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
+        return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
+
+    def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
+        """The turn with the summary of its conversation, made anew if the history policy asks for that.
+
+        Ask before `prepare_call` where the policy says `summarize: before`, after the reply where it says `after`, and
+        store `turn.summary` with the conversation. A summarizer that fails, says nothing or takes longer than `timeout`
+        seconds takes nothing away: the turn keeps its summary, and a diagnostic of its manifest tells what happened.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=True)
+        request = self._summary_due(turn)
+        return self._summarized(turn, summarize(request, summarizer, timeout)) if request else turn
+
+    async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: float = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
+        """The same with a summarizer that is awaited, in a task of its own; a cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = admit_summary(self.agent, turn, summarizer, timeout, waits=False)
+        request = self._summary_due(turn)
+        return self._summarized(turn, await asummarize(request, summarizer, timeout)) if request else turn
+
+    def _summary_due(self, turn: Turn) -> SummaryRequest | None:
+        policy = self.agent.spec.history
+        return summary_due(turn.messages, turn.summary, policy, self.count) if policy else None
+
+    def _summarized(self, turn: Turn, reply: Reply) -> Turn:
+        policy = self.agent.spec.history
+        if policy is None:
+            return turn
+        selected = apply_summary(turn.messages, turn.summary, policy, self.count, reply.text)
+        found = (reply.diagnostic,) if reply.diagnostic else ()
+        return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
+
+    def _search(self, index: SearchIndex, query: str, limit: int | None) -> SearchResult:
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        hint = fill(words.search.place, {"place": self.agent.protocol_place})
+        wanted = search.limit if limit is None else limit
+        return index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
+
+    @cached_property
+    def _index(self) -> SearchIndex:
+        core = self.agent.spec.tools.core
+        return SearchIndex.build([card for name, card in self.agent.catalogue.items() if name not in core])

@@ -1,0 +1,96 @@
+"""The arguments of both hooks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from cuecard.agent import Agent
+from cuecard.agent.facts import AgentFacts
+from cuecard.boundary.nouns import shape_of
+from cuecard.boundary.turns import take_turn
+from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
+from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
+
+_RESULTS = shape_of(Sequence[ToolResult])
+_CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
+_MEMORY = shape_of(Memory)
+EARLIER = Maybe([Instance(AgentFacts, "an Engine")])
+_OTHERS: Mapping[str, Shape] = {"previous": Maybe([_CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}
+
+
+def admit_call(
+    agent: Agent,
+    turn: Any,
+    history: Any,
+    clock: Clock,
+    arguments: Mapping[str, Any],
+) -> tuple[Turn, History]:
+    """What `Engine.prepare_call` was given: the turn, with its time, and the history; its other arguments by name.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    taken = take_turn(agent, turn, clock, found)
+    results = take_results(history, "history", found)
+    for name, value in arguments.items():
+        _OTHERS[name].take(value, name, found)
+    found.refuse()
+    return taken, results
+
+
+def admit_step(call: Any, history: Any) -> History:
+    """What `Engine.prepare_step` was given: the history.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    _CALL.take(call, "call", found)
+    results = take_results(history, "history", found)
+    found.refuse()
+    return results
+
+
+def admit_turn(agent: Agent, turn: Any, clock: Clock | None) -> Turn:
+    """A turn alone; without a clock, nothing is asked of its inputs.
+
+    Raises:
+        InputError: with everything that is wrong in it.
+    """
+    found = Findings()
+    taken = take_turn(agent, turn, clock, found)
+    found.refuse()
+    return taken
+
+
+def admit_memory(memory: Any, results: Any) -> tuple[Memory, History]:
+    """What `Engine.remember` was given.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    taken = _MEMORY.take(memory, "memory", found)
+    history = take_results(results, "results", found)
+    found.refuse()
+    return taken, history
+
+
+def admit_results(results: Any, name: str = "history") -> History:
+    """Tool results alone; errors call them `name`.
+
+    Raises:
+        InputError: with everything that is wrong in them.
+    """
+    found = Findings()
+    taken = take_results(results, name, found)
+    found.refuse()
+    return taken
+
+
+def take_results(results: Any, name: str, found: Findings) -> History:
+    """Tool results as they are meant."""
+    taken: History = results if _RESULTS.fits(results) else _RESULTS.take(results, name, found)
+    return taken

@@ -1,0 +1,35 @@
+"""The arguments of a framework's capability around an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, Whole
+
+
+def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[type, type]) -> None:
+    """`engine`, `turn`, `conversation`, `on_call`, `on_step` and `retries`.
+
+    Args:
+        arguments: by name; others are not looked at.
+        engine: the class of engines.
+        nouns: the classes of turns and of conversations.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    turn, conversation = nouns
+    told = Maybe([Function()])
+    shapes: Mapping[str, Shape] = {
+        "engine": Instance(engine, hint="`Engine.open` makes one"),
+        "turn": Either([Instance(turn), Function("a function of the run's context that makes one")]),
+        "conversation": Maybe([Instance(conversation, hint="`engine.conversation()` makes one"), Function()]),
+        "on_call": told,
+        "on_step": told,
+        "retries": Maybe([Whole(0)]),
+    }
+    found = Findings()
+    for name, shape in shapes.items():
+        shape.take(arguments[name], name, found)
+    found.refuse()

@@ -1,0 +1,122 @@
+"""The arguments of a conversation, and the state that it goes on from."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from cuecard.agent import Agent
+from cuecard.boundary.calls import EARLIER, take_results
+from cuecard.boundary.nouns import shape_of
+from cuecard.boundary.turns import controls_in_memory, take_turn
+from cuecard.model import Clock, ConversationState, Entity, History, Memory, Turn
+from cuecard.shapes import Findings, Instance, Maybe, Table, Text, Whole
+
+_CALLS, _KEPT, _ID, _TEXT = Table(Text(least=1)), Whole(0), Text(), Text()
+_STATE = Maybe([shape_of(ConversationState)])
+_ENTITY = shape_of(Entity)
+
+
+def admit_user(
+    agent: Agent, turn: Any, results: Any, calls: Any, clock: Clock
+) -> tuple[Turn, History, Mapping[str, str]]:
+    """What `Conversation.user` was given; the turn with its time.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    taken = take_turn(agent, turn, clock, found)
+    history = take_results(results, "results", found)
+    named = _CALLS.take(calls, "calls", found)
+    found.refuse()
+    return taken, history, named
+
+
+def admit_more(results: Any, calls: Any) -> tuple[History, Mapping[str, str]]:
+    """What `Conversation.step` was given.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    history = take_results(results, "results", found)
+    named = _CALLS.take(calls, "calls", found)
+    found.refuse()
+    return history, named
+
+
+def admit_entities(entities: Any) -> tuple[Entity, ...]:
+    """What `Conversation.remember` was given, in any iterable.
+
+    Raises:
+        InputError: with everything that is wrong in any of them.
+    """
+    found = Findings()
+    taken: tuple[Entity, ...] = ()
+    if isinstance(entities, (str, bytes, Mapping)) or not isinstance(entities, Iterable):
+        found.wrong("entities", "Entities, in any iterable", entities)
+    else:
+        taken = tuple(_ENTITY.take(each, f"entities[{place}]", found) for place, each in enumerate(entities))
+        found.problems += controls_in_memory(Memory(taken), "entities")
+    found.refuse()
+    return taken
+
+
+def check_kept(kept: Any) -> None:
+    """The argument of `Conversation.compacted`.
+
+    Raises:
+        InputError: when it is no number of messages.
+    """
+    found = Findings()
+    _KEPT.take(kept, "kept", found)
+    found.refuse()
+
+
+def check_ids(ids: tuple[Any, ...]) -> None:
+    """The arguments of `Conversation.forget`.
+
+    Raises:
+        InputError: with each that is no text.
+    """
+    found = Findings()
+    for place, each in enumerate(ids):
+        _ID.take(each, f"ids[{place}]", found)
+    found.refuse()
+
+
+def admit_state(state: Any, earlier: Any = None) -> ConversationState:
+    """The state that `Engine.conversation` was given, with the engine before; an empty state for None.
+
+    Raises:
+        InputError: with everything that is wrong in it.
+    """
+    found = Findings()
+    taken = _STATE.take(state, "state", found)
+    EARLIER.take(earlier, "earlier", found)
+    found.problems += controls_in_memory(getattr(taken, "memory", None), "state.memory")
+    found.refuse()
+    return ConversationState() if taken is None else taken
+
+
+def check_conversation(conversation: Any, kind: type) -> None:
+    """The argument of `Engine.dump`, with the class of conversations.
+
+    Raises:
+        InputError: when it is none.
+    """
+    found = Findings()
+    Instance(kind, hint="`Engine.conversation` makes one").take(conversation, "conversation", found)
+    found.refuse()
+
+
+def check_text(text: Any) -> None:
+    """The argument of `Engine.load`.
+
+    Raises:
+        InputError: when it is no text.
+    """
+    found = Findings()
+    _TEXT.take(text, "text", found)
+    found.refuse()

@@ -1,0 +1,45 @@
+"""The inputs of a turn against those that the agent file declares."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cuecard.config.agent_file import InputSpec, is_of_type
+from cuecard.errors import Problem, did_you_mean, visible
+from cuecard.model import Json
+from cuecard.template import refuse_controls
+
+
+def input_problems(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    """Every missing, unknown or wrongly typed input, and every control character in one."""
+    yield from _unknown(supplied, declared)
+    yield from _missing(supplied, declared)
+    yield from _mistyped(supplied, declared)
+    yield from refuse_controls(supplied, "turn.inputs")
+
+
+def _unknown(supplied: Mapping[Any, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    for name in supplied:
+        if isinstance(name, str) and name not in declared:
+            message = f"`{visible(name)}` is not an input of this agent"
+            yield Problem("unknown-input", message, did_you_mean(name, declared), "turn.inputs")
+
+
+def _missing(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    for name, spec in declared.items():
+        if spec.required and name not in supplied:
+            yield Problem("missing-input", f"`{name}` has no value and no default", _way_out(name, spec), "turn.inputs")
+
+
+def _mistyped(supplied: Mapping[Any, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    for name, value in supplied.items():
+        spec = declared.get(name) if isinstance(name, str) else None
+        if spec and not is_of_type(value, spec.type):
+            message = f"`{name}` should be of type {spec.type}, not {type(value).__name__}"
+            yield Problem("wrong-input", message, _way_out(name, spec), "turn.inputs")
+
+
+def _way_out(name: str, spec: InputSpec) -> str:
+    about = f" - {spec.description}" if spec.description else ""
+    return f"supply `{name}` ({spec.type}){about}"

@@ -1,0 +1,46 @@
+"""What the nouns of the model ask for beyond their annotations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cuecard.model import Call, ConversationState, ToolCard, Turn
+from cuecard.model.messages import Message, Summary, ToolCall
+from cuecard.shapes import Either, Instance, JsonValue, Maybe, Moment, Several, Shape, Shapes, Table, Text, Whole, Wrong
+
+
+def _message(message: Message) -> Iterator[Wrong]:
+    """What `messages_from_json` asks for as well."""
+    if (message.role == "tool") != bool(message.tool_call_id):
+        hint = "a message of role `tool` names the call it answers, and no other does"
+        yield Wrong("tool_call_id", "belongs to results of tools, and to each of them", hint)
+    if message.tool_calls and message.role != "assistant":
+        yield Wrong("tool_calls", "belongs to messages of the assistant")
+
+
+_NAME = Text(least=1)
+
+SHAPES = Shapes(
+    fields={
+        (ConversationState, "call"): Maybe([Instance(Call)]),
+        (ConversationState, "kept"): Maybe([Whole(0)]),
+        (Message, "content"): Either([Text(), Several(Table(JsonValue()), "a tuple of parts")]),
+        (Summary, "covers"): Whole(0),
+        (ToolCall, "id"): _NAME,
+        (ToolCall, "name"): _NAME,
+        (ToolCall, "arguments"): JsonValue(),
+        (ToolCard, "name"): _NAME,
+        (ToolCard, "input_schema"): Table(JsonValue()),
+        (Turn, "now"): Maybe([Moment(zoned=True)]),
+        (Turn, "inputs"): Table(JsonValue()),
+        (Turn, "metadata"): Table(JsonValue(finite=True)),
+    },
+    rules={Message: _message},
+    hints={Message: 'make it with `Message("user", "...")`, or read plain JSON with `messages_from_json`'},
+)
+"""The shapes of the model's nouns."""
+
+
+def shape_of(annotation: object) -> Shape:
+    """The shape of a noun of the model, or of an annotation that is made of some."""
+    return SHAPES.of(annotation)

@@ -1,0 +1,161 @@
+"""The arguments of the functions that make request bodies: messages in each provider's own form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+from cuecard.config.models_file import ModelProfile
+from cuecard.model import Step
+from cuecard.shapes import Findings, Flag, Instance, JsonValue, Maybe, Text
+
+Form: TypeAlias = Literal["anthropic", "chat", "responses", "gemini"]
+"""Whose messages they are."""
+
+_STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` reads one that was stored")
+_MODEL = Instance(ModelProfile, hint='the engine knows it: `engine.models.find("claude-opus-4-8")`')
+_JSON = JsonValue()
+_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag()}
+_PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
+
+
+class Told(NamedTuple):
+    """What is wrong within a message: where, what it should be, and what stands there."""
+
+    at: str
+    should: str
+    value: Any
+
+
+class Admitted(NamedTuple):
+    """Messages and tools as lists, since they are read more than once."""
+
+    messages: list[Mapping[str, Any]]
+    tools: list[Mapping[str, Any]]
+
+
+def admit_request(
+    form: Form, step: Any, messages: Any, tools: Any, model: Any = None, options: Mapping[str, Any] | None = None
+) -> Admitted:
+    """What a request body is made of.
+
+    Args:
+        form: whose messages they are.
+        step: the step.
+        messages: the conversation, in any iterable.
+        tools: the tools, in any iterable.
+        model: the model's profile; Gemini's bodies need none.
+        options: further arguments by name.
+
+    Raises:
+        InputError: with everything that is wrong in any of the arguments.
+    """
+    found = Findings()
+    _STEP.take(step, "step", found)
+    names = {"gemini": "contents", "responses": "items"}
+    said = _dicts(messages, names.get(form, "messages"), _FORMS[form], found)
+    offered = _dicts(tools, "tools", _tool, found)
+    if form != "gemini":
+        _MODEL.take(model, "model", found)
+    for name, value in (options or {}).items():
+        _OPTIONS[name].take(value, name, found)
+    found.refuse()
+    return Admitted(said, offered)
+
+
+def _dicts(
+    values: Any, name: str, check: Callable[[Mapping[str, Any]], Iterator[Told]], found: Findings
+) -> list[Mapping[str, Any]]:
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Iterable):
+        found.wrong(name, "a list of mappings", values, _PLAIN)
+        return []
+    taken = list(values)
+    for place, value in enumerate(taken):
+        if isinstance(value, Mapping):
+            for told in check(value):
+                found.wrong(f"{name}[{place}]{told.at}", told.should, told.value, _PLAIN)
+        else:
+            found.wrong(f"{name}[{place}]", "a mapping", value, _PLAIN)
+    return taken
+
+
+def _anthropic(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    content = message.get("content")
+    if isinstance(content, str):
+        return
+    if not isinstance(content, (list, tuple)):
+        yield Told(".content", "a text or a list of blocks", content)
+        return
+    for place, block in enumerate(content):
+        at = f".content[{place}]"
+        if not isinstance(block, Mapping):
+            yield Told(at, "a mapping", block)
+        elif block.get("type") == "tool_result":
+            yield from _text(block, "tool_use_id", at)
+            yield from _blocks(block.get("content"), f"{at}.content")
+
+
+def _blocks(content: Any, at: str) -> Iterator[Told]:
+    if isinstance(content, (list, tuple)):
+        yield from (
+            Told(f"{at}[{place}]", "a mapping", block)
+            for place, block in enumerate(content)
+            if not isinstance(block, Mapping)
+        )
+    elif content is not None and not isinstance(content, str):
+        yield Told(at, "a text or a list of blocks", content)
+
+
+def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    if message.get("role") == "tool":
+        yield from _text(message, "tool_call_id")
+
+
+def _responses(item: Mapping[str, Any]) -> Iterator[Told]:
+    for key in ("role", "type", "call_id"):
+        if item.get(key) is not None:
+            yield from _text(item, key)
+
+
+def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
+    if "role" in content:
+        yield from _text(content, "role")
+    parts = content.get("parts", ())
+    if not isinstance(parts, (list, tuple)):
+        yield Told(".parts", "a list of parts", parts)
+        return
+    for place, part in enumerate(parts):
+        if not isinstance(part, Mapping):
+            yield Told(f".parts[{place}]", "a mapping", part)
+            continue
+        for key in ("functionResponse", "function_response"):
+            response = part.get(key)
+            if response is not None and not isinstance(response, Mapping):
+                yield Told(f".parts[{place}].{key}", "a mapping", response)
+            elif response and response.get("id") is not None:
+                yield from _text(response, "id", f".parts[{place}].{key}")
+
+
+def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
+    if not _JSON.fits(tool):
+        yield Told("", "plain JSON, every object of it a dict", tool)
+    if not isinstance(tool.get("function", {}), Mapping):
+        yield Told(".function", "a mapping", tool["function"])
+    for key in ("name", "type"):
+        if tool.get(key) is not None:
+            yield from _text(tool, key)
+
+
+def _text(value: Mapping[str, Any], key: str, at: str = "") -> Iterator[Told]:
+    if not isinstance(value.get(key), str):
+        yield Told(f"{at}.{key}", "a text", value.get(key))
+
+
+_FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[Told]]] = {
+    "anthropic": _anthropic,
+    "chat": _chat,
+    "responses": _responses,
+    "gemini": _gemini,
+}

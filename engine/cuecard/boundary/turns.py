@@ -1,0 +1,67 @@
+"""The turn: its own shape, and what the agent's files say of its inputs, profiles and variants."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+from cuecard.agent import Agent
+from cuecard.boundary.inputs import input_problems
+from cuecard.boundary.nouns import shape_of
+from cuecard.errors import Problem
+from cuecard.model import Clock, Turn
+from cuecard.shapes import Findings, Moment
+from cuecard.template import refuse_controls
+from cuecard.template.guards.controls import has_controls
+
+_TURN = shape_of(Turn)
+_MOMENT = Moment(zoned=True)
+
+
+def take_turn(agent: Agent, turn: Any, clock: Clock | None, found: Findings) -> Turn:
+    """The turn as it is meant, with the time of the clock where it says none.
+
+    Args:
+        agent: whose inputs, profiles and variants it names.
+        turn: what the host knows of the call; None for nothing.
+        clock: what is asked for the time; None where no prompt is made.
+        found: where problems are written down.
+    """
+    taken = Turn() if turn is None else turn
+    taken = taken if _TURN.fits(taken) else _TURN.take(taken, "turn", found)
+    if not isinstance(taken, Turn):
+        return Turn()
+    found.problems += _selection(agent, taken)
+    if clock is None:
+        return taken
+    found.problems += contents(agent, taken)
+    if found.problems or taken.now is not None:
+        return taken
+    return replace(taken, now=_MOMENT.take(clock(), "clock()", found))
+
+
+def _selection(agent: Agent, turn: Any) -> list[Problem]:
+    """A profile and a variant that the agent does not have."""
+    profile, variant = getattr(turn, "profile", None), getattr(turn, "variant", None)
+    if isinstance(profile, str) and isinstance(variant, str):
+        return agent.unknown_selection(profile, variant)
+    return []
+
+
+def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
+    """What is wrong with the inputs and in the memory of a turn whose own shape may be wrong, too."""
+    inputs = getattr(turn, "inputs", None)
+    if isinstance(inputs, Mapping):
+        yield from input_problems(inputs, agent.spec.inputs)
+    yield from controls_in_memory(getattr(turn, "memory", None), "turn.memory")
+
+
+def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:
+    """The control characters in a memory whose shape may be wrong, too."""
+    try:
+        held = any(has_controls(f"{entity.type}{entity.id}{entity.name}") for entity in memory.entities)
+    except (AttributeError, TypeError):  # it is no memory, which has been told
+        return
+    if held:
+        yield from refuse_controls([asdict(entity) for entity in memory.entities], name)

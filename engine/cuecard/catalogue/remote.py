@@ -1,0 +1,38 @@
+"""A search whose ranker is asynchronous: a service far away, an embedding model."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+from cuecard.catalogue.search import SearchIndex
+from cuecard.model import SearchResult
+
+AsyncRanker: TypeAlias = Callable[[str, int], Awaitable[Sequence[tuple[str, float]]]]
+"""A `Ranker` that is awaited: query and limit to names with scores from 0 to 1, best first."""
+
+
+async def search_remotely(
+    index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], SearchResult]
+) -> SearchResult:
+    """What a search finds whose ranker has to be awaited; what it raises passes through.
+
+    The ranker is not asked where the search would not ask one: for a blank query, or one that is too long.
+
+    Args:
+        index: what is searched; its own ranker is not asked.
+        ranker: is asked instead.
+        search: the search, given an index.
+    """
+    asked: list[tuple[str, int]] = []
+
+    def note(query: str, limit: int) -> Sequence[tuple[str, float]]:
+        asked.append((query, limit))
+        return ()
+
+    refused = search(replace(index, ranker=note))
+    if not asked:
+        return refused
+    hits = await ranker(*asked[0])
+    return search(replace(index, ranker=lambda *_: hits))

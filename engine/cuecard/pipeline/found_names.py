@@ -1,0 +1,158 @@
+"""The names of tools in a search result, whatever it was wrapped in on its way; never out of free text.
+
+Frameworks and providers wrap results differently. Read are, in each other and as JSON text:
+
+- names, and objects with a `name` or a `tool_name` (such as `tool_reference` blocks), in lists;
+- `{"tools": [...]}`, also under `result`, `output`, `structuredContent` or `content`, and `tool_references`;
+- content lists: `[{"type": "text", "text": "<JSON>"}]`, as MCP servers and providers have them;
+- objects with such fields: the engine's own `SearchResult`, dataclasses, pydantic models.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+
+from cuecard.errors import visible
+from cuecard.model import Json
+
+_LISTS = ("tools", "tool_references")
+"""Keys that hold names."""
+
+_WRAPS = ("result", "output", "structuredContent", "structured_content", "content")
+"""Keys that hold a result. The structured form of an MCP result says the same as its content, and more exactly."""
+
+_NAMES = ("name", "tool_name")
+_FAILED = ("isError", "is_error")
+_CONTENT = frozenset(
+    {
+        *("text", "input_text", "output_text", "image", "image_url", "audio", "document"),
+        *("file", "resource", "resource_link", "search_result", "thinking"),
+    }
+)
+"""The types of parts of content; an object of another type that has a name is a tool."""
+
+_DEEPEST = 8
+"""How many wraps are taken off."""
+
+
+@dataclass(frozen=True, slots=True)
+class FoundNames:
+    """The names in a search result, each once, in their order.
+
+    `unread` is the shape of what could not be read, in words that tell nothing of its text; empty when all was.
+    """
+
+    names: tuple[str, ...] = ()
+    unread: str = ""
+
+
+def found_names(result: Json) -> FoundNames:
+    """The tool names in a search result, and what of it could not be read."""
+    return _read(result, _DEEPEST)
+
+
+def _read(value: Json, depth: int) -> FoundNames:
+    if depth == 0:
+        return FoundNames(unread="something that is wrapped too often")
+    if isinstance(value, str):
+        return _read_text(value, depth)
+    if isinstance(value, (list, tuple)):
+        items = [item if isinstance(item, str) else _as_mapping(item) for item in value]
+        parts = [item for item in items if isinstance(item, Mapping) and _is_content(item)]
+        return _read_content(parts, depth) if parts else _read_list(items)
+    known = _as_mapping(value)
+    return FoundNames(unread=_shape(value)) if known is None else _read_mapping(known, depth)
+
+
+def _read_text(text: str, depth: int) -> FoundNames:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return FoundNames(unread="a text that is not JSON" if text.strip() else "a blank text")
+    if isinstance(value, (list, dict)):
+        return _read(value, depth - 1)
+    return FoundNames(unread=f"JSON text of {_shape(value)}")
+
+
+def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
+    if any(known.get(key) is True for key in _FAILED):
+        return FoundNames()
+    for key in _LISTS:
+        if isinstance(held := known.get(key), (list, tuple)):
+            return _read_list([item if isinstance(item, str) else _as_mapping(item) for item in held])
+    if known.get("type") == "tool_reference" and _name(known):
+        return FoundNames((_name(known),))
+    wrapped = [_read(known[key], depth - 1) for key in _WRAPS if known.get(key) is not None]
+    return next(
+        (each for each in wrapped if not each.unread), wrapped[0] if wrapped else FoundNames((), _lacking(known))
+    )
+
+
+def _read_content(parts: Sequence[Mapping[str, Json]], depth: int) -> FoundNames:
+    """Of several parts those that can be read: hosts put a sentence for people beside the data."""
+    held = [part["json"] if "json" in part else part.get("text") for part in parts]
+    read = [_read(value, depth - 1) for value in held if value is not None]
+    names = _each_once(name for each in read for name in each.names)
+    if any(not each.unread for each in read):
+        return FoundNames(names)
+    return FoundNames(names, f"content of {read[0].unread}" if read else "content without a text")
+
+
+def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
+    names = [item if isinstance(item, str) else _name(item or {}) for item in items]
+    lost = sum(not name for name in names)
+    unread = f"a list in which {lost} of {len(names)} entries name no tool" if lost else ""
+    return FoundNames(_each_once(filter(None, names)), unread)
+
+
+def _each_once(names: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(names))
+
+
+def _name(known: Mapping[str, Json]) -> str:
+    """The name of a tool in an object; Chat Completions has it under `function`."""
+    function = known.get("function")
+    held = (known, function) if isinstance(function, Mapping) else (known,)
+    return next((each[key] for each in held for key in _NAMES if isinstance(each.get(key), str)), "")
+
+
+def _is_content(known: Mapping[str, Json]) -> bool:
+    kind = known.get("type")
+    if isinstance(kind, str):
+        return kind in _CONTENT
+    return not _name(known) and ("text" in known or "json" in known)
+
+
+def _as_mapping(value: Json) -> Mapping[str, Json] | None:
+    """A mapping as it is, and an object by its fields: a dataclass or a pydantic model."""
+    if isinstance(value, Mapping):
+        return value
+    kind = type(value)
+    if is_dataclass(kind):
+        names = {each.name for each in fields(kind)}
+    elif isinstance(getattr(kind, "model_fields", None), Mapping):
+        names = set(kind.model_fields)
+    else:
+        return None
+    wanted = (*_LISTS, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function")
+    held = [name for name in wanted if name in names or isinstance(getattr(kind, name, None), property)]
+    return {name: getattr(value, name, None) for name in held}
+
+
+def _lacking(known: Mapping[str, Json]) -> str:
+    held = next((key for key in _LISTS if known.get(key) is not None), "")
+    if held:
+        return f"an object whose `{held}` is {_shape(known[held])}"
+    return f"an object with {len(known)} {'key' if len(known) == 1 else 'keys'} and no `tools` among them"
+
+
+def _shape(value: Json) -> str:
+    if value is None or isinstance(value, bool):
+        return "null" if value is None else "a boolean"
+    if isinstance(value, (int, float)):
+        return "a number"
+    if isinstance(value, str):
+        return "a text"
+    return "an object" if isinstance(value, Mapping) else f"a value of type {visible(type(value).__name__)[:60]}"

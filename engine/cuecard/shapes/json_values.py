@@ -1,0 +1,90 @@
+"""The shape of JSON values: what can be written down, printed by a template, and read again."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from cuecard.shapes.findings import Findings, inside, seen
+from cuecard.shapes.shape import Shape
+
+MAX_DEPTH = 64
+"""How many levels a value may nest."""
+
+_HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
+_PLAIN: frozenset[type] = frozenset({str, int, bool, type(None)})
+
+_WRONG_KEY = object()
+
+_Told = tuple[str, str, str, str]
+"""Code, path, what is wrong, hint."""
+
+
+class JsonValue(Shape):
+    """A JSON value; with `finite`, neither NaN nor an infinity is one."""
+
+    __slots__ = ("finite",)
+    exact = _PLAIN
+
+    def __init__(self, *, finite: bool = False) -> None:
+        super().__init__("a JSON value")
+        self.finite = finite
+
+    def fits(self, value: Any) -> bool:
+        """Whether all of it is JSON, every object a dict."""
+        return next(self._problems(value, "", 0, {}, dict), None) is None
+
+    def take(self, value: Any, at: str, found: Findings) -> Any:
+        """The value, every object in it as a dict; everything in it that is not JSON is written down."""
+        before = len(found.problems)
+        for code, place, told, hint in self._problems(value, at, 0, {}, Mapping):
+            if code == "not-json":
+                found.report("not-json", place, told, hint)
+            else:
+                found.report("value-too-deep", place, told, hint)
+        return _with_dicts(value, {}) if len(found.problems) == before else value
+
+    def _problems(self, value: Any, at: str, depth: int, done: dict[int, bool], kind: type) -> Iterator[_Told]:
+        """`done` tells by id which lists and objects have been looked at, and, while it is False, which are being."""
+        if value is None or isinstance(value, (str, int)):
+            return
+        if isinstance(value, float):
+            if self.finite and not math.isfinite(value):
+                yield "not-json", at, f"is {seen(value)}, which JSON does not have", _HINT
+        elif not isinstance(value, (kind, list, tuple)):
+            yield "not-json", at, f"should be a JSON value, not {seen(value)}", _HINT
+        elif depth == MAX_DEPTH or done.get(id(value)) is False:
+            yield "value-too-deep", at[:60], f"nests more than {MAX_DEPTH} levels", "supply a flatter value"
+        elif id(value) not in done:
+            done[id(value)] = False
+            for path, item in _inside(value, at):
+                if item is _WRONG_KEY:
+                    yield "not-json", at, path, _HINT
+                elif type(item) not in _PLAIN:
+                    yield from self._problems(item, path, depth + 1, done, kind)
+            done[id(value)] = True
+
+
+def _inside(value: Any, at: str) -> Iterator[tuple[str, Any]]:
+    """What a list or object holds, each with its path; a key that is no text with what is wrong."""
+    if not isinstance(value, Mapping):
+        yield from ((f"{at}[{place}]", item) for place, item in enumerate(value))
+        return
+    for key, item in value.items():
+        if isinstance(key, str):
+            yield inside(at, key), item
+        else:
+            yield f"has a key that should be a text, not {seen(key)}", _WRONG_KEY
+
+
+def _with_dicts(value: Any, made: dict[int, Any]) -> Any:
+    """The value, every object in it as a dict; what stands in it twice is made once."""
+    if not isinstance(value, (Mapping, list, tuple)):
+        return value
+    if id(value) not in made:
+        if isinstance(value, Mapping):
+            made[id(value)] = {key: _with_dicts(item, made) for key, item in value.items()}
+        else:
+            made[id(value)] = [_with_dicts(item, made) for item in value]
+    return made[id(value)]

@@ -1,0 +1,47 @@
+"""What a value may be."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import Any
+
+from cuecard.shapes.findings import Findings
+
+
+class Shape(ABC):
+    """What a value may be.
+
+    Attributes:
+        should: what it is in words, as in `should be a text`.
+        hint: how to get one.
+        exact: types of which every value fits, so that most values need not be looked at one by one.
+    """
+
+    __slots__ = ("hint", "should")
+    exact: frozenset[type] = frozenset()
+
+    def __init__(self, should: str, hint: str = "") -> None:
+        self.should, self.hint = should, hint
+
+    @abstractmethod
+    def fits(self, value: Any) -> bool:
+        """Whether the value is right as it is."""
+
+    def all_fit(self, values: Collection[Any]) -> bool:
+        """Whether each of these fits."""
+        return self.exact.issuperset(map(type, values)) or all(map(self.fits, values))
+
+    def claims(self, value: Any) -> bool:
+        """Whether a value that does not fit was meant for this shape rather than for another of a union."""
+        return self.fits(value)
+
+    def take(self, value: Any, at: str, found: Findings) -> Any:
+        """The value as it is meant; what is wrong with it is written down under the path `at`."""
+        if not self.fits(value):
+            self.refuse(value, at, found)
+        return value
+
+    def refuse(self, value: Any, at: str, found: Findings) -> None:
+        """Write down that the value does not fit."""
+        found.wrong(at, self.should, value, self.hint)
