@@ -138,8 +138,7 @@ class Engine:
         """
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         hint = fill(words.search.place, {"place": self.agent.protocol_place})
-        wanted = search.limit if limit is None else limit
-        return self._index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
+        return self._index.search(query, limit, spec=search, found_hint=hint, words=words)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""

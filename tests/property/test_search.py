@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from cuecard.catalogue import Bm25Ranker, Catalogue, KnownNames, SearchIndex, tool_graph, unknown_names
 from cuecard.catalogue.words import STOP_WORDS, new_words
+from cuecard.config.search_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions
 
 TEXTS = st.text(max_size=40) | st.lists(
@@ -31,7 +32,7 @@ CATALOGUES = st.lists(CARDS, max_size=8, unique_by=lambda card: card.name).map(C
 def test_a_search_names_only_tools_of_the_catalogue_and_each_once(
     catalogue: Catalogue, query: str, limit: int, threshold: float
 ) -> None:
-    result = SearchIndex.build(catalogue.values()).search(query, limit, threshold=threshold)
+    result = SearchIndex.build(catalogue.values()).search(query, limit, spec=SearchSpec(confidence=threshold))
 
     assert set(result.tools) <= set(catalogue)
     assert len(set(result.tools)) == len(result.tools) <= limit

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from math import isnan
 from typing import TypeAlias
 
 from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import SearchResult, ToolCard
+from cuecard.model import Hit, SearchResult, ToolCard
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
 
-LIMIT = 8
 MAX_LIMIT = 50
 MAX_QUERY = 2000
 """A query is a few words; nothing longer is worth the time to rank it. In characters."""
 
-THRESHOLD = 0.2
-"""Answers below this confidence are worse than none: they would put instructions into the prompt that nobody needs."""
+DEFAULTS = SearchSpec()
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -53,39 +53,48 @@ class SearchIndex:
     def search(
         self,
         query: str,
-        limit: int = LIMIT,
+        limit: int | None = None,
         *,
-        threshold: float = THRESHOLD,
+        spec: SearchSpec = DEFAULTS,
         found_hint: str = "",
         words: WordsSpec = ENGLISH,
     ) -> SearchResult:
-        """The tools that answer the query, best first.
+        """The tools that answer the query, best first: none below the confidence, and no hit below the cut.
 
         Args:
             query: capability words, such as `attach an image`.
-            limit: at most so many tools, 1 to 50.
-            threshold: below this confidence the answer is empty, and the message says what to try.
+            limit: at most so many tools, 1 to 50; the spec's when left out.
+            spec: limit, confidence and cut, as the agent file has them.
             found_hint: a sentence that ends the message when tools were found: where their instructions are.
             words: what the message says.
 
         Raises:
             InputError: when the limit is out of range.
         """
+        limit = spec.limit if limit is None else limit
         if not 1 <= limit <= MAX_LIMIT:
-            hint = f"ask for 1 to {MAX_LIMIT} tools; {LIMIT} are usual"
+            hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
             raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
         if not query.strip():
             return SearchResult((), self._advised(words.search.empty_query, words))
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
-        hits = [(name, score) for name, score in self.ranker(query, limit) if name in self.names]
-        confidence = min(1.0, max(0.0, hits[0][1])) if hits else 0.0
-        if not hits or confidence < threshold:
+        hits = self._hits(query, limit)
+        confidence = hits[0].score if hits else 0.0
+        if not hits or confidence < spec.confidence:
             said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
             return SearchResult((), self._advised(said, words), confidence)
-        tools = tuple(dict.fromkeys(name for name, _ in hits))[:limit]
-        return SearchResult(tools, _found(len(tools), found_hint, words), confidence)
+        kept = tuple(hit for hit in hits if hit.score >= spec.cut * confidence)
+        return SearchResult(kept, _found(len(kept), found_hint, words), confidence)
+
+    def _hits(self, query: str, limit: int) -> list[Hit]:
+        """What the ranker says, whatever it is: known tools, each once, best first, scores from 0 to 1."""
+        scores: dict[str, float] = {}
+        for name, score in self.ranker(query, limit):
+            if name in self.names and not isnan(score):
+                scores.setdefault(name, min(1.0, max(0.0, score)))
+        return [Hit(name, scores[name]) for name in sorted(scores, key=lambda name: -scores[name])][:limit]
 
     def _advised(self, said: str, words: WordsSpec) -> str:
         """What went wrong, and what to try."""
@@ -98,7 +107,7 @@ class SearchIndex:
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:
     """What a model hears that asks for more tools than a search can return, or for none."""
-    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(LIMIT)}
+    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
     return fill(words.search.wrong_limit, numbers)
 
 

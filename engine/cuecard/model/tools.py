@@ -32,12 +32,25 @@ class ToolCard:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What the search tool answers: names of tools, best first, a message for the model, and a confidence (0 to 1)."""
+class Hit:
+    """A tool that a search found, and its score from 0 to 1."""
 
-    tools: tuple[str, ...]
+    tool: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What the search tool answers: hits, best first, a message for the model, and a confidence (0 to 1)."""
+
+    hits: tuple[Hit, ...]
     message: str
     confidence: float = 0.0
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools, best first."""
+        return tuple(hit.tool for hit in self.hits)
 
     def to_json(self) -> dict[str, Json]:
         """`{"tools": [...], "message": "..."}`, the form the model sees."""

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard.catalogue import SearchIndex
+from cuecard.config.search_spec import SearchSpec
 from cuecard.errors import InputError
 from cuecard.model import ToolCard
 
@@ -44,11 +45,11 @@ def test_when_nothing_is_found_the_message_says_what_to_try(index: SearchIndex) 
 
 
 def test_an_answer_below_the_threshold_is_empty_but_tells_its_confidence(index: SearchIndex) -> None:
-    unsure = index.search("mail my aunt the jam recipe of her cousin", threshold=0.9)
+    unsure = index.search("mail my aunt the jam recipe of her cousin", spec=SearchSpec(confidence=0.9))
 
     assert unsure.tools == ()
     assert 0 < unsure.confidence < 0.9
-    assert index.search("mail my aunt the jam recipe of her cousin", threshold=0.1).tools != ()
+    assert index.search("mail my aunt the jam recipe of her cousin", spec=SearchSpec(confidence=0.1)).tools != ()
 
 
 @pytest.mark.parametrize("query", ["", "  \n\t"])

@@ -1,0 +1,22 @@
+"""The search tool: its name, and which hits are worth their tokens."""
+
+from __future__ import annotations
+
+from pydantic import Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import ToolName
+
+
+class SearchSpec(FileModel):
+    """The search tool: how tools are discovered."""
+
+    tool: ToolName = Field("tool_search", description="the name of the search tool")
+    limit: int = Field(8, ge=1, le=50, description="how many tools a search returns at most")
+    confidence: float = Field(0.2, ge=0, le=1, description="below this confidence a search returns nothing")
+    cut: float = Field(
+        0.0,
+        ge=0,
+        le=1,
+        description="hits that score below this share of the best are left out; `0` returns as many as `limit` allows",
+    )
