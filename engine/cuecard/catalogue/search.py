@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from math import isnan
+from dataclasses import dataclass, replace
+from functools import cache
 from typing import TypeAlias
 
 from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.catalogue.calibration import calibrated
+from cuecard.catalogue.hits import Ranking, UnusableRanking, read_ranking
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import Hit, SearchResult, ToolCard
+from cuecard.model import Diagnostic, SearchResult, ToolCard
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
@@ -35,11 +37,15 @@ class SearchIndex:
         names: the tools that may be found.
         ranker: orders them for a query; names it makes up are left out.
         examples: queries that do find something, for the message when nothing was found.
+        fallback: makes the ranker that answers where the first one fails.
+        diagnostics: what every answer tells the host, such as that a model could not be loaded.
     """
 
     names: frozenset[str]
     ranker: Ranker
     examples: tuple[str, ...] = ()
+    fallback: Callable[[], Ranker] = lambda: _nothing
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @classmethod
     def build(
@@ -48,7 +54,8 @@ class SearchIndex:
         """An index of these cards, ranked by BM25 unless a ranker is given."""
         cards = tuple(cards)
         names = frozenset(card.name for card in cards)
-        return cls(names, ranker or Bm25Ranker.build(cards, weights), _examples(cards))
+        fallback = cache(lambda: Bm25Ranker.build(cards, weights))
+        return cls(names, ranker or fallback(), _examples(cards), fallback)
 
     def search(
         self,
@@ -80,21 +87,26 @@ class SearchIndex:
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
-        hits = self._hits(query, limit)
-        confidence = hits[0].score if hits else 0.0
-        if not hits or confidence < spec.confidence:
+        ranking, ranker = self._ranked(query, limit)
+        spec, told = calibrated(spec, ranker), (*self.diagnostics, *ranking.diagnostics)
+        confidence = ranking.hits[0].score if ranking.hits else 0.0
+        if not ranking.hits or confidence < spec.confidence:
             said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
-            return SearchResult((), self._advised(said, words), confidence)
-        kept = tuple(hit for hit in hits if hit.score >= spec.cut * confidence)
-        return SearchResult(kept, _found(len(kept), found_hint, words), confidence)
+            return SearchResult((), self._advised(said, words), confidence, told)
+        kept = tuple(hit for hit in ranking.hits if hit.score >= spec.cut * confidence)
+        return SearchResult(kept, _found(len(kept), found_hint, words), confidence, told)
 
-    def _hits(self, query: str, limit: int) -> list[Hit]:
-        """What the ranker says, whatever it is: known tools, each once, best first, scores from 0 to 1."""
-        scores: dict[str, float] = {}
-        for name, score in self.ranker(query, limit):
-            if name in self.names and not isnan(score):
-                scores.setdefault(name, min(1.0, max(0.0, score)))
-        return [Hit(name, scores[name]) for name in sorted(scores, key=lambda name: -scores[name])][:limit]
+    def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
+        """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
+        try:
+            return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
+        except UnusableRanking as error:
+            reason = str(error)
+        except Exception as error:  # noqa: BLE001 - whatever a host's ranker raises, the conversation goes on
+            reason = f"{type(error).__name__}: {error}"
+        ranker = self.fallback()
+        failed = Diagnostic("ranker_failed", f"the ranker failed, and BM25 has answered instead: {reason}")
+        return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
     def _advised(self, said: str, words: WordsSpec) -> str:
         """What went wrong, and what to try."""
@@ -103,6 +115,10 @@ class SearchIndex:
         examples = [fill(words.search.example, {"query": words.quoted(example)}) for example in self.examples]
         shown = {"examples": words.marks.between.join(examples)}
         return f"{said} {fill(words.search.advice_with_examples, shown)}".strip()
+
+
+def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
+    return ()
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:

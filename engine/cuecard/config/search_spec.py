@@ -20,3 +20,8 @@ class SearchSpec(FileModel):
         le=1,
         description="hits that score below this share of the best are left out; `0` returns as many as `limit` allows",
     )
+    ranker: str = Field(
+        "bm25",
+        description="what orders the tools: `bm25`; `semantic`, or sentence vectors by name; `model2vec:` with a model's "
+        "folder or name; or a function, `my_package:rank`, if the host allows code",
+    )

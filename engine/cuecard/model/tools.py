@@ -41,11 +41,15 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What the search tool answers: hits, best first, a message for the model, and a confidence (0 to 1)."""
+    """What the search tool answers: hits, best first, a message for the model, and a confidence (0 to 1).
+
+    `diagnostics` are for the host alone: what was wrong with the ranker, if the agent has one of its own.
+    """
 
     hits: tuple[Hit, ...]
     message: str
     confidence: float = 0.0
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
