@@ -15,8 +15,10 @@ from cuecard.errors import Problem
 from cuecard.model import Call, Clock, DeliveryWish, History, Memory, SearchResult, Step, ToolCard, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
-from cuecard.outside.folder import read_agent
+from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.models import profiles_with
+from cuecard.outside.rankers.opening import AnyRanker, SearchWish
+from cuecard.outside.rankers.search import Search
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize
 from cuecard.outside.tokens import TokenCounter, bundled_counter
@@ -47,10 +49,19 @@ class Engine:
     count: TokenCounter
     clock: Clock
     salt: str = field(default="", repr=False)
+    search: Search = field(default=Search(), repr=False)
 
     @classmethod
     def open(
-        cls, path: str | Path, *, delivery: DeliveryWish | None = None, clock: Clock = utc_now, salt: str = ""
+        cls,
+        path: str | Path,
+        *,
+        delivery: DeliveryWish | None = None,
+        clock: Clock = utc_now,
+        salt: str = "",
+        ranker: AnyRanker | None = None,
+        allow_code: bool = False,
+        cache: str | Path | bool = True,
     ) -> Engine:
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
@@ -60,12 +71,21 @@ class Engine:
             clock: asked for the time when a turn does not say.
             salt: a secret that makes fingerprints in manifests useless for guessing texts; the same salt gives the
                 same fingerprints.
+            ranker: orders the tools that a search finds, whatever the agent file names: a function of query and limit
+                to names with scores from 0 to 1, best first, or an object that makes one of the tools (`for_tools`).
+            allow_code: whether a function that the agent file names as its ranker may be imported and called.
+            cache: the folder that keeps search indexes for the next process; True for the user's cache folder, False
+                for none. Nothing is read or written there before the first search.
 
         Raises:
-            SpecError: with every problem of every file of the agent.
+            SpecError: with every problem of every file of the agent; when the ranker that it names is not installed, or
+                is code and not allowed.
+            InputError: when `ranker` cannot be called.
         """
         agent = build_agent(read_agent(path))
-        return cls(agent, delivery or agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), clock, salt)
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path))
+        count = bundled_counter(agent.spec.tokens.encoding)
+        return cls(agent, delivery or agent.spec.delivery, count, clock, salt, search)
 
     @property
     def tools(self) -> Mapping[str, ToolCard]:
@@ -181,4 +201,4 @@ class Engine:
     @cached_property
     def _index(self) -> SearchIndex:
         core = self.agent.spec.tools.core
-        return SearchIndex.build([card for name, card in self.agent.catalogue.items() if name not in core])
+        return self.search.index([card for name, card in self.agent.catalogue.items() if name not in core])

@@ -1,16 +1,20 @@
 """Tools: the catalogue, the capability search, and the graph of what follows what."""
 
 from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.graph import Edge, KnownNames, ToolGraph, tool_graph, unknown_names
+from cuecard.catalogue.mixing import MixedRanker
 from cuecard.catalogue.search import Ranker, SearchIndex
 
 __all__ = [
     "WEIGHTS",
     "Bm25Ranker",
+    "Calibration",
     "Catalogue",
     "Edge",
     "KnownNames",
+    "MixedRanker",
     "Ranker",
     "SearchIndex",
     "ToolGraph",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from cuecard.catalogue.words import STOP_WORDS
 from cuecard.model import Json, ToolCard
@@ -17,8 +17,7 @@ _JOINTS = re.compile(r"[\s_./:-]+")
 _WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
-@dataclass(frozen=True, slots=True)
-class CardTexts:
+class CardTexts(NamedTuple):
     """A card as texts: all that it says, its name in words, and its phrases; of these, none may be blank but the last.
 
     `all` has the name, the description and the names of the parameters.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.search import Ranker
 
 LEXICAL = 0.25
@@ -24,6 +25,7 @@ class MixedRanker:
     lexical: Ranker
     semantic: Ranker
     share: float = LEXICAL
+    calibration: Calibration | None = None
 
     def __call__(self, query: str, limit: int) -> list[tuple[str, float]]:
         """The best tools for the query, at most `limit`; ties as the semantic ranking has them."""

@@ -49,13 +49,19 @@ class SearchIndex:
 
     @classmethod
     def build(
-        cls, cards: Iterable[ToolCard], *, weights: Weights = WEIGHTS, ranker: Ranker | None = None
+        cls,
+        cards: Iterable[ToolCard],
+        *,
+        weights: Weights = WEIGHTS,
+        ranker: Ranker | None = None,
+        fallback: Callable[[], Ranker] | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
     ) -> SearchIndex:
         """An index of these cards, ranked by BM25 unless a ranker is given."""
         cards = tuple(cards)
         names = frozenset(card.name for card in cards)
-        fallback = cache(lambda: Bm25Ranker.build(cards, weights))
-        return cls(names, ranker or fallback(), _examples(cards), fallback)
+        words = fallback or cache(lambda: Bm25Ranker.build(cards, weights))
+        return cls(names, ranker or words(), _examples(cards), words, tuple(diagnostics))
 
     def search(
         self,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Json
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 if TYPE_CHECKING:
@@ -38,3 +39,34 @@ def unit(vectors: Vectors) -> Vectors:
     usable = np.isfinite(lengths) & (lengths > 0)
     scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
     return scaled.astype(np.float32, copy=False)
+
+
+@dataclass(frozen=True, slots=True)
+class PairEncoder:
+    """Two encoders as one: the cosine of its vectors is the mean of theirs."""
+
+    one: Encoder
+    other: Encoder
+
+    @property
+    def identity(self) -> str:
+        """Empty: what one of them need not keep depends on the catalogue."""
+        return ""
+
+    def fitted(self, texts: Sequence[str]) -> PairEncoder:
+        """Both, knowing in which texts they will search."""
+        return PairEncoder(self.one.fitted(texts), self.other.fitted(texts))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of both, side by side."""
+        return _beside(self.one.encode(texts), self.other.encode(texts))
+
+    def ask(self, query: str) -> Vectors:
+        """Likewise."""
+        return _beside(self.one.ask(query), self.other.ask(query))
+
+
+def _beside(one: Vectors, other: Vectors) -> Vectors:
+    import numpy as np  # noqa: PLC0415 - part of an extra
+
+    return unit(np.hstack([one, other]))
