@@ -9,7 +9,7 @@ from typing import NamedTuple
 from cuecard.catalogue.words import STOP_WORDS
 from cuecard.model import Json, ToolCard
 
-MAX_TEXT = 4000
+MAX_TEXT = 1000
 """How much of a card's text is read, in characters: what a tool does stands at its beginning."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")

@@ -50,8 +50,9 @@ class PairEncoder:
 
     @property
     def identity(self) -> str:
-        """Empty: what one of them need not keep depends on the catalogue."""
-        return ""
+        """Both, if both are worth keeping."""
+        both = (self.one.identity, self.other.identity)
+        return " + ".join(both) if all(both) else ""
 
     def fitted(self, texts: Sequence[str]) -> PairEncoder:
         """Both, knowing in which texts they will search."""

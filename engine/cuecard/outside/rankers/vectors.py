@@ -29,7 +29,7 @@ class VectorRanker:
         """The best tools for the query, at most `limit`; ties in the order of the catalogue."""
         import numpy as np  # noqa: PLC0415 - part of an extra
 
-        scores = self.vectors @ self.encoder.ask(query)[0]
+        scores = np.einsum("ij,j->i", self.vectors, self.encoder.ask(query)[0])  # no BLAS: see `SentenceEncoder`
         best = np.argsort(-scores, kind="stable")[:limit].tolist()
         return [(self.names[n], max(0.0, score)) for n, score in zip(best, scores[best].tolist(), strict=True)]
 

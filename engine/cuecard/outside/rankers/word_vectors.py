@@ -31,6 +31,7 @@ class WordVectors:
         weights: by number of a piece, how much it counts; None where all count the same.
         unknown: the number of the piece that stands for what the tokenizer does not know; it counts for nothing.
         weighs: whether pieces that are rare in the texts to be searched count more.
+        identity: what the vectors depend on; empty where that would take longer to find out than to make them anew.
     """
 
     tokenizer: Any
@@ -39,11 +40,7 @@ class WordVectors:
     weights: NDArray[Any] | None = None
     unknown: int = -1
     weighs: bool = False
-
-    @property
-    def identity(self) -> str:
-        """Empty: its vectors are made as fast as they are read."""
-        return ""
+    identity: str = ""
 
     def fitted(self, texts: Sequence[str]) -> WordVectors:
         """The same, with weights by rarity if it weighs."""
@@ -65,7 +62,7 @@ class WordVectors:
         for vector, text in zip(vectors, texts, strict=True):
             if pieces := self._pieces(text):
                 rows = self.table[self.rows[pieces] if self.rows is not None else pieces].astype(np.float32)
-                vector[:] = rows.mean(0) if self.weights is None else self.weights[pieces] @ rows / len(pieces)
+                vector[:] = rows.mean(0) if self.weights is None else (self.weights[pieces, None] * rows).mean(0)
         return unit(vectors)
 
     def ask(self, query: str) -> Vectors:

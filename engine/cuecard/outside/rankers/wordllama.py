@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import threading
 from functools import cache
+from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -38,4 +39,4 @@ def _load() -> WordVectors:
     table = read_tensors(folder / _WEIGHTS).get("embedding.weight")
     if table is None or table.ndim != 2:
         raise ValueError("wordllama's weights are not where they were")
-    return WordVectors(read_tokenizer(folder / _TOKENIZER), table, weighs=True)
+    return WordVectors(read_tokenizer(folder / _TOKENIZER), table, weighs=True, identity=f"{MODULE} {version(MODULE)}")
