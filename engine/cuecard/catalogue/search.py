@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
-from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import calibrated
+from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.hits import Ranking, UnusableRanking, read_ranking
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
@@ -147,6 +148,8 @@ def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
     """The first phrase of the first tool of each category: short, real, and spread over the catalogue."""
     first: dict[str, str] = {}
     for card in cards:
-        if phrase := next(filter(None, map(_echo, card.phrases)), ""):
-            first.setdefault(card.category, phrase)
-    return tuple(first.values())[:_EXAMPLES]
+        if len(first) == _EXAMPLES:
+            break
+        if card.category not in first and (phrase := next(filter(None, map(_echo, card.phrases)), "")):
+            first[card.category] = phrase
+    return tuple(first.values())
