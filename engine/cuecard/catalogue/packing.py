@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -29,14 +30,19 @@ def unpack(data: bytes, names: Sequence[str]) -> WordIndex:
     """
     try:
         index = _index(json.loads(data))
+        finite = math.isfinite(sum(math.fsum(found.values()) for found in index.postings.values()))
     except (LookupError, TypeError, AttributeError, RecursionError) as error:
         raise ValueError(f"not an index: {error}") from None
     count = len(names)
     if index.names != tuple(names) or len(index.norms) != count or len(index.phrases) != count:
         raise ValueError("an index of other tools")
+    if not all(type(norm) is float and 0 < norm < math.inf for norm in index.norms):
+        raise ValueError("an index with norms that are none")
     numbers = {n for found in index.postings.values() for n in found}.union(index.following, *index.following.values())
     if not numbers <= set(range(count)):
         raise ValueError("an index of tools that are not there")
+    if not finite:
+        raise ValueError("an index with counts that are none")
     return index
 
 

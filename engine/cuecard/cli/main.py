@@ -34,6 +34,9 @@ DeliveryOption = Annotated[
 SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cuecard render`."
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Load the function that the agent file names as its ranker.")
+]
 TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
 
 
@@ -57,6 +60,7 @@ def run(
         Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Run an assistant: play its scenarios, or chat with a model."""
     from cuecard.cli.run.command import run as command
@@ -71,6 +75,7 @@ def run(
             data=data,
             delivery=delivery,
             svg=svg,
+            allow_code=allow_code,
         )
     )
 
@@ -88,6 +93,7 @@ def render(
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Print stable and dynamic text with fingerprints and sources, as JSON.")
     ] = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Print the prompt of one step."""
     from cuecard.cli.render import Form
@@ -95,7 +101,7 @@ def render(
 
     chosen: dict[Form, bool] = {"manifest": manifest, "messages": messages, "compiled": compiled, "json": json}
     form: Form = next((name for name, wanted in chosen.items() if wanted), "text")
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form)
+    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form, allow_code=allow_code)
 
 
 @app.command()
@@ -107,11 +113,13 @@ def diff(
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
     from cuecard.cli.diff.command import diff as command
 
-    raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code))
+    options = {"as_json": json, "exit_code": exit_code, "allow_code": allow_code}
+    raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, **options))
 
 
 @app.command()
@@ -136,11 +144,13 @@ def tokens(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Show what each section of the prompt costs."""
     from cuecard.cli.tokens import tokens as command
 
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+    options = {"as_json": json, "allow_code": allow_code}
+    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, **options)
 
 
 @app.command()
@@ -167,12 +177,13 @@ def replay(
     recommend: Annotated[bool, typer.Option("--recommend", help="Name the cheapest delivery, and until when.")] = False,
     json: Json = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
     from cuecard.cli.replay.command import Options
     from cuecard.cli.replay.command import replay as command
 
-    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
+    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, allow_code)
     command(agent, transcript, options)
 
 
@@ -185,13 +196,15 @@ def watch(
     delivery: DeliveryOption = None,
     json: Json = False,
     state: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep the last good state here.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
     from cuecard.cli.watch.command import watch as command
     from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
-    raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, state=state))
+    options = {"as_json": json, "allow_code": allow_code}
+    raise typer.Exit(command(agent, example=example, delivery=delivery, state=state, **options))
 
 
 @app.command()
@@ -208,21 +221,24 @@ def schema(
 
 
 @tools_app.command("list")
-def tools_list(agent: AgentPath, json: Json = False) -> None:
+def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = False) -> None:
     """List the tools of an agent by category."""
     from cuecard.cli.tools import list_tools
 
-    list_tools(agent, as_json=json)
+    list_tools(agent, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("show")
 def tools_show(
-    agent: AgentPath, name: Annotated[str, typer.Argument(help="The tool's name.")], json: Json = False
+    agent: AgentPath,
+    name: Annotated[str, typer.Argument(help="The tool's name.")],
+    json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Show one tool: its instructions, phrases, and the tools around it."""
     from cuecard.cli.tools import show_tool
 
-    show_tool(agent, name, as_json=json)
+    show_tool(agent, name, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("search")
@@ -231,11 +247,12 @@ def tools_search(
     query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
     limit: Annotated[int | None, typer.Option("--limit", help="How many tools at most.")] = None,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Search as the agent's search tool does."""
     from cuecard.cli.tools import search_tools
 
-    search_tools(agent, query, limit=limit, as_json=json)
+    search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("graph")
@@ -244,11 +261,12 @@ def tools_graph(
     form: Annotated[
         Literal["mermaid", "dot"], typer.Option("--format", help="The language of the drawing.")
     ] = "mermaid",
+    allow_code: AllowCode = False,
 ) -> None:
     """Draw which tool leads to which: BEFORE and NEXT as a graph."""
     from cuecard.cli.tools import draw_graph
 
-    draw_graph(agent, form)
+    draw_graph(agent, form, allow_code=allow_code)
 
 
 def main() -> None:

@@ -7,12 +7,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from cuecard.agent import build_agent
+from cuecard.agent import Agent, build_agent
 from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Call, Clock, DeliveryWish, ReloadPolicy, Turn
 from cuecard.outside.clock import utc_now
+from cuecard.outside.rankers.opening import AnyRanker, SearchWish
+from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.last_good import LastGood, user_folder
@@ -32,6 +34,9 @@ def watch(
     ready: Callable[[Engine], Engine] | None = None,
     state: str | Path | None = None,
     pace: Pace | None = None,
+    ranker: AnyRanker | None = None,
+    allow_code: bool = False,
+    cache: str | Path | bool = True,
 ) -> Watcher[Engine]:
     """The engine of the agent at `path`, kept up to date while its files change.
 
@@ -43,29 +48,43 @@ def watch(
         ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`.
         state: the folder that keeps the last good state for a restart; without it, the user's state folder.
         pace: how patient to be with files that are being written.
+        ranker: as for `Engine.open`.
+        allow_code: likewise; a module that has been imported stays as it is when its file changes.
+        cache: likewise.
 
     Raises:
         SpecError: with every problem, when the files are broken and no last good state is known.
     """
     files = AgentFiles(path)
     last_good = LastGood(user_folder() if state is None else Path(state), files.agent)
-    return Watcher(files, _Maker(delivery, clock, salt, ready), last_good, pace)
+    wish, folder = SearchWish(ranker, allow_code, cache), files.agent.parent
+
+    def search(agent: Agent) -> Search:
+        return wish.open(agent.ranker, folder)
+
+    return Watcher(files, _Maker(delivery, clock, salt, ready, search), last_good, pace)
 
 
 class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
     def __init__(
-        self, delivery: DeliveryWish | None, clock: Clock, salt: str, ready: Callable[[Engine], Engine] | None
+        self,
+        delivery: DeliveryWish | None,
+        clock: Clock,
+        salt: str,
+        ready: Callable[[Engine], Engine] | None,
+        search: Callable[[Agent], Search],
     ) -> None:
-        self._delivery, self._clock, self._salt, self._ready = delivery, clock, salt, ready
+        self._delivery, self._clock, self._salt, self._ready, self._search = delivery, clock, salt, ready, search
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
     def __call__(self, sources: AgentSources) -> Engine:
         agent = build_agent(sources, self._memo)
         delivery = self._delivery or agent.spec.delivery
-        engine = Engine(agent, delivery, self._count(agent.spec.tokens.encoding), self._clock, self._salt)
+        count = self._count(agent.spec.tokens.encoding)
+        engine = Engine(agent, delivery, count, self._clock, self._salt, self._search(agent))
         engine = self._ready(engine) if self._ready else engine
         self._memo.forget_unused()
         return engine

@@ -30,11 +30,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How sides are read: the agent of turn files, the turn of agents, and one clock for both sides."""
+    """How sides are read: the agent of turn files, the turn of agents, one clock for both sides; whether code may run."""
 
     agent: Path | None
     turn: Path | None
     clock: Clock
+    allow_code: bool = False
 
     def side(self, name: str) -> Side:
         """The prompt that an argument names.
@@ -64,7 +65,7 @@ class Reading:
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
-        engine = replace(open_engine(agent), clock=self.clock)
+        engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
         step = step_from(engine, discovered="", values=[], turn=turn)
         return Side(name, step.manifest, _texts(step))
 

@@ -41,6 +41,7 @@ class Options:
     recommend: bool = False
     html: Path | None = None
     as_json: bool = False
+    allow_code: bool = False
 
 
 def replay(agent: Path, transcript: Path, options: Options) -> None:
@@ -50,7 +51,7 @@ def replay(agent: Path, transcript: Path, options: Options) -> None:
         SpecError: with every problem of a file.
         InputError: with every missing, unknown or wrong input of a turn.
     """
-    engine = open_engine(agent)
+    engine = open_engine(agent, allow_code=options.allow_code)
     source = read_text(find_content(transcript), limit=MAX_LOG_BYTES)
     recorded = read_conversation(source.text, source.name, options.form)
     conversation = with_inputs(recorded, assignments(engine, options.values))

@@ -32,13 +32,16 @@ def watch(
     as_json: bool,
     state: Path | None = None,
     pace: Pace | None = None,
+    allow_code: bool = False,
     stop: threading.Event | None = None,
 ) -> int:
     """Print what becomes of the agent's files until Ctrl-C, or until `stop` is set; 0 in either case."""
-    place, chosen = find_content(agent), delivery or read_settings().delivery
+    place, settings = find_content(agent), read_settings()
+    chosen = delivery or settings.delivery
+    options = {"allow_code": allow_code, "cache": settings.cache_folder}
     stop, screen = stop or threading.Event(), Screen(example, as_json=as_json)
     with suppress(KeyboardInterrupt):
-        watcher = _begin(lambda: watch_agent(place, delivery=chosen, state=state, pace=pace), place, screen, stop)
+        watcher = _begin(lambda: watch_agent(place, delivery=chosen, state=state, pace=pace, **options), place, screen, stop)
         if watcher:
             with watcher:
                 _follow(watcher, screen, stop)

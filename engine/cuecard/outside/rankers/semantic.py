@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from cuecard.catalogue.card_texts import CardTexts
     from cuecard.outside.rankers.encoder import Vectors
 
-CALIBRATION = Calibration(confidence=0.2, cut=0.7)
+CALIBRATION = Calibration(confidence=0.15, cut=0.65)
 """Of the mixed scores, whichever vectors are in them; measured in docs/rankers.md."""
 
 
