@@ -17,7 +17,8 @@ from cuecard.model.skills import SkillText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.models import profiles_with
-from cuecard.outside.rankers.opening import AnyRanker, SearchWish
+from cuecard.outside.rankers.code import AnyRanker
+from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import summarize

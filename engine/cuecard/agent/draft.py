@@ -15,9 +15,9 @@ from cuecard.agent.checks.words import check_words
 from cuecard.agent.instructions import read_instructions
 from cuecard.agent.memo import Memo
 from cuecard.agent.models import read_own_models
-from cuecard.agent.ranker import check_ranker
 from cuecard.agent.producers.section_list import SectionList
 from cuecard.agent.producers.xml_core import XmlCore, read_core
+from cuecard.agent.ranker import check_ranker
 from cuecard.agent.sections.elements import elements_written
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import check_selections

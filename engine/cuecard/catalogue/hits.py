@@ -24,7 +24,7 @@ class Ranking:
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
-class UnusableRanking(Exception):
+class UnusableRankingError(Exception):
     """Nothing of a ranker's answer can be used; the text says why."""
 
 
@@ -35,10 +35,10 @@ def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
     longer list than there are tools, the rest is not read. Scores out of range count as 0 or 1.
 
     Raises:
-        UnusableRanking: when it is no sequence of pairs, or when it has entries and none of them is right.
+        UnusableRankingError: when it is no sequence of pairs, or when it has entries and none of them is right.
     """
     if not isinstance(said, Sequence) or isinstance(said, (str, bytes)):
-        raise UnusableRanking(_not_a_list(said))
+        raise UnusableRankingError(_not_a_list(said))
     scores: dict[str, float] = {}
     faults: list[str] = []
     entries = list(islice(said, len(names) + 1))
@@ -48,7 +48,7 @@ def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
         else:
             scores[entry[0]] = min(1.0, max(0.0, float(entry[1])))
     if entries and not scores:
-        raise UnusableRanking(f"nothing of its answer can be used: {faults[0]}")
+        raise UnusableRankingError(f"nothing of its answer can be used: {faults[0]}")
     highest = max((entry[1] for entry in entries if not _fault(entry, names, {})), default=0)
     if highest > _OVER:
         faults.append(f"scores above 1, such as {highest:.3g}, which all count as 1")

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import calibrated
 from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.hits import Ranking, UnusableRanking, read_ranking
+from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
@@ -107,7 +107,7 @@ class SearchIndex:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
         try:
             return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
-        except UnusableRanking as error:
+        except UnusableRankingError as error:
             reason = str(error)
         except Exception as error:  # noqa: BLE001 - whatever a host's ranker raises, the conversation goes on
             reason = f"{type(error).__name__}: {error}"

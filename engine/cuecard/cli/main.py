@@ -101,7 +101,9 @@ def render(
 
     chosen: dict[Form, bool] = {"manifest": manifest, "messages": messages, "compiled": compiled, "json": json}
     form: Form = next((name for name, wanted in chosen.items() if wanted), "text")
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form, allow_code=allow_code)
+    command(
+        agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form, allow_code=allow_code
+    )
 
 
 @app.command()
@@ -117,9 +119,10 @@ def diff(
 ) -> None:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
     from cuecard.cli.diff.command import diff as command
+    from cuecard.cli.diff.sides import Reading
 
-    options = {"as_json": json, "exit_code": exit_code, "allow_code": allow_code}
-    raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, **options))
+    reading = Reading(agent, turn, allow_code=allow_code)
+    raise typer.Exit(command(before, after, reading, model=model, as_json=json, exit_code=exit_code))
 
 
 @app.command()
@@ -149,8 +152,15 @@ def tokens(
     """Show what each section of the prompt costs."""
     from cuecard.cli.tokens import tokens as command
 
-    options = {"as_json": json, "allow_code": allow_code}
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, **options)
+    command(
+        agent,
+        discovered=discovered,
+        values=set_ or [],
+        turn=turn,
+        delivery=delivery,
+        as_json=json,
+        allow_code=allow_code,
+    )
 
 
 @app.command()
@@ -183,7 +193,9 @@ def replay(
     from cuecard.cli.replay.command import Options
     from cuecard.cli.replay.command import replay as command
 
-    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, allow_code)
+    options = Options(
+        from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, allow_code
+    )
     command(agent, transcript, options)
 
 
@@ -203,8 +215,9 @@ def watch(
     from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
-    options = {"as_json": json, "allow_code": allow_code}
-    raise typer.Exit(command(agent, example=example, delivery=delivery, state=state, **options))
+    raise typer.Exit(
+        command(agent, example=example, delivery=delivery, as_json=json, state=state, allow_code=allow_code)
+    )
 
 
 @app.command()

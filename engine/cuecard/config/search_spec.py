@@ -22,6 +22,6 @@ class SearchSpec(FileModel):
     )
     ranker: str = Field(
         "bm25",
-        description="what orders the tools: `bm25`; `semantic`, or sentence vectors by name; `model2vec:` with a model's "
-        "folder or name; or a function, `my_package:rank`, if the host allows code",
+        description="what orders the tools: `bm25`; `semantic`, or the name of sentence vectors; `model2vec:` and the "
+        "folder or name of a model; or a function, `my_package:rank`, where the host allows code",
     )

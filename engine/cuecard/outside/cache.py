@@ -95,8 +95,9 @@ def _read(file: Path) -> bytes:
     opened = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(opened, "rb") as stream:
         about = os.fstat(stream.fileno())
-        foreign = hasattr(os, "getuid") and (about.st_uid != os.getuid() or about.st_mode & (stat.S_IWGRP | stat.S_IWOTH))
-        if not stat.S_ISREG(about.st_mode) or foreign or about.st_size > MAX_FILE + len(_MAGIC) + _DIGEST:
+        foreign = hasattr(os, "getuid") and about.st_uid != os.getuid()
+        shared = os.name == "posix" and about.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+        if not stat.S_ISREG(about.st_mode) or foreign or shared or about.st_size > MAX_FILE + len(_MAGIC) + _DIGEST:
             raise ValueError("not a file of ours")
         return stream.read()
 

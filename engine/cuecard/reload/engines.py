@@ -13,7 +13,8 @@ from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Call, Clock, DeliveryWish, ReloadPolicy, Turn
 from cuecard.outside.clock import utc_now
-from cuecard.outside.rankers.opening import AnyRanker, SearchWish
+from cuecard.outside.rankers.code import AnyRanker
+from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.reload.files import AgentFiles

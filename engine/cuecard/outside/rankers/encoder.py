@@ -37,8 +37,8 @@ def unit(vectors: Vectors) -> Vectors:
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
     usable = np.isfinite(lengths) & (lengths > 0)
-    scaled = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
-    return scaled.astype(np.float32, copy=False)
+    scaled: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
+    return scaled
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
 
 def find_model(place: str, folder: Path) -> Path | None:
-    """The folder of a model: one that is there, relative to `folder`; else one that a hub's client keeps by that name."""
+    """The folder of a model: one that is there, relative to `folder`; else what a hub's client keeps by that name."""
     near = folder / Path(place).expanduser()
     found = [near, *(_kept(place) if not place.startswith((".", "/", "~")) else ())]
     return next((each for each in found if (each / WEIGHTS).is_file() and (each / TOKENIZER).is_file()), None)

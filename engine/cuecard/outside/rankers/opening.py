@@ -2,35 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Protocol, TypeAlias, runtime_checkable
 
 from cuecard.agent.ranker import NamedRanker
 from cuecard.catalogue import Ranker
 from cuecard.errors import InputError, Problem, SpecError
-from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache, user_cache
-from cuecard.outside.rankers.code import load_function
+from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function
 from cuecard.outside.rankers.model2vec import find_model, load_model
 from cuecard.outside.rankers.search import Search, by_words
 from cuecard.outside.rankers.semantic import PACKAGED, Packaged, semantic_ranker
 from cuecard.outside.rankers.tools import Made, Tools
-
-
-@runtime_checkable
-class RankerMaker(Protocol):
-    """Makes rankers, for rankings that have to know the tools."""
-
-    def for_tools(self, cards: Sequence[ToolCard], /) -> Ranker:
-        """The ranker of these tools; asked once for each catalogue, at its first search."""
-
-
-AnyRanker: TypeAlias = Ranker | RankerMaker
-"""What a host may hand in, and what an agent file may name."""
 
 _MODEL2VEC = Packaged(("model2vec",), ("numpy", "tokenizers"), lambda: load_model(Path()))
 
@@ -61,7 +46,7 @@ class SearchWish:
 
     def _made(self, named: NamedRanker, folder: Path) -> Made:
         if self.ranker is not None:
-            if not callable(self.ranker) and not isinstance(self.ranker, RankerMaker):
+            if not is_ranker(self.ranker):
                 message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
                 hint = "hand in a function: query and limit to names with scores"
                 raise InputError(Problem("wrong-ranker", message, hint, name="ranker"))
@@ -95,9 +80,7 @@ def _model(named: NamedRanker, folder: Path) -> Path:
     model = find_model(named.name.value, folder)
     if model is None:
         message = f"there is no model `{named.name.value}` on this machine"
-        hint = (
-            "name a folder with `model.safetensors` and `tokenizer.json`, such as ./models/potion; nothing is downloaded"
-        )
+        hint = "name a folder with `model.safetensors` and `tokenizer.json`: ./models/potion; nothing is downloaded"
         raise SpecError(named.problem("missing-ranker", message, hint))
     return model
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 from cuecard.catalogue import Calibration, MixedRanker
 from cuecard.config.ranker_name import DEFAULT_SEMANTIC
-from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache, fingerprint
 from cuecard.outside.rankers.encoder import Encoder, PairEncoder
 from cuecard.outside.rankers.sentence_encoder import SentenceEncoder
