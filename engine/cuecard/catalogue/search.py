@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
 from typing import TypeAlias
 
 from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.cut import explained, worth_returning
+from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
@@ -23,6 +25,9 @@ MAX_QUERY = 2000
 """A query is a few words; nothing longer is worth the time to rank it. In characters."""
 
 DEFAULTS = SearchSpec()
+
+_NEXT = 5
+"""How many hits below the cut an explanation shows, at most."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -72,10 +77,7 @@ class SearchIndex:
         Raises:
             InputError: when the limit is out of range.
         """
-        limit = spec.limit if limit is None else limit
-        if not 1 <= limit <= MAX_LIMIT:
-            hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
-            raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+        limit = _allowed(spec.limit if limit is None else limit)
         if not query.strip():
             return SearchResult((), self._advised(words.search.empty_query, words))
         if len(query) > MAX_QUERY:
@@ -83,11 +85,43 @@ class SearchIndex:
             return SearchResult((), self._advised(said, words))
         hits = self._hits(query, limit)
         confidence = hits[0].score if hits else 0.0
-        if not hits or confidence < spec.confidence:
+        kept = worth_returning(hits, spec)
+        if not kept:
             said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
             return SearchResult((), self._advised(said, words), confidence)
-        kept = tuple(hit for hit in hits if hit.score >= spec.cut * confidence)
         return SearchResult(kept, _found(len(kept), found_hint, words), confidence)
+
+    def explain(
+        self,
+        query: str,
+        cards: Mapping[str, ToolCard],
+        limit: int | None = None,
+        *,
+        spec: SearchSpec = DEFAULTS,
+        found_hint: str = "",
+        words: WordsSpec = ENGLISH,
+    ) -> Explanation:
+        """The same search with its reasons, and the next hits that it leaves out.
+
+        Args:
+            query: capability words, as for `search`.
+            cards: the tools by name.
+            limit: as for `search`.
+            spec: as for `search`.
+            found_hint: as for `search`.
+            words: as for `search`.
+
+        Raises:
+            InputError: when the limit is out of range.
+        """
+        result = self.search(query, limit, spec=spec, found_hint=found_hint, words=words)
+        limit = spec.limit if limit is None else limit
+        hits = self._hits(query, min(limit + _NEXT, MAX_LIMIT)) if query.strip() and len(query) <= MAX_QUERY else []
+        ranker: object = self.ranker
+        told = Explained((), ())
+        if isinstance(ranker, Explainer):
+            told = ranker.explain(query, [cards[hit.tool] for hit in hits])
+        return explained(query, hits, result, limit=limit, spec=spec, told=told)
 
     def _hits(self, query: str, limit: int) -> list[Hit]:
         """What the ranker says, whatever it is: known tools, each once, best first, scores from 0 to 1."""
@@ -104,6 +138,13 @@ class SearchIndex:
         examples = [fill(words.search.example, {"query": words.quoted(example)}) for example in self.examples]
         shown = {"examples": words.marks.between.join(examples)}
         return f"{said} {fill(words.search.advice_with_examples, shown)}".strip()
+
+
+def _allowed(limit: int) -> int:
+    if 1 <= limit <= MAX_LIMIT:
+        return limit
+    hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
+    raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:
