@@ -3,42 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from cuecard.catalogue.explanation import Explained
 from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.spelling import near_words
+from cuecard.catalogue.query import Asked, Query, nearness, read_query
+from cuecard.catalogue.reasons import explain
 from cuecard.catalogue.word_index import WordIndex
-from cuecard.catalogue.words import Word, WordReader
 from cuecard.model import ToolCard
-
-GUESSED = 0.5
-"""What a word is worth that no tool has, and that is one letter away from one that some tool has."""
 
 POOL = 100
 """So many of the best are looked at closely: how near the query comes to their name or to one of their phrases."""
 
 _DIGITS = 9  # scores that differ less are ties
-
-
-@dataclass(frozen=True, slots=True)
-class Asked:
-    """A word of a query: the forms that are looked for, and what a match is worth.
-
-    That is 1; `GUESSED` where `forms` are the nearest words of the catalogue; 0 where no tool has anything like it.
-    """
-
-    word: Word
-    forms: tuple[str, ...]
-    worth: float
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A query as the index reads it: each word once, and the smallest forms of all of them."""
-
-    words: tuple[Asked, ...]
-    parts: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,90 +32,71 @@ class Bm25Ranker:
     """
 
     index: WordIndex
+    weights: Weights
 
     @classmethod
     def build(cls, cards: Iterable[ToolCard], weights: Weights = WEIGHTS) -> Bm25Ranker:
         """Index these cards."""
-        return cls(WordIndex.build(cards, weights))
+        return cls(WordIndex.build(cards, weights), weights)
 
     def __call__(self, query: str, limit: int) -> list[tuple[str, float]]:
         """The best tools for the query, at most `limit`."""
-        asked = self.read(query)
-        scores = self._scores(asked.words)
-        pool = _largest(scores, max(POOL, limit))
-        near = {n: round(scores[n] * self.emphasis(asked, n), _DIGITS) for n in pool}
-        ranked = self._in_order(near)[:limit]
-        if not ranked or not near[ranked[0]]:
+        asked = read_query(query, self.index.postings)
+        plain = self._scores(asked.words)
+        pool = _largest(plain, max(POOL, limit))
+        scores = {n: round(plain[n] * self._emphasis(asked, n), _DIGITS) for n in pool}
+        ranked = self._in_order(scores)[:limit]
+        if not ranked:
             return []
         best = ranked[0]
-        scale = self._confidence(asked, best) / near[best]
-        return [(self.index.names[n], scale * near[n]) for n in ranked]
+        scale = self._confidence(asked, best) / scores[best]
+        return [(self.index.names[n], scale * scores[n]) for n in ranked]
 
-    def read(self, query: str) -> Query:
-        """The words of a query, as this catalogue knows them."""
-        reader = WordReader()
-        return Query(tuple(map(self._asked, dict.fromkeys(reader.words(query)))), reader.parts(query))
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+        """What it made of the query, and why it ranks these tools as it does."""
+        return explain(self.index, self.weights, read_query(query, self.index.postings), cards)
 
-    def nearness(self, asked: Query, tool: int) -> float:
-        """How near the query comes to the tool's name or one of its phrases: twice what they share by what both have.
-
-        From 0, nothing in common, to 1, the same words (the Dice coefficient of the nearest).
-        """
-        return max(
-            (
-                2 * len(common) / (len(asked.parts) + len(phrase))
-                for phrase in self.index.phrases[tool]
-                if (common := phrase & asked.parts)
-            ),
-            default=0.0,
-        )
-
-    def emphasis(self, asked: Query, tool: int) -> float:
-        """By what the score is multiplied because the query comes near a phrase as a whole: 1 to 2."""
-        return 1 + self.nearness(asked, tool) ** 3
-
-    def _asked(self, word: Word) -> Asked:
-        postings = self.index.postings
-        if forms := tuple(form for form in word if form in postings):
-            return Asked(word, forms, 1.0)
-        guesses = tuple(near_words(word[0], postings))
-        return Asked(word, guesses, GUESSED if guesses else 0.0)
+    def _emphasis(self, asked: Query, tool: int) -> float:
+        """By what a score is multiplied because the query comes near a phrase as a whole: 1 to 2."""
+        return 1 + max((nearness(asked.parts, phrase) for phrase in self.index.phrases[tool]), default=0.0) ** 3
 
     def _scores(self, words: Sequence[Asked]) -> list[float]:
-        """By number of the tool: BM25, before it is looked at how near the query comes to a phrase."""
+        """BM25 by number of the tool."""
         norms = self.index.norms
         scores = [0.0] * len(norms)
-        for form, worth in {form: asked.worth for asked in reversed(words) for form in asked.forms}.items():
-            posting, rarity = self.index.postings[form], worth * self.index.rarity(form)
-            for n, times in posting.items():
+        worths: dict[str, float] = {}
+        for word in words:
+            for form in word.forms:
+                worths.setdefault(form, word.worth)
+        for form, worth in worths.items():
+            rarity = worth * self.index.rarity(form)
+            for n, times in self.index.postings[form].items():
                 scores[n] += rarity * times / (times + norms[n])
         return scores
 
-    def _in_order(self, scores: dict[int, float]) -> list[int]:
-        """Best first. A tool never passes one with a better score, whatever NEXT says."""
+    def _in_order(self, scores: Mapping[int, float]) -> list[int]:
+        """Best first. No tool passes one with a better score, whatever NEXT says."""
+        equals: dict[float, list[int]] = {}
+        for n in sorted(scores):
+            equals.setdefault(scores[n], []).append(n)
         ordered: list[int] = []
         led: set[int] = set()
-        by_score: dict[float, list[int]] = {}
-        for n in sorted(scores):
-            by_score.setdefault(scores[n], []).append(n)
-        for score in sorted(by_score, reverse=True):
-            equals = sorted(by_score[score], key=lambda n: n not in led)
-            ordered += equals
-            for n in equals:
-                led |= self.index.following.get(n, frozenset())
+        for score in sorted(equals, reverse=True):
+            ordered += sorted(equals[score], key=lambda n: n not in led)
+            led.update(*(self.index.following.get(n, ()) for n in equals[score]))
         return ordered
 
     def _confidence(self, asked: Query, best: int) -> float:
-        """How sure the answer is: a short query wholly covered, or a long one with a rare word in it, are near 1.
+        """How sure the answer is: near 1 for a query that is wholly covered, or for a long one with rare words in it.
 
         Every word counts by how rare it is, and a word that no tool has as if it were the rarest.
         """
-        most = 1 + math.log(len(self.index.names) + 1)
-        weights = [most - math.log(max(map(self.index.frequency, word.forms), default=0) + 1) for word in asked.words]
-        shares = [max((self.index.share(form, best) for form in word.forms), default=0.0) for word in asked.words]
-        covered = [weight * word.worth * bool(share) for weight, word, share in zip(weights, asked.words, shares)]
-        strong = sum(weight * share for weight, share in zip(covered, shares)) * self.emphasis(asked, best) / most
-        return math.sqrt(math.hypot(*covered) / math.hypot(*weights) * min(1.0, strong))
+        index, most = self.index, 1 + math.log(len(self.index.names) + 1)
+        rarity = [most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
+        shares = [word.worth * max((index.share(f, best) for f in word.forms), default=0.0) for word in asked.words]
+        covered = [r * word.worth for r, word, share in zip(rarity, asked.words, shares, strict=True) if share]
+        strong = sum(r * share for r, share in zip(rarity, shares, strict=True)) * self._emphasis(asked, best) / most
+        return math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * min(1.0, strong))
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:

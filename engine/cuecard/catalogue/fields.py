@@ -20,7 +20,7 @@ FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
         "description": lambda card: card.description,
         "category": lambda card: f"{card.category}\n{server_prefix(card.name)}",
         "instructions": lambda card: "\n".join(astuple(card.instructions)) if card.instructions else "",
-        "parameters": lambda card: parameter_text(card.input_schema),
+        "parameters": lambda card: parameter_text(card.input_schema) if card.input_schema else "",
     }
 )
 """The text of each field."""
@@ -49,6 +49,8 @@ def server_prefix(name: str) -> str:
 
 
 def _bare_from(name: str) -> int:
-    """Behind the last separator that has letters on both sides."""
+    """Behind the last separator that has something before it, and letters behind it."""
+    if name.isidentifier() and "__" not in name:
+        return 0
     found = (at + len(mark) for mark in _SEPARATORS if (at := name.rfind(mark)) > 0)
     return max((end for end in found if any(map(str.isalnum, name[end:]))), default=0)

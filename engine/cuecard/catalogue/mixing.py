@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuecard.catalogue.calibration import Calibration
+from cuecard.catalogue.explanation import Explained, Explainer
 from cuecard.catalogue.search import Ranker
+from cuecard.model import ToolCard
 
 LEXICAL = 0.25
 """The share of the words in a score; calibrated in docs/rankers.md."""
@@ -34,3 +37,8 @@ class MixedRanker:
         meanings |= {name: least for name in words if name not in meanings}
         mixed = [(name, self.share * words.get(name, 0.0) + (1 - self.share) * m) for name, m in meanings.items()]
         return sorted(mixed, key=lambda hit: -hit[1])[:limit]
+
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+        """What the lexical ranking tells, if it does; vectors have no reasons to give."""
+        lexical: object = self.lexical
+        return lexical.explain(query, cards) if isinstance(lexical, Explainer) else Explained((), ())

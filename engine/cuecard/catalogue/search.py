@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TypeAlias
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import calibrated
+from cuecard.catalogue.cut import explained, worth_returning
+from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking
 from cuecard.config.search_spec import SearchSpec
@@ -25,6 +27,9 @@ MAX_QUERY = 2000
 """A query is a few words; nothing longer is worth the time to rank it. In characters."""
 
 DEFAULTS = SearchSpec()
+
+_NEXT = 5
+"""How many hits below the cut an explanation shows, at most."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -85,23 +90,54 @@ class SearchIndex:
         Raises:
             InputError: when the limit is out of range.
         """
-        limit = spec.limit if limit is None else limit
-        if not 1 <= limit <= MAX_LIMIT:
-            hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
-            raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+        limit = _allowed(spec.limit if limit is None else limit)
         if not query.strip():
             return SearchResult((), self._advised(words.search.empty_query, words))
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
         ranking, ranker = self._ranked(query, limit)
-        spec, told = calibrated(spec, ranker), (*self.diagnostics, *ranking.diagnostics)
+        told = (*self.diagnostics, *ranking.diagnostics)
         confidence = ranking.hits[0].score if ranking.hits else 0.0
-        if not ranking.hits or confidence < spec.confidence:
+        kept = worth_returning(ranking.hits, calibrated(spec, ranker))
+        if not kept:
             said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
             return SearchResult((), self._advised(said, words), confidence, told)
-        kept = tuple(hit for hit in ranking.hits if hit.score >= spec.cut * confidence)
         return SearchResult(kept, _found(len(kept), found_hint, words), confidence, told)
+
+    def explain(
+        self,
+        query: str,
+        cards: Mapping[str, ToolCard],
+        limit: int | None = None,
+        *,
+        spec: SearchSpec = DEFAULTS,
+        found_hint: str = "",
+        words: WordsSpec = ENGLISH,
+    ) -> Explanation:
+        """The same search with its reasons, and the next hits that it leaves out.
+
+        Args:
+            query: capability words, as for `search`.
+            cards: the tools by name.
+            limit: as for `search`.
+            spec: as for `search`.
+            found_hint: as for `search`.
+            words: as for `search`.
+
+        Raises:
+            InputError: when the limit is out of range.
+        """
+        result = self.search(query, limit, spec=spec, found_hint=found_hint, words=words)
+        limit = spec.limit if limit is None else limit
+        if not query.strip() or len(query) > MAX_QUERY:
+            return explained(query, (), result, limit=limit, spec=spec, told=Explained((), ()))
+        ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT))
+        asked: object = ranker
+        told = Explained((), ())
+        if isinstance(asked, Explainer):
+            told = asked.explain(query, [cards[hit.tool] for hit in ranking.hits])
+        return explained(query, ranking.hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
@@ -126,6 +162,13 @@ class SearchIndex:
 
 def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
     return ()
+
+
+def _allowed(limit: int) -> int:
+    if 1 <= limit <= MAX_LIMIT:
+        return limit
+    hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
+    raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:

@@ -65,6 +65,10 @@ class WordIndex:
         times = self.postings.get(form, {}).get(tool, 0.0)
         return times / (times + self.norms[tool])
 
+    def gain(self, form: str, tool: int) -> float:
+        """What a form adds to the BM25 score of a tool."""
+        return self.rarity(form) * self.share(form, tool)
+
 
 def _postings(
     cards: Sequence[ToolCard], weights: Weights, reader: WordReader

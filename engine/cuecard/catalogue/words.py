@@ -36,7 +36,7 @@ _UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af"  # kana, Hangul
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-_RUN = re.compile(rf"(?:[^\W_]|[{_BRAHMIC}])+")
+_RUN = re.compile(rf"(?:[^\W_]++|[{_BRAHMIC}]++)++")
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9]+")  # the same for most texts, and many times faster
 _SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
@@ -63,6 +63,10 @@ class WordReader:
     def words(self, text: str) -> list[Word]:
         """The words in reading order, stemmed, without stop words."""
         return list(chain.from_iterable(map(self._words, _runs(text))))
+
+    def runs(self, text: str) -> list[tuple[str, tuple[Word, ...]]]:
+        """Every run of letters as it is written, and its words."""
+        return [(run, self._words(run)) for run in _runs(text)]
 
     def forms(self, text: str) -> list[str]:
         """Every form of every word."""

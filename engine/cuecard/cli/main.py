@@ -193,10 +193,8 @@ def replay(
     from cuecard.cli.replay.command import Options
     from cuecard.cli.replay.command import replay as command
 
-    options = Options(
-        from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, allow_code
-    )
-    command(agent, transcript, options)
+    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
+    command(agent, transcript, options, allow_code=allow_code)
 
 
 @app.command()

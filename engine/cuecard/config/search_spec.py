@@ -15,7 +15,7 @@ class SearchSpec(FileModel):
     limit: int = Field(8, ge=1, le=50, description="how many tools a search returns at most")
     confidence: float = Field(0.2, ge=0, le=1, description="below this confidence a search returns nothing")
     cut: float = Field(
-        0.0,
+        0.5,
         ge=0,
         le=1,
         description="hits that score below this share of the best are left out; `0` returns as many as `limit` allows",

@@ -9,7 +9,7 @@ from functools import cache as once
 from importlib.metadata import version
 from importlib.resources import files
 
-from cuecard.catalogue import Bm25Ranker
+from cuecard.catalogue import WEIGHTS, Bm25Ranker
 from cuecard.catalogue.packing import pack, unpack
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.model import ToolCard
@@ -28,12 +28,12 @@ def lexical_ranker(cards: Sequence[ToolCard], cache: Cache) -> Bm25Ranker:
     kept = cache.get(key)
     if kept is not None:
         try:
-            return Bm25Ranker(unpack(kept, names))
+            return Bm25Ranker(unpack(kept, names), WEIGHTS)
         except ValueError:  # of another format: made anew
             pass
     index = WordIndex.build(cards)
     cache.put(key, pack(index))
-    return Bm25Ranker(index)
+    return Bm25Ranker(index, WEIGHTS)
 
 
 def _text(card: ToolCard) -> str:
