@@ -15,9 +15,15 @@ WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 
 def find_model(place: str, folder: Path) -> Path | None:
     """The folder of a model: one that is there, relative to `folder`; else what a hub's client keeps by that name."""
-    near = folder / Path(place).expanduser()
-    found = [near, *(_kept(place) if not place.startswith((".", "/", "~")) else ())]
-    return next((each for each in found if (each / WEIGHTS).is_file() and (each / TOKENIZER).is_file()), None)
+    named = [*(_kept(place) if not place.startswith((".", "/", "~")) else ())]
+    try:
+        return next((each for each in (folder / Path(place).expanduser(), *named) if _is_model(each)), None)
+    except (OSError, ValueError, RuntimeError):  # a name that no file could have
+        return None
+
+
+def _is_model(folder: Path) -> bool:
+    return (folder / WEIGHTS).is_file() and (folder / TOKENIZER).is_file()
 
 
 def load_model(folder: Path) -> WordVectors:
