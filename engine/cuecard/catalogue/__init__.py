@@ -2,6 +2,7 @@
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.graph import Edge, KnownNames, ToolGraph, tool_graph, unknown_names
 from cuecard.catalogue.search import Ranker, SearchIndex
@@ -11,6 +12,9 @@ __all__ = [
     "Bm25Ranker",
     "Catalogue",
     "Edge",
+    "Explained",
+    "Explainer",
+    "Explanation",
     "KnownNames",
     "Ranker",
     "SearchIndex",

@@ -94,4 +94,13 @@ class Explanation:
 
     def to_json(self) -> dict[str, Json]:
         """The same as plain data, with what the search tool answers: `tools` and `message`."""
-        return {"tools": [each.tool for each in self.ranked if each.returned], **asdict(self)}
+        plain = {key: _rounded(value) for key, value in asdict(self).items()}
+        return {"tools": [each.tool for each in self.ranked if each.returned], "message": plain.pop("message"), **plain}
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

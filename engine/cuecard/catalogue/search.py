@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from math import isnan
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.cut import explained, worth_returning
@@ -27,7 +27,7 @@ MAX_QUERY = 2000
 DEFAULTS = SearchSpec()
 
 _NEXT = 5
-"""How many hits below the cut an explanation shows, at most."""
+"""How many hits that are not returned an explanation shows, at most."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -117,7 +117,7 @@ class SearchIndex:
         result = self.search(query, limit, spec=spec, found_hint=found_hint, words=words)
         limit = spec.limit if limit is None else limit
         hits = self._hits(query, min(limit + _NEXT, MAX_LIMIT)) if query.strip() and len(query) <= MAX_QUERY else []
-        ranker: object = self.ranker
+        hits, ranker = hits[: len(result.hits) + _NEXT], cast("object", self.ranker)
         told = Explained((), ())
         if isinstance(ranker, Explainer):
             told = ranker.explain(query, [cards[hit.tool] for hit in hits])
