@@ -8,8 +8,9 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from cuecard.model import Json, ToolCard
 
-End: TypeAlias = Literal["confidence", "cut", "limit", "end"]
-"""Why no more tools are returned: the answer is not sure enough, the next scores too little, the limit, or no more."""
+End: TypeAlias = Literal["confidence", "cut", "gap", "limit", "end"]
+"""Why no more tools are returned: the answer is not sure enough, the next is too far below the best, or (of a sure
+answer) below the one before it, the limit, or there are no more."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cuecard.catalogue import Explanation
+from cuecard.catalogue.cut import GAP
 from cuecard.catalogue.explanation import Ranked, WordSeen
 from cuecard.errors import visible
 from cuecard.model import ToolCard
@@ -49,5 +50,7 @@ def _end(found: Explanation) -> str:
         case "cut":
             bar = found.cut * found.confidence
             return f"cut at {bar:.2f}, {found.cut:g} of the best score: what follows is left out"
+        case "gap":
+            return f"gap: the answer is sure, and the next scores less than {GAP:g} of the last: the rest is left out"
         case _:
             return f"limit of {found.limit}: what follows is left out"

@@ -44,6 +44,15 @@ def test_what_scores_below_the_cut_is_left_out_and_0_switches_it_off() -> None:
     assert len(index.search("mail", spec=SearchSpec(cut=0)).tools) == 4
 
 
+def test_a_sure_answer_ends_at_a_gap_and_an_unsure_one_does_not() -> None:
+    def found(best: float) -> tuple[str, ...]:
+        scores = [("send_mail", best), ("read_mail", 0.95 * best), ("list_files", 0.55 * best)]
+        return SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores).search("mail").tools
+
+    assert found(0.9) == ("send_mail", "read_mail")
+    assert found(0.89) == ("send_mail", "read_mail", "list_files")
+
+
 def test_the_message_counts_the_tools_and_ends_with_the_hint(index: SearchIndex) -> None:
     hint = "Their instructions are in the protocols section."
 
