@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent, usable_skills_of
-from cuecard.catalogue import SearchIndex
+from cuecard.catalogue import Explanation, SearchIndex
 from cuecard.config.models_file import ModelProfile
 from cuecard.config.values.placeholders import fill
 from cuecard.errors import Problem
@@ -160,6 +160,16 @@ class Engine:
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         hint = fill(words.search.place, {"place": self.agent.protocol_place})
         return self._index.search(query, limit, spec=search, found_hint=hint, words=words)
+
+    def explain_search(self, query: str, limit: int | None = None) -> Explanation:
+        """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
+
+        Raises:
+            InputError: when `limit` is out of range.
+        """
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        hint = fill(words.search.place, {"place": self.agent.protocol_place})
+        return self._index.explain(query, self.tools, limit, spec=search, found_hint=hint, words=words)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules."""

@@ -3,6 +3,7 @@
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.graph import Edge, KnownNames, ToolGraph, tool_graph, unknown_names
 from cuecard.catalogue.mixing import MixedRanker
@@ -14,6 +15,9 @@ __all__ = [
     "Calibration",
     "Catalogue",
     "Edge",
+    "Explained",
+    "Explainer",
+    "Explanation",
     "KnownNames",
     "MixedRanker",
     "Ranker",

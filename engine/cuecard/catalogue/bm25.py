@@ -49,8 +49,8 @@ class Bm25Ranker:
         if not ranked:
             return []
         best = ranked[0]
-        scale = self._confidence(asked, best) / scores[best]
-        return [(self.index.names[n], scale * scores[n]) for n in ranked]
+        confidence = self._confidence(asked, best)
+        return [(self.index.names[n], confidence * (scores[n] / scores[best])) for n in ranked]
 
     def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
         """What it made of the query, and why it ranks these tools as it does."""
@@ -96,7 +96,7 @@ class Bm25Ranker:
         shares = [word.worth * max((index.share(f, best) for f in word.forms), default=0.0) for word in asked.words]
         covered = [r * word.worth for r, word, share in zip(rarity, asked.words, shares, strict=True) if share]
         strong = sum(r * share for r, share in zip(rarity, shares, strict=True)) * self._emphasis(asked, best) / most
-        return math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * min(1.0, strong))
+        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * min(1.0, strong)), _DIGITS)
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:

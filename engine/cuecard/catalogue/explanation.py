@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
-from cuecard.model import Json, ToolCard
+from cuecard.model import Diagnostic, Json, ToolCard
 
-End: TypeAlias = Literal["confidence", "cut", "limit", "end"]
-"""Why no more tools are returned: the answer is not sure enough, the next scores too little, the limit, or no more."""
+End: TypeAlias = Literal["confidence", "cut", "gap", "limit", "end"]
+"""Why no more tools are returned: the answer is not sure enough, the next is too far below the best, or (of a sure
+answer) below the one before it, the limit, or there are no more."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class Explanation:
         limit: how many tools are returned at most.
         end: what ended the list.
         message: what the model reads.
+        diagnostics: what the host is told of the ranker.
     """
 
     query: str
@@ -91,7 +93,17 @@ class Explanation:
     limit: int
     end: End
     message: str
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """The same as plain data, with what the search tool answers: `tools` and `message`."""
-        return {"tools": [each.tool for each in self.ranked if each.returned], **asdict(self)}
+        plain = {key: _rounded(value) for key, value in asdict(self).items()}
+        return {"tools": [each.tool for each in self.ranked if each.returned], "message": plain.pop("message"), **plain}
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

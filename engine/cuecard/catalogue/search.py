@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import calibrated
@@ -29,7 +29,7 @@ MAX_QUERY = 2000
 DEFAULTS = SearchSpec()
 
 _NEXT = 5
-"""How many hits below the cut an explanation shows, at most."""
+"""How many hits that are not returned an explanation shows, at most."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -133,11 +133,11 @@ class SearchIndex:
         if not query.strip() or len(query) > MAX_QUERY:
             return explained(query, (), result, limit=limit, spec=spec, told=Explained((), ()))
         ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT))
-        asked: object = ranker
+        hits, asked = ranking.hits[: len(result.hits) + _NEXT], cast("object", ranker)
         told = Explained((), ())
         if isinstance(asked, Explainer):
-            told = asked.explain(query, [cards[hit.tool] for hit in ranking.hits])
-        return explained(query, ranking.hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
+            told = asked.explain(query, [cards[hit.tool] for hit in hits])
+        return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""

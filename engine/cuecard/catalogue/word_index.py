@@ -91,8 +91,10 @@ def _postings(
 
 
 def _following(cards: Sequence[ToolCard]) -> dict[int, frozenset[int]]:
+    if not any(card.instructions for card in cards):
+        return {}
     number = {card.name: n for n, card in enumerate(cards)}
     following: defaultdict[int, set[int]] = defaultdict(set)
-    for edge in tool_graph(card for card in cards if card.instructions).edges:
+    for edge in tool_graph(cards).edges:
         following[number[edge.source]].add(number[edge.target])
     return {source: frozenset(targets) for source, targets in following.items()}

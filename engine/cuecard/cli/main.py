@@ -20,6 +20,8 @@ app = typer.Typer(
 )
 tools_app = typer.Typer(help="List, show and search the tools of an agent.", no_args_is_help=True)
 app.add_typer(tools_app, name="tools")
+bench_app = typer.Typer(help="Measure the search.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
 
 ASSISTANT_HELP = "The assistant file, such as examples/cms/assistant.yaml."
 AssistantPath = Annotated[Path, typer.Argument(metavar="AGENT", help=ASSISTANT_HELP)]
@@ -260,7 +262,7 @@ def tools_search(
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
-    """Search as the agent's search tool does."""
+    """Search as the agent's search tool does, and tell why."""
     from cuecard.cli.tools import search_tools
 
     search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
@@ -278,6 +280,31 @@ def tools_graph(
     from cuecard.cli.tools import draw_graph
 
     draw_graph(agent, form, allow_code=allow_code)
+
+
+@bench_app.callback()
+def bench() -> None:
+    """Measure the search."""
+
+
+@bench_app.command("search")
+def bench_search(
+    catalogue: Annotated[Path, typer.Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
+    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="JSON lines of a query and the right tools.")],
+    ranker: Annotated[
+        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this one; repeatable.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=50, help="How many tools at most.")] = None,
+    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Below it nothing is returned.")] = None,
+    cut: Annotated[float | None, typer.Option(min=0, max=1, help="The share of the best score a hit needs.")] = None,
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Measure how well each ranker finds the right tools, beside the baselines that are installed."""
+    from cuecard.cli.bench.command import Options
+    from cuecard.cli.bench.command import bench_search as command
+
+    command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
 
 
 def main() -> None:

@@ -13,6 +13,7 @@ from rich.console import Console
 from rich.table import Table
 
 from cuecard.catalogue import tool_graph
+from cuecard.cli.explanation import explanation_lines
 from cuecard.cli.step import open_engine, unknown_tool
 from cuecard.engine import Engine
 from cuecard.errors import InputError, visible
@@ -60,17 +61,19 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
 
 
 def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
-    """What the agent's search tool would answer."""
+    """What the agent's search tool would answer, and why."""
     engine = open_engine(agent, allow_code=allow_code)
-    result = engine.search_tools(query, limit)
+    found = engine.explain_search(query, limit)
     if as_json:
-        print(json.dumps({**result.to_json(), "confidence": round(result.confidence, 3)}, indent=2))
+        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
         return
-    for name in result.tools:
-        print(f"{name}  {engine.tools[name].description}")
-    sys.stderr.write(f"{result.message} (confidence {result.confidence:.2f})\n")
-    for diagnostic in result.diagnostics:
-        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
+    for line in explanation_lines(found, engine.tools):
+        print(line)
+    sys.stderr.write(f"{found.message} (confidence {found.confidence:.2f})
+")
+    for diagnostic in found.diagnostics:
+        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}
+")
 
 
 def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:

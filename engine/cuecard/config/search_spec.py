@@ -18,7 +18,8 @@ class SearchSpec(FileModel):
         0.5,
         ge=0,
         le=1,
-        description="hits that score below this share of the best are left out; `0` returns as many as `limit` allows",
+        description="hits that score below this share of the best are left out, and what comes behind a wide gap in a "
+        "sure answer; `0` returns as many as `limit` allows",
     )
     ranker: str = Field(
         "bm25",

@@ -23,8 +23,34 @@ def index() -> SearchIndex:
 
 
 def test_tools_come_best_first_and_at_most_as_many_as_asked_for(index: SearchIndex) -> None:
-    assert index.search("send mail").tools == ("send_mail", "read_mail")
-    assert index.search("send mail", 1).tools == ("send_mail",)
+    assert index.search("mail").tools == ("send_mail", "read_mail")
+    assert index.search("mail", 1).tools == ("send_mail",)
+
+
+def test_hits_carry_their_scores_and_the_first_is_the_confidence(index: SearchIndex) -> None:
+    result = index.search("send mail", spec=SearchSpec(cut=0))
+
+    assert [hit.tool for hit in result.hits] == list(result.tools) == ["send_mail", "read_mail"]
+    assert 1 >= result.hits[0].score == result.confidence > result.hits[1].score > 0
+
+
+def test_what_scores_below_the_cut_is_left_out_and_0_switches_it_off() -> None:
+    scores = [("send_mail", 0.8), ("read_mail", 0.4), ("list_files", 0.39), ("draw_chart", 0.0)]
+    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores)
+
+    assert index.search("mail").tools == ("send_mail", "read_mail")
+    assert index.search("mail", spec=SearchSpec(cut=0.2)).tools == ("send_mail", "read_mail", "list_files")
+    assert index.search("mail", spec=SearchSpec(cut=1)).tools == ("send_mail",)
+    assert len(index.search("mail", spec=SearchSpec(cut=0)).tools) == 4
+
+
+def test_a_sure_answer_ends_at_a_gap_and_an_unsure_one_does_not() -> None:
+    def found(best: float) -> tuple[str, ...]:
+        scores = [("send_mail", best), ("read_mail", 0.95 * best), ("list_files", 0.55 * best)]
+        return SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores).search("mail").tools
+
+    assert found(0.9) == ("send_mail", "read_mail")
+    assert found(0.89) == ("send_mail", "read_mail", "list_files")
 
 
 def test_the_message_counts_the_tools_and_ends_with_the_hint(index: SearchIndex) -> None:
