@@ -39,8 +39,7 @@ RANKED = st.dictionaries(st.sampled_from([*NAMES]), MARK).map(lambda d: sorted(d
 def test_what_a_ranker_says_becomes_hits_or_one_reason(said: Any, limit: int) -> None:
     try:
         ranking = read_ranking(said, NAMES, limit)
-    except UnusableRankingError as error:
-        assert str(error)
+    except UnusableRankingError:
         return
     tools = [hit.tool for hit in ranking.hits]
     scores = [hit.score for hit in ranking.hits]
@@ -62,7 +61,7 @@ def test_an_index_comes_back_from_bytes_as_it_was(cards: list[ToolCard], query: 
 
 @given(st.recursive(SCORES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)))
 def test_bytes_that_are_no_index_are_refused(value: Any) -> None:
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r".+"):
         unpack(json.dumps(value).encode(), ["a"])
 
 
@@ -90,7 +89,7 @@ def test_an_index_with_one_wrong_part_is_refused(key: str, value: Any) -> None:
     index = WordIndex.build([ToolCard("a", "page"), ToolCard("b", "post")])
     made = {**json.loads(pack(index)), key: value}
 
-    with pytest.raises(ValueError, match="."):
+    with pytest.raises(ValueError, match=r".+"):
         unpack(json.dumps(made).encode(), ["a", "b"])
 
 

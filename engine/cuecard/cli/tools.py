@@ -69,11 +69,9 @@ def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, a
         return
     for line in explanation_lines(found, engine.tools):
         print(line)
-    sys.stderr.write(f"{found.message} (confidence {found.confidence:.2f})
-")
+    sys.stderr.write(f"{found.message} (confidence {found.confidence:.2f})\n")
     for diagnostic in found.diagnostics:
-        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}
-")
+        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
 
 
 def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:

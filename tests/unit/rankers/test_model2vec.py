@@ -71,7 +71,10 @@ def test_a_name_is_looked_up_where_clients_of_the_hub_keep_models(
     assert engine.search_tools("invoice").tools == ("pay",)
 
 
-@pytest.mark.parametrize("name", ["minishlab/potion-base-8M", "./nowhere", "../../../..", "/", "~nobody/x", "a\\b", "x" * 5000])
+NOWHERE = ["minishlab/potion-base-8M", "./nowhere", "../../../..", "/", "~nobody/x", "~~/x", "a\\b", "x" * 5000]
+
+
+@pytest.mark.parametrize("name", NOWHERE)
 def test_a_model_that_is_not_there_is_told_when_the_agent_is_opened(tmp_path: Path, name: str) -> None:
     with pytest.raises(SpecError) as error:
         Engine.open(write_agent(tmp_path, f"{{ranker: 'model2vec:{name}'}}"))

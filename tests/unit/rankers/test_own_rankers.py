@@ -22,6 +22,7 @@ QUERY = "send a letter"
 
 def problem(error: pytest.ExceptionInfo[Any]) -> Problem:
     [only] = error.value.problems
+    assert isinstance(only, Problem)
     return only
 
 
@@ -147,7 +148,7 @@ BROKEN: dict[str, tuple[Callable[..., object], str]] = {
     "scores as text": (lambda *_: [("mail", "0.9")], "the score of `mail` is `0.9`, not a number"),
     "only unknown": (lambda *_: [("fly", 0.9)], "no tool is named `fly`"),
     "numbers for names": (lambda *_: [(3, 0.9)], "no tool is named `3`"),
-    "wrong arguments": (lambda: [], "TypeError"),
+    "wrong arguments": (list, "TypeError"),
 }
 
 

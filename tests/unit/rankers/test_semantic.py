@@ -137,7 +137,8 @@ def test_word_pieces_are_those_that_the_package_reads(tmp_path: Path) -> None:
 
 def test_threads_that_search_first_together_agree(tmp_path: Path) -> None:
     needs("semantic")
-    engine = Engine.open(write_agent(tmp_path, "{ranker: use+wordllama}" if find_spec("wordllama") else "{ranker: use}"))
+    ranker = "use+wordllama" if find_spec("wordllama") else "use"
+    engine = Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}"))
     found: list[object] = []
     threads = [threading.Thread(target=lambda: found.append(engine.search_tools("put on a song"))) for _ in range(8)]
     for thread in threads:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +20,7 @@ def write_model(folder: Path, *, quantized: bool = False) -> Path:
     """The model; `quantized` as newer versions write it: fewer rows than pieces, and weights apart."""
     folder.mkdir(parents=True, exist_ok=True)
     vocabulary = {"[UNK]": 0, **{word: n for n, word in enumerate((w for group in GROUPS for w in group), 1)}}
-    tokenizer = {
+    tokenizer: dict[str, Any] = {
         "version": "1.0",
         "truncation": None,
         "padding": None,

@@ -15,8 +15,8 @@ from cuecard.cli.bench.baselines import BASELINES, Build, installed, named_build
 from cuecard.cli.bench.measure import DEPTHS, Measured, answers, measure
 from cuecard.cli.step import open_engine
 from cuecard.config.catalogue_file import read_catalogue
-from cuecard.config.ranker_name import parse_ranker
 from cuecard.config.query_file import JudgedQuery, read_queries
+from cuecard.config.ranker_name import parse_ranker
 from cuecard.config.search_spec import SearchSpec
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
