@@ -147,3 +147,30 @@ def test_an_empty_catalogue_answers_with_advice() -> None:
         'No tool found for "send mail". Search with a few words for what the tool should do (a verb and a noun), '
         "not for the topic."
     )
+
+
+def test_unknown_names_repeated_names_and_scores_that_are_none_are_left_out() -> None:
+    said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
+    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
+
+    assert [(hit.tool, hit.score) for hit in index.search("mail").hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
+
+
+@pytest.mark.parametrize(
+    "query", ["\x00\x01", "🦄" * 500, "\u202e" * 99, "_" * 2000, "a" * 2000, "图" * 2000, "\u064e" * 2000]
+)
+def test_any_query_is_answered(index: SearchIndex, query: str) -> None:
+    assert index.search(query).tools == ()
+    assert "\n" not in index.search(query).message
+
+
+def test_a_query_of_many_different_words_is_answered() -> None:
+    query = " ".join(f"wrd{chr(97 + n % 26)}{chr(97 + n // 26)}x" for n in range(280))[:2000]
+
+    assert SearchIndex.build(CARDS).search(query).tools == ()
+
+
+def test_empty_descriptions_and_empty_names_harm_nobody() -> None:
+    cards = [ToolCard("a.b"), ToolCard("__"), ToolCard("x__"), ToolCard("::"), ToolCard(""), *CARDS]
+
+    assert SearchIndex.build(cards).search("send mail").tools == ("send_mail",)
