@@ -33,12 +33,17 @@ class CardTexts(NamedTuple):
         name = in_words(card.name) or card.name
         parameters = " ".join(in_words(key) for key in _parameters(card.input_schema))
         text = f"{name}. {card.description[:MAX_TEXT]} {parameters[:MAX_TEXT]}".strip()
-        return cls(text, name, ". ".join(card.phrases)[:MAX_TEXT])
+        return cls(whole(text), whole(name), whole(". ".join(card.phrases)[:MAX_TEXT]))
 
 
 def in_words(name: str) -> str:
     """A name as people would say it: `mcp__brave-search__webSearch` becomes `mcp brave search web Search`."""
     return _JOINTS.sub(" ", _HUMP.sub(" ", name)).strip()
+
+
+def whole(text: str) -> str:
+    """The text with `?` for halves of surrogate pairs, which no encoder takes."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def bare(query: str) -> str:

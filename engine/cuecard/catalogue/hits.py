@@ -82,6 +82,12 @@ def _summary(faults: Sequence[str]) -> str:
     return f"part of the ranker's answer was left out: {faults[0]}{more}"
 
 
+def reason(error: Exception) -> str:
+    """What was raised, on one short line, whatever it says."""
+    said = _shown(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
 def _shown(value: object) -> str:
     try:
         text = str(value)

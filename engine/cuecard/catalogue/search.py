@@ -12,7 +12,7 @@ from cuecard.catalogue.calibration import calibrated
 from cuecard.catalogue.cut import explained, worth_returning
 from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking
+from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking, reason
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
@@ -144,11 +144,11 @@ class SearchIndex:
         try:
             return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
         except UnusableRankingError as error:
-            reason = str(error)
+            why = str(error)
         except Exception as error:  # noqa: BLE001 - whatever a host's ranker raises, the conversation goes on
-            reason = f"{type(error).__name__}: {error}"
+            why = reason(error)
         ranker = self.fallback()
-        failed = Diagnostic("ranker_failed", f"the ranker failed, and BM25 has answered instead: {reason}")
+        failed = Diagnostic("ranker_failed", f"the ranker failed, and BM25 has answered instead: {why}")
         return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
     def _advised(self, said: str, words: WordsSpec) -> str:

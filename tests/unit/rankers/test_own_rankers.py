@@ -197,6 +197,21 @@ def test_a_ranker_that_finds_nothing_has_answered(tmp_path: Path) -> None:
     assert result.message.startswith("Nothing found") or result.message
 
 
+def test_what_a_ranker_raises_is_told_on_one_short_line(tmp_path: Path) -> None:
+    class UnprintableError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    for error in (ValueError("a\nb" * 100_000), UnprintableError()):
+
+        def raises(_query: str, _limit: int, error: Exception = error) -> list[tuple[str, float]]:
+            raise error
+
+        [told] = Engine.open(write_agent(tmp_path), ranker=raises).search_tools(QUERY).diagnostics
+        assert len(told.message) < 2000
+        assert "\n" not in told.message
+
+
 def test_interrupts_are_not_swallowed(tmp_path: Path) -> None:
     def interrupted(_query: str, _limit: int) -> list[tuple[str, float]]:
         raise KeyboardInterrupt

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cuecard import Engine, SpecError
+from cuecard import Engine, SpecError, ToolCard
 from cuecard.catalogue.card_texts import bare, in_words
 from unit.rankers.agents import write_agent
 
@@ -74,6 +74,22 @@ def test_odd_queries_get_an_answer(tmp_path: Path, ranker: str, query: str) -> N
     assert result.diagnostics == ()
     assert result.message
     assert 0 <= result.confidence <= 1
+
+
+@pytest.mark.parametrize("ranker", ["semantic", "wordllama"])
+def test_one_odd_tool_does_not_take_the_ranking_from_the_others(tmp_path: Path, ranker: str) -> None:
+    needs(ranker)
+    odd = [
+        ToolCard("half", "half a pair \ud800"),
+        ToolCard("silent", ""),
+        ToolCard("long", "word " * 200_000),
+        ToolCard("strange", "a\0b", {"properties": {1: {}, "b": object()}}),
+        ToolCard("stranger", "c", {"properties": [1, 2]}),
+    ]
+    engine = Engine.open(write_agent(tmp_path, f"{{ranker: {ranker}}}"), cache=False).with_tools(odd)
+
+    assert engine.search_tools("put on a song").tools[0] == "sing"
+    assert engine.search_tools("put on a song \ud800").diagnostics == ()
 
 
 def test_the_encoder_reads_other_languages(tmp_path: Path) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache as once
 
 from cuecard.catalogue import Ranker, SearchIndex
+from cuecard.catalogue.hits import reason
 from cuecard.model import Diagnostic, ToolCard
 from cuecard.outside.cache import Cache
 from cuecard.outside.rankers.lexical import lexical_ranker
@@ -31,5 +32,5 @@ class Search:
         try:
             return SearchIndex.build(cards, ranker=self.make(Tools(cards, lexical, self.cache)), fallback=lexical)
         except Exception as error:  # noqa: BLE001 - a damaged model or a host's own code: the conversation goes on
-            said = f"the ranker cannot be made, and BM25 answers instead: {type(error).__name__}: {error}"
+            said = f"the ranker cannot be made, and BM25 answers instead: {reason(error)}"
             return SearchIndex.build(cards, ranker=lexical(), diagnostics=(Diagnostic("ranker_failed", said),))

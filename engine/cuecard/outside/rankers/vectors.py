@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from cuecard.catalogue.card_texts import CardTexts
+from cuecard.catalogue.card_texts import CardTexts, whole
 from cuecard.model import ToolCard
 from cuecard.outside.rankers.encoder import Encoder, unit
 
@@ -29,7 +29,7 @@ class VectorRanker:
         """The best tools for the query, at most `limit`; ties in the order of the catalogue."""
         import numpy as np  # noqa: PLC0415 - part of an extra
 
-        scores = np.einsum("ij,j->i", self.vectors, self.encoder.ask(query)[0])  # no BLAS: see `SentenceEncoder`
+        scores = np.einsum("ij,j->i", self.vectors, self.encoder.ask(whole(query))[0])  # no BLAS: see `SentenceEncoder`
         best = np.argsort(-scores, kind="stable")[:limit].tolist()
         return [(self.names[n], max(0.0, score)) for n, score in zip(best, scores[best].tolist(), strict=True)]
 
