@@ -89,14 +89,15 @@ class Bm25Ranker:
     def _confidence(self, asked: Query, best: int) -> float:
         """How sure the answer is: near 1 for a query that is wholly covered, or for a long one with rare words in it.
 
-        Every word counts by how rare it is, and a word that no tool has as if it were the rarest.
+        The geometric mean of what is covered of the query, its words weighing as they are rare (and words that no tool
+        has, as the rarest), and of how strong the match is: 1 for a word that one tool has alone, and nothing else.
         """
-        index, most = self.index, 1 + math.log(len(self.index.names) + 1)
-        rarity = [most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
-        shares = [word.worth * max((index.share(f, best) for f in word.forms), default=0.0) for word in asked.words]
-        covered = [r * word.worth for r, word, share in zip(rarity, asked.words, shares, strict=True) if share]
-        strong = sum(r * share for r, share in zip(rarity, shares, strict=True)) * self._emphasis(asked, best) / most
-        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * min(1.0, strong)), _DIGITS)
+        index, most = self.index, math.log(len(self.index.names) + 1)
+        gains = [word.worth * max((index.gain(f, best) for f in word.forms), default=0.0) for word in asked.words]
+        rarity = [1 + most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
+        covered = [r * word.worth for r, word, gain in zip(rarity, asked.words, gains, strict=True) if gain]
+        strong = min(1.0, sum(gains) * self._emphasis(asked, best) / index.rarity_of(1))
+        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * strong), _DIGITS)
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:

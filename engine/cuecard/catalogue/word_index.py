@@ -57,7 +57,10 @@ class WordIndex:
 
     def rarity(self, form: str) -> float:
         """Lucene's inverse document frequency, never negative (Kamphuis et al., "Which BM25 do you mean?", 2020)."""
-        known = self.frequency(form)
+        return self.rarity_of(self.frequency(form))
+
+    def rarity_of(self, known: int) -> float:
+        """The rarity of a form that so many tools have."""
         return round(math.log(1 + (len(self.names) - known + 0.5) / (known + 0.5)), _DIGITS)
 
     def share(self, form: str, tool: int) -> float:
