@@ -11,7 +11,7 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup run test check fix bench cost fuzz golden schemas lock browser clean
+.PHONY: help setup run test check fix bench cost curve fuzz golden schemas lock browser clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -51,6 +51,9 @@ bench: setup ## run the benchmarks, side by side in one run
 cost: setup ## draw docs/cost.svg and its table anew (five minutes)
 	$(BIN)/python tests/bench/draw_cost.py
 
+curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
+	$(BIN)/python tests/bench/draw_search.py
+
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
 	@for target in lexer parser outline render yaml; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
@@ -64,7 +67,7 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
-		--extra run --extra pybars3 --extra locale pyproject.toml requirements/dev.in -o requirements/dev.lock
+		--extra run --extra pybars3 --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
 

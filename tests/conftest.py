@@ -1,6 +1,8 @@
 """Settings that all tests share."""
 
+import atexit
 import os
+import tempfile
 
 from hypothesis import HealthCheck, settings
 
@@ -8,3 +10,8 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+# What tests keep for the next process, they keep in a folder of their own; the commands that they start inherit it.
+_CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
+atexit.register(_CACHE.cleanup)
+os.environ["XDG_CACHE_HOME"] = _CACHE.name

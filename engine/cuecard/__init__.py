@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
+    from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
     from cuecard.catalogue.remote import AsyncRanker
+    from cuecard.catalogue.search import Ranker
     from cuecard.config.agent_file import InputSpec, InputType
     from cuecard.config.models_file import Figures, MidConversation, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
     from cuecard.config.words_spec import WordsSpec
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
         Entity,
         FileText,
         History,
+        Hit,
         Host,
         Json,
         Manifest,
@@ -75,6 +78,7 @@ if TYPE_CHECKING:
     from cuecard.model.gates import Gates
     from cuecard.model.messages import Message, Part, Role, Summary, ToolCall, messages_from_json
     from cuecard.model.skills import SkillText
+    from cuecard.outside.rankers.code import AnyRanker, RankerMaker
     from cuecard.outside.tokens import TokenCounter
     from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
     from cuecard.reload.engines import watch
@@ -92,7 +96,9 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "agent.agent": "Agent",
+    "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
     "catalogue.remote": "AsyncRanker",
+    "catalogue.search": "Ranker",
     "config.agent_file": "InputSpec InputType",
     "config.models_file": "Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
     "config.words_spec": "WordsSpec",
@@ -104,13 +110,14 @@ _NAMES = {
     ),
     "model": (
         "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
-        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Host "
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit Host "
         "Json Manifest Memory ReloadPolicy ResultRecord SearchResult SectionRecord Segment SourceRow Step Tier "
         "TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn"
     ),
     "model.gates": "Gates",
     "model.messages": "Message Part Role Summary ToolCall messages_from_json",
     "model.skills": "SkillText",
+    "outside.rankers.code": "AnyRanker RankerMaker",
     "outside.tokens": "TokenCounter",
     "pipeline.history.summary": "AsyncSummarizer Summarizer SummaryRequest",
     "reload.engines": "watch",
@@ -128,6 +135,7 @@ _HOME = {name: f"cuecard.{module}" for module, names in _NAMES.items() for name 
 
 __all__ = [
     "Agent",
+    "AnyRanker",
     "Appended",
     "AsyncRanker",
     "AsyncSummarizer",
@@ -150,15 +158,18 @@ __all__ = [
     "Diagnostic",
     "DidYouMean",
     "Discovery",
+    "End",
     "Engine",
     "EngineSource",
     "Entity",
     "Escaping",
+    "Explanation",
     "Figures",
     "FileText",
     "Gates",
     "Helper",
     "History",
+    "Hit",
     "Host",
     "InputError",
     "InputSpec",
@@ -166,6 +177,7 @@ __all__ = [
     "InputUse",
     "Json",
     "Manifest",
+    "Match",
     "Memory",
     "Message",
     "MidConversation",
@@ -177,6 +189,10 @@ __all__ = [
     "Part",
     "Pins",
     "Problem",
+    "Ranked",
+    "Ranker",
+    "RankerMaker",
+    "Reasons",
     "Refusal",
     "ReloadPolicy",
     "ResultRecord",
@@ -217,6 +233,7 @@ __all__ = [
     "Turn",
     "Watcher",
     "Watching",
+    "WordSeen",
     "WordsSpec",
     "__version__",
     "compile_template",

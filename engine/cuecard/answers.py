@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary import admit_hits, admit_memory, admit_summary, check_reading, check_search
-from cuecard.catalogue import SearchIndex
+from cuecard.boundary import admit_memory, admit_summary, check_reading, check_search
+from cuecard.catalogue import Explanation, SearchIndex
 from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfiles
 from cuecard.config.values.placeholders import fill
 from cuecard.model import History, Memory, SearchResult, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.models import profiles_with
+from cuecard.outside.rankers.search import Search
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import Reply, asummarize, summarize
 from cuecard.outside.tokens import TokenCounter
@@ -28,6 +28,7 @@ class Answers(AgentFacts):
     """What `Engine` answers beside prompts, and the facts of its agent."""
 
     count: TokenCounter
+    _search: Search
 
     @property
     def models(self) -> ModelProfiles:
@@ -41,22 +42,28 @@ class Answers(AgentFacts):
             InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
         check_search(query, limit)
-        return self._search(self._index, query, limit)
+        return self._found(self._index, query, limit)
+
+    def explain_search(self, query: str, limit: int | None = None) -> Explanation:
+        """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
+
+        Raises:
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
+        """
+        check_search(query, limit)
+        search, words = self.agent.spec.tools.search, self.agent.spec.words
+        return self._index.explain(query, self.tools, limit, spec=search, found_hint=self._hint(), words=words)
 
     async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
         """The same with a ranker that is awaited, such as a search service; names it makes up are left out.
 
-        What the ranker raises passes through, and so does a cancellation.
+        A ranker that fails leaves the search to BM25, as one that is not awaited does; a cancellation passes through.
 
         Raises:
-            InputError: when `limit` is out of range, an argument is of the wrong type, or the ranker's answer is.
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
         """
         check_search(query, limit, ranker)
-
-        async def ranked(asked: str, most: int) -> Sequence[tuple[str, float]]:
-            return admit_hits(await ranker(asked, most))
-
-        return await search_remotely(self._index, ranked, lambda index: self._search(index, query, limit))
+        return await search_remotely(self._index, ranker, lambda index: self._found(index, query, limit))
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules.
@@ -118,13 +125,15 @@ class Answers(AgentFacts):
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _search(self, index: SearchIndex, query: str, limit: int | None) -> SearchResult:
+    def _found(self, index: SearchIndex, query: str, limit: int | None) -> SearchResult:
         search, words = self.agent.spec.tools.search, self.agent.spec.words
-        hint = fill(words.search.place, {"place": self.agent.protocol_place})
-        wanted = search.limit if limit is None else limit
-        return index.search(query, wanted, threshold=search.confidence, found_hint=hint, words=words)
+        return index.search(query, limit, spec=search, found_hint=self._hint(), words=words)
+
+    def _hint(self) -> str:
+        """The sentence that ends an answer which found something: where the instructions of the tools are."""
+        return fill(self.agent.spec.words.search.place, {"place": self.agent.protocol_place})
 
     @cached_property
     def _index(self) -> SearchIndex:
         core = self.agent.spec.tools.core
-        return SearchIndex.build([card for name, card in self.agent.catalogue.items() if name not in core])
+        return self._search.index([card for name, card in self.agent.catalogue.items() if name not in core])

@@ -33,7 +33,10 @@ from cuecard.model import (
 )
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
-from cuecard.outside.folder import read_agent
+from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.rankers.code import AnyRanker
+from cuecard.outside.rankers.opening import SearchWish
+from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import record_of
 from cuecard.pipeline.origin import check_previous, check_texts
@@ -54,6 +57,7 @@ class Engine(Answers):
     clock: Clock
     salt: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
+    _search: Search = field(default=Search(), repr=False)
 
     @classmethod
     def open(
@@ -64,6 +68,9 @@ class Engine(Answers):
         clock: Clock = utc_now,
         salt: str = "",
         key: str = "",
+        ranker: AnyRanker | None = None,
+        allow_code: bool = False,
+        cache: str | Path | bool = True,
     ) -> Engine:
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
@@ -74,17 +81,24 @@ class Engine(Answers):
             salt: a secret that makes fingerprints in manifests useless for guessing texts; the same salt gives the
                 same fingerprints.
             key: a secret that signs what `dump` writes, so that `load` takes nothing else.
+            ranker: orders the tools that a search finds, whatever the agent file names: a function of query and limit
+                to names with scores from 0 to 1, best first, or an object that makes one of the tools (`for_tools`).
+            allow_code: whether a function that the agent file names as its ranker may be imported and called.
+            cache: the folder that keeps search indexes for the next process; True for the user's cache folder, False
+                for none. Nothing is read or written there before the first search.
 
         Raises:
-            InputError: with every argument that is wrong.
-            SpecError: with every problem of every file of the agent.
-            InputError: when the key is too short.
+            InputError: with every argument that is wrong, or when the key is too short.
+            SpecError: with every problem of every file of the agent; when the ranker that it names is not installed, or
+                is code and not allowed.
         """
-        check_opening(path, delivery, clock, salt, key)
+        opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
+        check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
         agent = build_agent(read_agent(path))
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path))
         count = bundled_counter(agent.spec.tokens.encoding)
-        return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key)
+        return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas).

@@ -1,6 +1,7 @@
 """Seeded sessions with the CMS assistant: by default 15 requests in 3 turns, four of which search for tools.
 
 Which tools are found, and how long everything is, is drawn; the prompts, the instructions and the tools are real. A
+search finds as many tools as that of the CMS returns for one of the queries of an assistant, at its default width. A
 user writes 40 to 200 tokens, the model 60 to 160, and a tool returns 200 to 1,500, the search tool like all others.
 """
 
@@ -15,6 +16,7 @@ from typing import Any
 
 from cuecard import Engine
 from cuecard.config.transcript_file import RecordedTool, TranscriptFile, read_transcript
+from unit.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("page", "site", "menu", "link", "text", "image", "post", "title", "list", "time", "name", "day")
@@ -44,6 +46,12 @@ def cms() -> Engine:
     return engine.with_tools(
         [type(card)(card.name, told.description, told.input_schema) for card, told in _pairs(engine, recorded_tools())]
     )
+
+
+@cache
+def widths() -> tuple[int, ...]:
+    """How many tools the search returns for each query of an assistant."""
+    return tuple(len(cms().search_tools(query).tools) for query in QUERIES)
 
 
 def session(seed: int, plan: Plan = Plan(), tools: Sequence[str] = ()) -> TranscriptFile:
@@ -81,7 +89,7 @@ def words(draw: random.Random, least: int, most: int) -> str:
 def _answer(draw: random.Random, plan: Plan, number: int, names: list[str]) -> dict[str, Any]:
     said = words(draw, 60, 160)
     if number in plan.searches:
-        found = [names.pop() for _ in range(min(draw.choice((2, 3)), len(names)))]
+        found = [names.pop() for _ in range(min(draw.choice(widths()), len(names)))]
         result: Any = {"tools": found, "message": words(draw, 200, 1500)}
         return {"calls": [{"tool": "tool_search", "args": {"query": said}, "result": result}]}
     if number % plan.requests == 0:

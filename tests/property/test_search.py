@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cuecard.catalogue import Bm25Ranker, Catalogue, KnownNames, SearchIndex, tool_graph, unknown_names
-from cuecard.catalogue.words import STOP_WORDS, new_words
+from cuecard.catalogue.words import STOP_WORDS, WordReader
+from cuecard.config.search_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions
 
 TEXTS = st.text(max_size=40) | st.lists(
@@ -31,7 +32,7 @@ CATALOGUES = st.lists(CARDS, max_size=8, unique_by=lambda card: card.name).map(C
 def test_a_search_names_only_tools_of_the_catalogue_and_each_once(
     catalogue: Catalogue, query: str, limit: int, threshold: float
 ) -> None:
-    result = SearchIndex.build(catalogue.values()).search(query, limit, threshold=threshold)
+    result = SearchIndex.build(catalogue.values()).search(query, limit, spec=SearchSpec(confidence=threshold))
 
     assert set(result.tools) <= set(catalogue)
     assert len(set(result.tools)) == len(result.tools) <= limit
@@ -69,19 +70,19 @@ def test_two_indexes_of_the_same_catalogue_answer_alike(catalogue: Catalogue, qu
 @given(CATALOGUES)
 def test_a_tool_is_found_by_its_whole_name(catalogue: Catalogue) -> None:
     rank = Bm25Ranker.build(catalogue.values(), {"name": 1.0})
-    named = [name for name in catalogue if new_words()(name)]
+    named = [name for name in catalogue if WordReader().words(name)]
 
     assert [name for name in named if name not in dict(rank(name, 50))] == []
 
 
 @given(st.text(alphabet=LETTERS, min_size=1, max_size=20))
 def test_letters_and_digits_of_any_script_never_vanish(text: str) -> None:
-    assert new_words()(text) or text.casefold() in STOP_WORDS
+    assert WordReader().words(text) or text.casefold() in STOP_WORDS
 
 
 @given(st.text(alphabet="aB1_-. 图画ぁ", max_size=30), st.text(alphabet="aB1_-. 图画ぁ", max_size=30))
 def test_words_of_two_texts_are_those_of_each(left: str, right: str) -> None:
-    words = new_words()
+    words = WordReader().words
 
     assert words(f"{left} {right}") == [*words(left), *words(right)]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from cuecard.agent.ranker import NamedRanker
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.selections import Edition
@@ -35,6 +36,7 @@ class Agent:
         files: what sections show of files, by path.
         origins: which file wrote each value, where agent files, or an agent file and a template, lie over each other.
         models: the agent's own model profiles.
+        ranker: what orders the tools that a search finds, and where that is written.
     """
 
     spec: AgentFile
@@ -48,6 +50,7 @@ class Agent:
     files: Mapping[str, FileText] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     models: ModelsFile | None = None
+    ranker: NamedRanker = NamedRanker()  # noqa: RUF009 - frozen, so one is as good as many
 
     @property
     def sections(self) -> tuple[Section, ...]:

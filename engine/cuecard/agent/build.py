@@ -5,6 +5,7 @@ from __future__ import annotations
 from cuecard.agent.agent import Agent
 from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.memo import Memo
+from cuecard.agent.ranker import NamedRanker, named_ranker
 from cuecard.catalogue import Catalogue
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.layers import origins
@@ -41,6 +42,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         files=_files(sources),
         origins=_origins(draft),
         models=draft.models,
+        ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
     )
 
 

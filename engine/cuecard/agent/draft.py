@@ -17,6 +17,7 @@ from cuecard.agent.memo import Memo
 from cuecard.agent.models import read_own_models
 from cuecard.agent.producers.section_list import SectionList
 from cuecard.agent.producers.xml_core import XmlCore, read_core
+from cuecard.agent.ranker import check_ranker
 from cuecard.agent.sections.elements import elements_written
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import check_selections
@@ -78,7 +79,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
     partials = _partials(sources, memo)
     problems += _check_sections(world, assembly, partials, cards) if assembly else ()
-    problems += _check_tools(world, named, cards)
+    problems += [*_check_tools(world, named, cards), *check_ranker(document, spec)]
     return replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
 
 

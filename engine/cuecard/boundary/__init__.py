@@ -25,7 +25,7 @@ from cuecard.boundary.opening import (
     check_watching,
 )
 from cuecard.boundary.requests import admit_request
-from cuecard.boundary.searches import admit_hits, check_search
+from cuecard.boundary.searches import check_search
 from cuecard.boundary.skills import check_reading
 from cuecard.boundary.summaries import admit_summary
 from cuecard.boundary.tools import admit_cards
@@ -34,7 +34,6 @@ __all__ = [
     "admit_call",
     "admit_cards",
     "admit_entities",
-    "admit_hits",
     "admit_memory",
     "admit_more",
     "admit_request",

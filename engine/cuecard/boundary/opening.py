@@ -8,7 +8,7 @@ from typing import Any
 
 from cuecard.boundary.nouns import shape_of
 from cuecard.model import Call, DeliveryWish, ReloadPolicy, Turn
-from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Noun, Number, Shape, Text, Whole
+from cuecard.shapes import Either, Findings, Flag, Function, Instance, Maybe, Noun, Number, Shape, Text, Whole
 
 _DAY = 86_400
 _PATH = Either([Text(least=1), Instance(Path)])
@@ -19,6 +19,8 @@ _OPENING: Mapping[str, Shape] = {
     "clock": _CLOCK,
     "salt": Text(),
     "key": Text(),
+    "allow_code": Flag(),
+    "cache": Either([Flag(), _PATH]),
 }
 _CALL = Maybe([Instance(Call, hint="pass on what `prepare_call` gave")])
 _SERVING: Mapping[str, Shape] = {
@@ -30,14 +32,14 @@ _SERVING: Mapping[str, Shape] = {
 }
 
 
-def check_opening(path: Any, delivery: Any, clock: Any, salt: Any, key: Any) -> None:
-    """The arguments of `Engine.open`.
+def check_opening(arguments: Mapping[str, Any]) -> None:
+    """The arguments of `Engine.open` by name, but for the ranker, which is looked at where it is taken in.
 
     Raises:
         InputError: with each that is wrong.
     """
     found = Findings()
-    _take(_OPENING, {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}, found)
+    _take(_OPENING, arguments, found)
     found.refuse()
 
 

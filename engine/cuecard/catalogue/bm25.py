@@ -3,130 +3,105 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass
-from itertools import chain
-from types import MappingProxyType
-from typing import TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from cuecard.catalogue.words import Word, new_words
+from cuecard.catalogue.explanation import Explained
+from cuecard.catalogue.fields import WEIGHTS, Weights
+from cuecard.catalogue.query import Asked, Query, nearness, read_query
+from cuecard.catalogue.reasons import explain
+from cuecard.catalogue.word_index import WordIndex
 from cuecard.model import ToolCard
 
-Weights: TypeAlias = Mapping[str, float]
-"""How much a match in each field counts, about 1; a field that is absent, or 0, is not searched."""
+POOL = 100
+"""So many of the best are looked at closely: how near the query comes to their name or to one of their phrases."""
 
-FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
-    {
-        "name": lambda card: card.name,
-        "phrases": lambda card: "\n".join(card.phrases),
-        "description": lambda card: card.description,
-        "category": lambda card: card.category,
-        "instructions": lambda card: "\n".join(astuple(card.instructions)) if card.instructions else "",
-    }
-)
-"""What can be searched of a card."""
-
-WEIGHTS: Weights = MappingProxyType(
-    {"name": 2.0, "phrases": 2.0, "description": 1.0, "category": 1.0, "instructions": 0.5}
-)
-
-K1, B = 0.9, 0.4
-"""Saturation and length normalisation: Anserini's values; measured better on tool texts than the usual 1.2 and 0.75."""
-
-_DIGITS = 9  # scores that differ less are ties on one machine or another
+_DIGITS = 9  # scores that differ less are ties
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Ranker:
     """Ranks the tools of one catalogue: called with a query and a limit. Immutable: threads may share it.
 
-    The answer is names with scores from 0 to 1, best first, ties in catalogue order. The first score is the
-    confidence: the length of what the best tool covers of the query, as a share of the whole query, when each word is a
-    direction of its own and as long as it is rare. Only a match in a field of weight 1 or more covers a word fully. The
-    other scores are in proportion to the first.
+    A tool's score is BM25 over all its fields as one text, in which a word stands as often as the weight of its field
+    says; up to doubled, as the query comes near the tool's name or one of its phrases as a whole. Of tools with equal
+    scores, one comes first that a better tool names as NEXT; then catalogue order decides.
+
+    The answer is names with scores from 0 to 1, best first. The first score is the confidence: the geometric mean of
+    how much of the query the best tool covers, and how strongly. The others are in proportion to it.
     """
 
-    names: tuple[str, ...]
-    fields: tuple[_Field, ...]
+    index: WordIndex
+    weights: Weights
 
     @classmethod
     def build(cls, cards: Iterable[ToolCard], weights: Weights = WEIGHTS) -> Bm25Ranker:
         """Index these cards."""
-        cards, read = tuple(cards), new_words()
-        texts = ((weight, map(FIELDS[field], cards)) for field, weight in weights.items() if weight)
-        return cls(
-            tuple(card.name for card in cards), tuple(_Field.build(weight, map(read, each)) for weight, each in texts)
-        )
+        return cls(WordIndex.build(cards, weights), weights)
 
     def __call__(self, query: str, limit: int) -> list[tuple[str, float]]:
         """The best tools for the query, at most `limit`."""
-        asked = list(dict.fromkeys(new_words()(query)))
-        scores = self._scores(dict.fromkeys(form for word in asked for form in word))
-        ranked = sorted((n for n, score in scores.items() if score > 0), key=lambda n: (-scores[n], n))[:limit]
+        asked = read_query(query, self.index.postings)
+        plain = self._scores(asked.words)
+        pool = _largest(plain, max(POOL, limit))
+        scores = {n: round(plain[n] * self._emphasis(asked, n), _DIGITS) for n in pool}
+        ranked = self._in_order(scores)[:limit]
         if not ranked:
             return []
         best = ranked[0]
         confidence = self._confidence(asked, best)
-        return [(self.names[n], confidence * scores[n] / scores[best]) for n in ranked]
+        return [(self.index.names[n], confidence * (scores[n] / scores[best])) for n in ranked]
 
-    def _scores(self, forms: Iterable[str]) -> dict[int, float]:
-        totals: defaultdict[int, float] = defaultdict(float)
-        for field in self.fields:
-            for n, score in field.scores(forms).items():
-                totals[n] += field.weight * score
-        return {n: round(total, _DIGITS) for n, total in totals.items()}
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+        """What it made of the query, and why it ranks these tools as it does."""
+        return explain(self.index, self.weights, read_query(query, self.index.postings), cards)
 
-    def _confidence(self, asked: Sequence[Word], best: int) -> float:
-        lengths = [self._rarity(word) for word in asked]
-        covered = [min(1.0, sum(field.weight for field in self.fields if field.holds(best, word))) for word in asked]
-        return math.hypot(*(length * share for length, share in zip(lengths, covered, strict=True))) / math.hypot(
-            *lengths
-        )
+    def _emphasis(self, asked: Query, tool: int) -> float:
+        """By what a score is multiplied because the query comes near a phrase as a whole: 1 to 2."""
+        return 1 + max((nearness(asked.parts, phrase) for phrase in self.index.phrases[tool]), default=0.0) ** 3
 
-    def _rarity(self, word: Word) -> float:
-        """Smoothed inverse document frequency, at least 1: in a catalogue of three tools every word still counts."""
-        known = max(len({n for field in self.fields for n in field.postings.get(form, ())}) for form in word)
-        return 1 + math.log((len(self.names) + 1) / (known + 1))
-
-
-@dataclass(frozen=True, slots=True)
-class _Field:
-    """One field of every card, and the weight of its scores.
-
-    `postings` has the number of a card once for each time that a form stands in its text, in the order of the cards;
-    `lengths` counts the forms of each text.
-    """
-
-    weight: float
-    lengths: Sequence[int]
-    postings: Mapping[str, Sequence[int]]
-
-    @classmethod
-    def build(cls, weight: float, texts: Iterable[Iterable[Word]]) -> _Field:
-        postings: defaultdict[str, list[int]] = defaultdict(list)
-        lengths = []
-        for n, text in enumerate(texts):
-            forms = list(chain.from_iterable(text))
-            lengths.append(len(forms))
-            for form in forms:
-                postings[form].append(n)
-        return cls(weight, lengths, dict(postings))
-
-    def scores(self, forms: Iterable[str]) -> dict[int, float]:
-        """The BM25 score of each card in which one of these forms stands.
-
-        The formula is Lucene's (Kamphuis et al., "Which BM25 do you mean?", ECIR 2020), which is never negative.
-        """
-        scores: defaultdict[int, float] = defaultdict(float)
-        average = sum(self.lengths) / max(1, len(self.lengths))
-        for form in forms:
-            found = Counter(self.postings.get(form, ()))
-            rarity = math.log(1 + (len(self.lengths) - len(found) + 0.5) / (len(found) + 0.5))
-            for n, times in found.items():
-                scores[n] += rarity * times / (times + K1 * (1 - B + B * self.lengths[n] / average))
+    def _scores(self, words: Sequence[Asked]) -> list[float]:
+        """BM25 by number of the tool."""
+        norms = self.index.norms
+        scores = [0.0] * len(norms)
+        worths: dict[str, float] = {}
+        for word in words:
+            for form in word.forms:
+                worths.setdefault(form, word.worth)
+        for form, worth in worths.items():
+            rarity = worth * self.index.rarity(form)
+            for n, times in self.index.postings[form].items():
+                scores[n] += rarity * times / (times + norms[n])
         return scores
 
-    def holds(self, card: int, word: Word) -> bool:
-        """Whether a card has the word in any of its forms."""
-        return any(card in self.postings.get(form, ()) for form in word)
+    def _in_order(self, scores: Mapping[int, float]) -> list[int]:
+        """Best first. No tool passes one with a better score, whatever NEXT says."""
+        equals: dict[float, list[int]] = {}
+        for n in sorted(scores):
+            equals.setdefault(scores[n], []).append(n)
+        ordered: list[int] = []
+        led: set[int] = set()
+        for score in sorted(equals, reverse=True):
+            ordered += sorted(equals[score], key=lambda n: n not in led)
+            led.update(*(self.index.following.get(n, ()) for n in equals[score]))
+        return ordered
+
+    def _confidence(self, asked: Query, best: int) -> float:
+        """How sure the answer is: near 1 for a query that is wholly covered, or for a long one with rare words in it.
+
+        The geometric mean of what is covered of the query, its words weighing as they are rare (and words that no tool
+        has, as the rarest), and of how strong the match is: 1 for a word that one tool has alone, and nothing else.
+        """
+        index, most = self.index, math.log(len(self.index.names) + 1)
+        gains = [word.worth * max((index.gain(f, best) for f in word.forms), default=0.0) for word in asked.words]
+        rarity = [1 + most - math.log(1 + max(map(index.frequency, word.forms), default=0)) for word in asked.words]
+        covered = [r * word.worth for r, word, gain in zip(rarity, asked.words, gains, strict=True) if gain]
+        strong = min(1.0, sum(gains) * self._emphasis(asked, best) / index.rarity_of(1))
+        return round(math.sqrt(math.hypot(*covered) / math.hypot(*rarity) * strong), _DIGITS)
+
+
+def _largest(scores: Sequence[float], count: int) -> list[int]:
+    """The places of the largest scores above 0, the first of equals first."""
+    least = sorted(filter(None, scores), reverse=True)[:count][-1:]
+    found = [n for n, score in enumerate(scores) if score and score >= least[0]]
+    return sorted(found, key=lambda n: -scores[n])[:count]

@@ -11,6 +11,7 @@ from cuecard.catalogue.drawing import Arrow, draw_dot, draw_mermaid
 from cuecard.model import ToolCard
 
 _WORD = re.compile(r"[^\W\d]\w*")
+_WHOLE = re.compile(r"[\w-]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
@@ -72,9 +73,14 @@ def tool_graph(cards: Iterable[ToolCard]) -> ToolGraph:
 
 
 def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:
-    """Finds the known names in a text, as whole words, in any characters that names may have."""
-    longest_first = "|".join(re.escape(name) for name in sorted(known, key=len, reverse=True))
-    return re.compile(rf"(?<![\w-])(?:{longest_first})(?![\w-])" if known else r"(?!)").findall
+    """Finds the known names in a text, as whole words, in any characters that names may have.
+
+    Names that are one word are looked up, and only the others are tried one by one: catalogues are large.
+    """
+    others = sorted((name for name in known if not _WHOLE.fullmatch(name)), key=len, reverse=True)
+    find = re.compile(rf"(?<![\w-])(?:{'|'.join([*map(re.escape, others), _WHOLE.pattern])})(?![\w-])").findall
+    names = frozenset(known)
+    return lambda text: [name for name in find(text) if name in names]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from functools import partial
+from typing import NoReturn, TypeAlias
 
 from cuecard.catalogue.search import SearchIndex
 from cuecard.model import SearchResult
@@ -16,7 +17,7 @@ AsyncRanker: TypeAlias = Callable[[str, int], Awaitable[Sequence[tuple[str, floa
 async def search_remotely(
     index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], SearchResult]
 ) -> SearchResult:
-    """What a search finds whose ranker has to be awaited; what it raises passes through.
+    """What a search finds whose ranker has to be awaited; where it fails, the index's fallback answers.
 
     The ranker is not asked where the search would not ask one: for a blank query, or one that is too long.
 
@@ -34,5 +35,12 @@ async def search_remotely(
     refused = search(replace(index, ranker=note))
     if not asked:
         return refused
-    hits = await ranker(*asked[0])
+    try:
+        hits = await ranker(*asked[0])
+    except Exception as error:  # noqa: BLE001 - as with a ranker that is not awaited, the conversation goes on
+        return search(replace(index, ranker=partial(_fail, error)))
     return search(replace(index, ranker=lambda *_: hits))
+
+
+def _fail(error: Exception, _query: str, _limit: int) -> NoReturn:
+    raise error

@@ -2,26 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TypeAlias, cast
 
-from cuecard.catalogue.bm25 import WEIGHTS, Bm25Ranker, Weights
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.calibration import calibrated
+from cuecard.catalogue.cut import explained, worth_returning
+from cuecard.catalogue.explanation import Explained, Explainer, Explanation
+from cuecard.catalogue.fields import WEIGHTS, Weights
+from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking, reason
+from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import SearchResult, ToolCard
+from cuecard.model import Diagnostic, SearchResult, ToolCard
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
 
-LIMIT = 8
 MAX_LIMIT = 50
 MAX_QUERY = 2000
 """A query is a few words; nothing longer is worth the time to rank it. In characters."""
 
-THRESHOLD = 0.2
-"""Answers below this confidence are worse than none: they would put instructions into the prompt that nobody needs."""
+DEFAULTS = SearchSpec()
+
+_NEXT = 5
+"""How many hits that are not returned an explanation shows, at most."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -35,57 +43,113 @@ class SearchIndex:
         names: the tools that may be found.
         ranker: orders them for a query; names it makes up are left out.
         examples: queries that do find something, for the message when nothing was found.
+        fallback: makes the ranker that answers where the first one fails.
+        diagnostics: what every answer tells the host, such as that a model could not be loaded.
     """
 
     names: frozenset[str]
     ranker: Ranker
     examples: tuple[str, ...] = ()
+    fallback: Callable[[], Ranker] = lambda: _nothing
+    diagnostics: tuple[Diagnostic, ...] = ()
 
     @classmethod
     def build(
-        cls, cards: Iterable[ToolCard], *, weights: Weights = WEIGHTS, ranker: Ranker | None = None
+        cls,
+        cards: Iterable[ToolCard],
+        *,
+        weights: Weights = WEIGHTS,
+        ranker: Ranker | None = None,
+        fallback: Callable[[], Ranker] | None = None,
+        diagnostics: Sequence[Diagnostic] = (),
     ) -> SearchIndex:
         """An index of these cards, ranked by BM25 unless a ranker is given."""
         cards = tuple(cards)
         names = frozenset(card.name for card in cards)
-        return cls(names, ranker or Bm25Ranker.build(cards, weights), _examples(cards))
+        words = fallback or cache(lambda: Bm25Ranker.build(cards, weights))
+        return cls(names, ranker or words(), _examples(cards), words, tuple(diagnostics))
 
     def search(
         self,
         query: str,
-        limit: int = LIMIT,
+        limit: int | None = None,
         *,
-        threshold: float = THRESHOLD,
+        spec: SearchSpec = DEFAULTS,
         found_hint: str = "",
         words: WordsSpec = ENGLISH,
     ) -> SearchResult:
-        """The tools that answer the query, best first.
+        """The tools that answer the query, best first: none below the confidence, and no hit below the cut.
 
         Args:
             query: capability words, such as `attach an image`.
-            limit: at most so many tools, 1 to 50.
-            threshold: below this confidence the answer is empty, and the message says what to try.
+            limit: at most so many tools, 1 to 50; the spec's when left out.
+            spec: limit, confidence and cut, as the agent file has them.
             found_hint: a sentence that ends the message when tools were found: where their instructions are.
             words: what the message says.
 
         Raises:
             InputError: when the limit is out of range.
         """
-        if not 1 <= limit <= MAX_LIMIT:
-            hint = f"ask for 1 to {MAX_LIMIT} tools; {LIMIT} are usual"
-            raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+        limit = _allowed(spec.limit if limit is None else limit)
         if not query.strip():
             return SearchResult((), self._advised(words.search.empty_query, words))
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
-        hits = [(name, score) for name, score in self.ranker(query, limit) if name in self.names]
-        confidence = min(1.0, max(0.0, hits[0][1])) if hits else 0.0
-        if not hits or confidence < threshold:
+        ranking, ranker = self._ranked(query, limit)
+        told = (*self.diagnostics, *ranking.diagnostics)
+        confidence = ranking.hits[0].score if ranking.hits else 0.0
+        kept = worth_returning(ranking.hits, calibrated(spec, ranker))
+        if not kept:
             said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
-            return SearchResult((), self._advised(said, words), confidence)
-        tools = tuple(dict.fromkeys(name for name, _ in hits))[:limit]
-        return SearchResult(tools, _found(len(tools), found_hint, words), confidence)
+            return SearchResult((), self._advised(said, words), confidence, told)
+        return SearchResult(kept, _found(len(kept), found_hint, words), confidence, told)
+
+    def explain(
+        self,
+        query: str,
+        cards: Mapping[str, ToolCard],
+        limit: int | None = None,
+        *,
+        spec: SearchSpec = DEFAULTS,
+        found_hint: str = "",
+        words: WordsSpec = ENGLISH,
+    ) -> Explanation:
+        """The same search with its reasons, and the next hits that it leaves out.
+
+        Args:
+            query: capability words, as for `search`.
+            cards: the tools by name.
+            limit: as for `search`.
+            spec: as for `search`.
+            found_hint: as for `search`.
+            words: as for `search`.
+
+        Raises:
+            InputError: when the limit is out of range.
+        """
+        result = self.search(query, limit, spec=spec, found_hint=found_hint, words=words)
+        limit = spec.limit if limit is None else limit
+        if not query.strip() or len(query) > MAX_QUERY:
+            return explained(query, (), result, limit=limit, spec=spec, told=Explained((), ()))
+        ranking, ranker = self._ranked(query, min(limit + _NEXT, MAX_LIMIT))
+        hits, asked = ranking.hits[: len(result.hits) + _NEXT], cast("object", ranker)
+        told = Explained((), ())
+        if isinstance(asked, Explainer):
+            told = asked.explain(query, [cards[hit.tool] for hit in hits])
+        return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
+
+    def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
+        """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
+        try:
+            return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
+        except UnusableRankingError as error:
+            why = str(error)
+        except Exception as error:  # noqa: BLE001 - whatever a host's ranker raises, the conversation goes on
+            why = reason(error)
+        ranker = self.fallback()
+        failed = Diagnostic("ranker_failed", f"the ranker failed, and BM25 has answered instead: {why}")
+        return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
     def _advised(self, said: str, words: WordsSpec) -> str:
         """What went wrong, and what to try."""
@@ -96,9 +160,20 @@ class SearchIndex:
         return f"{said} {fill(words.search.advice_with_examples, shown)}".strip()
 
 
+def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
+    return ()
+
+
+def _allowed(limit: int) -> int:
+    if 1 <= limit <= MAX_LIMIT:
+        return limit
+    hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
+    raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+
+
 def wrong_limit(limit: int, words: WordsSpec) -> str:
     """What a model hears that asks for more tools than a search can return, or for none."""
-    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(LIMIT)}
+    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
     return fill(words.search.wrong_limit, numbers)
 
 
@@ -116,6 +191,8 @@ def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
     """The first phrase of the first tool of each category: short, real, and spread over the catalogue."""
     first: dict[str, str] = {}
     for card in cards:
-        if phrase := next(filter(None, map(_echo, card.phrases)), ""):
-            first.setdefault(card.category, phrase)
-    return tuple(first.values())[:_EXAMPLES]
+        if len(first) == _EXAMPLES:
+            break
+        if card.category not in first and (phrase := next(filter(None, map(_echo, card.phrases)), "")):
+            first[card.category] = phrase
+    return tuple(first.values())

@@ -21,6 +21,8 @@ app = typer.Typer(
 )
 tools_app = typer.Typer(help="List, show and search the tools of an agent.", no_args_is_help=True)
 app.add_typer(tools_app, name="tools")
+bench_app = typer.Typer(help="Measure the search.", no_args_is_help=True)
+app.add_typer(bench_app, name="bench")
 
 ASSISTANT_HELP = "The assistant file, such as examples/cms/assistant.yaml."
 AssistantPath = Annotated[Path, typer.Argument(metavar="AGENT", help=ASSISTANT_HELP)]
@@ -35,6 +37,9 @@ DeliveryOption = Annotated[
 SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cuecard render`."
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
+AllowCode = Annotated[
+    bool, typer.Option("--allow-code", help="Load the function that the agent file names as its ranker.")
+]
 TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
 
 
@@ -74,6 +79,7 @@ def run(
         Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
     ] = None,
     svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Run an assistant: play its scenarios, or chat with a model."""
     from cuecard.cli.run.command import run as command
@@ -88,6 +94,7 @@ def run(
             data=data,
             delivery=delivery,
             svg=svg,
+            allow_code=allow_code,
         )
     )
 
@@ -105,6 +112,7 @@ def render(
     compiled: Annotated[
         bool, typer.Option("--compiled", help="Print stable and dynamic text with fingerprints and sources, as JSON.")
     ] = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Print the prompt of one step."""
     from cuecard.cli.render import Form
@@ -112,7 +120,9 @@ def render(
 
     chosen: dict[Form, bool] = {"manifest": manifest, "messages": messages, "compiled": compiled, "json": json}
     form: Form = next((name for name, wanted in chosen.items() if wanted), "text")
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form)
+    command(
+        agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form, allow_code=allow_code
+    )
 
 
 @app.command()
@@ -124,11 +134,14 @@ def diff(
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
     from cuecard.cli.diff.command import diff as command
+    from cuecard.cli.diff.sides import Reading
 
-    raise typer.Exit(command(before, after, agent=agent, turn=turn, model=model, as_json=json, exit_code=exit_code))
+    reading = Reading(agent, turn, allow_code=allow_code)
+    raise typer.Exit(command(before, after, reading, model=model, as_json=json, exit_code=exit_code))
 
 
 @app.command()
@@ -153,11 +166,20 @@ def tokens(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Show what each section of the prompt costs."""
     from cuecard.cli.tokens import tokens as command
 
-    command(agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, as_json=json)
+    command(
+        agent,
+        discovered=discovered,
+        values=set_ or [],
+        turn=turn,
+        delivery=delivery,
+        as_json=json,
+        allow_code=allow_code,
+    )
 
 
 @app.command()
@@ -184,13 +206,14 @@ def replay(
     recommend: Annotated[bool, typer.Option("--recommend", help="Name the cheapest delivery, and until when.")] = False,
     json: Json = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
     from cuecard.cli.replay.command import Options
     from cuecard.cli.replay.command import replay as command
 
     options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
-    command(agent, transcript, options)
+    command(agent, transcript, options, allow_code=allow_code)
 
 
 @app.command()
@@ -202,13 +225,16 @@ def watch(
     delivery: DeliveryOption = None,
     json: Json = False,
     states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
+    allow_code: AllowCode = False,
 ) -> None:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
     from cuecard.cli.watch.command import watch as command
     from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
-    raise typer.Exit(command(agent, example=example, delivery=delivery, as_json=json, states=states))
+    raise typer.Exit(
+        command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
+    )
 
 
 @app.command()
@@ -225,21 +251,24 @@ def schema(
 
 
 @tools_app.command("list")
-def tools_list(agent: AgentPath, json: Json = False) -> None:
+def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = False) -> None:
     """List the tools of an agent by category."""
     from cuecard.cli.tools import list_tools
 
-    list_tools(agent, as_json=json)
+    list_tools(agent, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("show")
 def tools_show(
-    agent: AgentPath, name: Annotated[str, typer.Argument(help="The tool's name.")], json: Json = False
+    agent: AgentPath,
+    name: Annotated[str, typer.Argument(help="The tool's name.")],
+    json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Show one tool: its instructions, phrases, and the tools around it."""
     from cuecard.cli.tools import show_tool
 
-    show_tool(agent, name, as_json=json)
+    show_tool(agent, name, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("search")
@@ -248,11 +277,12 @@ def tools_search(
     query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
     limit: Annotated[int | None, typer.Option("--limit", help="How many tools at most.")] = None,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
-    """Search as the agent's search tool does."""
+    """Search as the agent's search tool does, and tell why."""
     from cuecard.cli.tools import search_tools
 
-    search_tools(agent, query, limit=limit, as_json=json)
+    search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
 
 @tools_app.command("graph")
@@ -261,11 +291,37 @@ def tools_graph(
     form: Annotated[
         Literal["mermaid", "dot"], typer.Option("--format", help="The language of the drawing.")
     ] = "mermaid",
+    allow_code: AllowCode = False,
 ) -> None:
     """Draw which tool leads to which: BEFORE and NEXT as a graph."""
     from cuecard.cli.tools import draw_graph
 
-    draw_graph(agent, form)
+    draw_graph(agent, form, allow_code=allow_code)
+
+
+@bench_app.callback()
+def bench() -> None:
+    """Measure the search."""
+
+
+@bench_app.command("search")
+def bench_search(
+    catalogue: Annotated[Path, typer.Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
+    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="JSON lines of a query and the right tools.")],
+    ranker: Annotated[
+        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this one; repeatable.")
+    ] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=50, help="How many tools at most.")] = None,
+    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Below it nothing is returned.")] = None,
+    cut: Annotated[float | None, typer.Option(min=0, max=1, help="The share of the best score a hit needs.")] = None,
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Measure how well each ranker finds the right tools, beside the baselines that are installed."""
+    from cuecard.cli.bench.command import Options
+    from cuecard.cli.bench.command import bench_search as command
+
+    command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
 
 
 def main() -> None:

@@ -25,9 +25,10 @@ def render(
     turn: Path | None,
     delivery: DeliveryWish | None,
     form: Form,
+    allow_code: bool = False,
 ) -> None:
     """Print the system prompt, then each appended block under a line that says where it goes; or JSON."""
-    engine = open_engine(agent, delivery)
+    engine = open_engine(agent, delivery, allow_code=allow_code)
     call, step = call_from(engine, discovered=discovered, values=values, turn=turn)
     if form == "text":
         sys.stdout.write(_text(step))

@@ -17,11 +17,17 @@ from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
 
 
-def open_engine(agent: Path, delivery: DeliveryWish | None = None) -> Engine:
+def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False) -> Engine:
     """The agent's engine; an option goes before the environment, the environment before the agent file."""
     settings = read_settings()
     salt = settings.salt.get_secret_value() if settings.salt else ""
-    return Engine.open(find_content(agent), delivery=delivery or settings.delivery, salt=salt)
+    return Engine.open(
+        find_content(agent),
+        delivery=delivery or settings.delivery,
+        salt=salt,
+        allow_code=allow_code,
+        cache=settings.cache_folder,
+    )
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

@@ -22,9 +22,11 @@ def tokens(
     turn: Path | None,
     delivery: DeliveryWish | None,
     as_json: bool,
+    allow_code: bool = False,
 ) -> None:
     """Print a table: section, tier, place, tokens, and share of the whole."""
-    step = step_from(open_engine(agent, delivery), discovered=discovered, values=values, turn=turn)
+    engine = open_engine(agent, delivery, allow_code=allow_code)
+    step = step_from(engine, discovered=discovered, values=values, turn=turn)
     manifest = step.manifest
     if as_json:
         rows = [asdict(record) for record in manifest.sections]

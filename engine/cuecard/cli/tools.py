@@ -13,15 +13,16 @@ from rich.console import Console
 from rich.table import Table
 
 from cuecard.catalogue import tool_graph
+from cuecard.cli.explanation import explanation_lines
 from cuecard.cli.step import open_engine, unknown_tool
 from cuecard.engine import Engine
-from cuecard.errors import InputError
+from cuecard.errors import InputError, visible
 from cuecard.model import Json, ToolCard
 
 
-def list_tools(agent: Path, *, as_json: bool) -> None:
+def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
     """Every tool by category, with the tokens of its protocol."""
-    engine = open_engine(agent)
+    engine = open_engine(agent, allow_code=allow_code)
     if as_json:
         print(json.dumps([_card(engine, card) for card in engine.tools.values()], indent=2, ensure_ascii=False))
         return
@@ -35,9 +36,9 @@ def list_tools(agent: Path, *, as_json: bool) -> None:
     Console().print(table)
 
 
-def show_tool(agent: Path, name: str, *, as_json: bool) -> None:
+def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> None:
     """One tool: what the model reads about it, how it is found, and which tools lead to it and from it."""
-    engine = open_engine(agent)
+    engine = open_engine(agent, allow_code=allow_code)
     if name not in engine.tools:
         raise InputError(unknown_tool(name, engine, "tools show"))
     card = engine.tools[name]
@@ -59,21 +60,23 @@ def show_tool(agent: Path, name: str, *, as_json: bool) -> None:
     print("\n".join(lines))
 
 
-def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool) -> None:
-    """What the agent's search tool would answer."""
-    engine = open_engine(agent)
-    result = engine.search_tools(query, limit)
+def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
+    """What the agent's search tool would answer, and why."""
+    engine = open_engine(agent, allow_code=allow_code)
+    found = engine.explain_search(query, limit)
     if as_json:
-        print(json.dumps({**result.to_json(), "confidence": round(result.confidence, 3)}, indent=2))
+        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
         return
-    for name in result.tools:
-        print(f"{name}  {engine.tools[name].description}")
-    sys.stderr.write(f"{result.message} (confidence {result.confidence:.2f})\n")
+    for line in explanation_lines(found, engine.tools):
+        print(line)
+    sys.stderr.write(f"{found.message} (confidence {found.confidence:.2f})\n")
+    for diagnostic in found.diagnostics:
+        sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
 
 
-def draw_graph(agent: Path, form: Literal["mermaid", "dot"]) -> None:
+def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:
     """The graph of BEFORE and NEXT."""
-    graph = tool_graph(open_engine(agent).tools.values())
+    graph = tool_graph(open_engine(agent, allow_code=allow_code).tools.values())
     print(graph.mermaid() if form == "mermaid" else graph.dot())
 
 

@@ -9,9 +9,10 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
+from cuecard.config.search_spec import SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
-from cuecard.config.values.names import Name, Names, Texts, ToolName, as_tuple
+from cuecard.config.values.names import Name, Names, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
 
@@ -49,14 +50,6 @@ class InputSpec(FileModel):
     def required(self) -> bool:
         """Whether the host must supply it."""
         return "default" not in self.model_fields_set
-
-
-class SearchSpec(FileModel):
-    """The search tool: how tools are discovered."""
-
-    tool: ToolName = Field("tool_search", description="the name of the search tool")
-    limit: int = Field(8, ge=1, le=50, description="how many tools a search returns at most")
-    confidence: float = Field(0.2, ge=0, le=1, description="below this confidence a search returns nothing")
 
 
 class ToolsSpec(FileModel):

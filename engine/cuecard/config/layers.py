@@ -31,6 +31,9 @@ _SECTION_FILES = (("file",), ("files", "entries", "path"), ("skills", "roots"))
 """Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
 
 
+_RANKER, _MODEL = ("tools", "search", "ranker"), "model2vec:."
+
+
 @dataclass(frozen=True, slots=True)
 class Layered:
     """One document of many, and what is wrong with how they lie over each other.
@@ -171,6 +174,9 @@ class _Merger:
 
     def moved(self, value: Json, out: Path) -> Json:
         """A path relative to the agent file instead of to the file that wrote it."""
+        if out == _RANKER and isinstance(value, str) and value.startswith(_MODEL) and self.folder:
+            moved = posixpath.normpath(posixpath.join(self.folder, value.removeprefix("model2vec:")))
+            return f"model2vec:{moved if moved.startswith('.') else './' + moved}"
         if not self.folder or not isinstance(value, str) or not value or not _names_a_file(out):
             return value
         if any(out[: len(files)] == files for files in self.supplied):

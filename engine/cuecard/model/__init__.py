@@ -16,7 +16,7 @@ from cuecard.model.prompt import (
     TokenSource,
 )
 from cuecard.model.step import Step
-from cuecard.model.tools import SearchResult, ToolCard, ToolInstructions
+from cuecard.model.tools import Hit, SearchResult, ToolCard, ToolInstructions
 from cuecard.model.turn import Turn
 from cuecard.model.values import (
     Authority,
@@ -55,6 +55,7 @@ __all__ = [
     "Entity",
     "FileText",
     "History",
+    "Hit",
     "Host",
     "Json",
     "Manifest",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Json
 
 
@@ -32,12 +33,29 @@ class ToolCard:
 
 
 @dataclass(frozen=True, slots=True)
-class SearchResult:
-    """What the search tool answers: names of tools, best first, a message for the model, and a confidence (0 to 1)."""
+class Hit:
+    """A tool that a search found, and its score from 0 to 1."""
 
-    tools: tuple[str, ...]
+    tool: str
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class SearchResult:
+    """What the search tool answers: hits, best first, a message for the model, and a confidence (0 to 1).
+
+    `diagnostics` are for the host alone: what was wrong with the ranker, if the agent has one of its own.
+    """
+
+    hits: tuple[Hit, ...]
     message: str
     confidence: float = 0.0
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    @property
+    def tools(self) -> tuple[str, ...]:
+        """The names of the tools, best first."""
+        return tuple(hit.tool for hit in self.hits)
 
     def to_json(self) -> dict[str, Json]:
         """`{"tools": [...], "message": "..."}`, the form the model sees."""

@@ -39,6 +39,12 @@ def read_agent(path: str | Path) -> AgentSources:
     return reader.follow(agent, layers)
 
 
+def folder_of(path: str | Path) -> Path:
+    """The folder of the agent at `path`: what its files name is relative to it."""
+    given = Path(path)
+    return given if given.is_dir() else given.parent
+
+
 class _Reader:
     """Reads files relative to the agent's folder and gathers what goes wrong."""
 

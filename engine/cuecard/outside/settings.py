@@ -20,7 +20,15 @@ class Settings(BaseModel):
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
     states: Path | None = Field(None, description="the folder in which `cuecard watch` keeps good states")
+    cache: str | None = Field(None, description="the folder that keeps search indexes; `off` for none")
     salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
+
+    @property
+    def cache_folder(self) -> Path | bool:
+        """As `Engine.open` takes it: a folder, the user's (True), or none (False)."""
+        if self.cache is None:
+            return True
+        return self.cache != "off" and Path(self.cache)
 
 
 _VARIABLES = {field: f"CUECARD_{field.upper()}" for field in Settings.model_fields}

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from cuecard.agent import build_agent
+from cuecard.agent import Agent, build_agent
 from cuecard.agent.memo import Memo
 from cuecard.boundary import check_watching
 from cuecard.config.documents.texts import AgentSources
@@ -14,6 +14,9 @@ from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
 from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
+from cuecard.outside.rankers.code import AnyRanker
+from cuecard.outside.rankers.opening import SearchWish
+from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.last_good import LastGood
@@ -32,6 +35,9 @@ def watch(
     ready: Callable[[Engine], Engine] | None = None,
     states: States | str | Path | None = None,
     pace: Pace | None = None,
+    ranker: AnyRanker | None = None,
+    allow_code: bool = False,
+    cache: str | Path | bool = True,
 ) -> Watcher[Engine]:
     """The engine of the agent at `path`, kept up to date while its files change.
 
@@ -46,6 +52,9 @@ def watch(
         states: the folder that keeps every state that has served, or that folder with limits of your own; without it,
             the user's state folder. Processes that share it go on with each other's conversations.
         pace: how patient to be with files that are being written.
+        ranker: as for `Engine.open`.
+        allow_code: likewise; a module that has been imported stays as it is when its file changes.
+        cache: likewise.
 
     Raises:
         InputError: with every argument that is wrong, or when the key is too short.
@@ -53,11 +62,13 @@ def watch(
     """
     opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
     folder = None if isinstance(states, States) else states
-    check_watching({**opening, "ready": ready, "states": folder, "pace": pace}, Pace)
+    more = {"allow_code": allow_code, "cache": cache, "ready": ready, "states": folder, "pace": pace}
+    check_watching({**opening, **more}, Pace)
     check_key(key)
     files = AgentFiles(path)
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
-    maker = _Maker(delivery, clock, Secrets(salt, key), ready)
+    wish, home = SearchWish(ranker, allow_code, cache), files.agent.parent
+    maker = _Maker(delivery, clock, Secrets(salt, key), ready, lambda agent: wish.open(agent.ranker, home))
     return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
 
 
@@ -73,9 +84,15 @@ class _Maker:
     """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
 
     def __init__(
-        self, delivery: DeliveryWish | None, clock: Clock, secrets: Secrets, ready: Callable[[Engine], Engine] | None
+        self,
+        delivery: DeliveryWish | None,
+        clock: Clock,
+        secrets: Secrets,
+        ready: Callable[[Engine], Engine] | None,
+        search: Callable[[Agent], Search],
     ) -> None:
         self._delivery, self._clock, self._secrets, self._ready = delivery, clock, secrets, ready
+        self._search = search
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
@@ -92,7 +109,7 @@ class _Maker:
         agent = build_agent(sources, memo)
         delivery = self._delivery or agent.spec.delivery
         count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
-        engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key)
+        engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key, self._search(agent))
         return self._ready(engine) if self._ready else engine
 
     def _count(self, encoding: str) -> TokenCounter:

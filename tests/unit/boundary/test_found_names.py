@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from cuecard import Diagnostic, Engine, SearchResult, ToolResult, Turn
+from cuecard import Diagnostic, Engine, Hit, SearchResult, ToolResult, Turn
 from cuecard.pipeline.found_names import found_names
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened
 
@@ -77,7 +77,7 @@ KNOWN: dict[str, Any] = {
         "type": "tool_search_tool_search_result",
         "tool_references": [{"type": "tool_reference", "tool_name": name} for name in NAMES],
     },
-    "the engine's own": SearchResult(tuple(NAMES), "found"),
+    "the engine's own": SearchResult(tuple(Hit(name, 0.5) for name in NAMES), "found"),
     "a pydantic model": Model(),
     "objects of MCP": McpResult(),
     "a dataclass": Plain(),

@@ -22,10 +22,18 @@ def test_a_match_in_the_name_beats_one_in_the_description() -> None:
 
 
 def test_a_match_in_the_phrases_beats_one_in_the_instructions() -> None:
-    told = ToolInstructions("publish", "publish", "publish", "publish")
-    rank = Bm25Ranker.build([card("a", instructions=told), card("b", phrases=("publish a post",))])
+    told = ToolInstructions("publish it first", "Show it", "send_mail", "Posts stay where they are")
+    rank = Bm25Ranker.build([card("send", instructions=told), card("post", phrases=("publish a post",))])
 
-    assert [name for name, _ in rank("publish", 2)] == ["b", "a"]
+    assert [name for name, _ in rank("publish", 2)] == ["post", "send"]
+
+
+def test_a_match_in_a_parameter_counts_less_than_one_in_the_description() -> None:
+    schema = {"type": "object", "properties": {"currency": {"type": "string", "description": "such as euro"}}}
+    rank = Bm25Ranker.build([card("pay_bill", "pays", input_schema=schema), card("convert", "to another currency")])
+
+    assert [name for name, _ in rank("currency", 2)] == ["convert", "pay_bill"]
+    assert [name for name, _ in rank("euro", 2)] == ["pay_bill"]
 
 
 def test_the_category_counts() -> None:
@@ -37,8 +45,8 @@ def test_the_category_counts() -> None:
 def test_weights_are_data() -> None:
     cards = [card("alpha", "beta"), card("beta", "alpha")]
 
-    assert Bm25Ranker.build(cards, {"name": 1})("beta", 2) == [("beta", 1.0)]
-    assert Bm25Ranker.build(cards, {"name": 0, "description": 1})("beta", 2) == [("alpha", 1.0)]
+    assert [name for name, _ in Bm25Ranker.build(cards, {"name": 1})("beta", 2)] == ["beta"]
+    assert [name for name, _ in Bm25Ranker.build(cards, {"name": 0, "description": 1})("beta", 2)] == ["alpha"]
     assert Bm25Ranker.build(cards, {})("beta", 2) == []
 
 
@@ -79,11 +87,81 @@ def test_confidence_means_the_same_in_a_catalogue_of_one() -> None:
     assert rank("order pizza", 1) == []
 
 
-def test_a_match_in_the_instructions_alone_is_half_a_match() -> None:
+def test_a_match_in_the_instructions_alone_is_less_sure_than_one_in_the_name() -> None:
     told = ToolInstructions("check the slug", "x", "y", "z")
-    rank = Bm25Ranker.build([card("a", instructions=told)])
+    unsure = Bm25Ranker.build([card("a", instructions=told)])("slug", 1)
+    sure = Bm25Ranker.build([card("slug", instructions=told)])("slug", 1)
 
-    assert rank("slug", 1) == [("a", 0.5)]
+    assert unsure[0][1] < sure[0][1] / 2
+
+
+def test_a_long_question_with_one_rare_word_in_it_is_sure_enough(cms: Catalogue) -> None:
+    question = "My sister told me yesterday that the weekly newsletter needs something prettier, so a new thumbnail?"
+    cards = [card("make_thumbnail", "Draw a small preview"), *cms.values()]
+
+    assert Bm25Ranker.build(cards)(question, 1)[0][0] == "make_thumbnail"
+    assert Bm25Ranker.build(cards)(question, 1)[0][1] > 0.2
+
+
+def test_the_query_that_is_a_phrase_beats_those_that_have_all_its_words() -> None:
+    cards = [
+        card("archive", phrases=("list pages of the year", "all old ones")),
+        card("overview", phrases=("list all pages",)),
+    ]
+
+    assert Bm25Ranker.build(cards)("list all pages", 2)[0][0] == "overview"
+
+
+def test_a_misspelt_word_finds_what_it_is_one_letter_away_from_and_counts_half() -> None:
+    rank = Bm25Ranker.build([card("calculate", "a sum"), card("send_mail", "to people")])
+
+    for misspelt in ("caculate", "calcuulate", "calcolate", "claculate"):
+        assert [name for name, _ in rank(misspelt, 2)] == ["calculate"]
+        assert rank(misspelt, 1)[0][1] < rank("calculate", 1)[0][1]
+    assert rank("xalculate", 1) == []
+    assert rank("calxxlate", 1) == []
+
+
+@pytest.mark.parametrize("query", ["braveWebSearch", "brave-web-search", "brave_web_search", "Brave Web Search"])
+@pytest.mark.parametrize("name", ["mcp__brave-search__brave_web_search", "brave.web-search", "braveWebSearch"])
+def test_names_are_found_however_their_words_are_joined(name: str, query: str) -> None:
+    rank = Bm25Ranker.build([card("mcp__files__read_file"), card(name), card("webhook")])
+
+    assert rank(query, 1)[0][0] == name
+
+
+def test_tools_of_two_servers_with_the_same_bare_name_are_kept_apart() -> None:
+    rank = Bm25Ranker.build([card("mcp__github__search", "Search"), card("mcp__notion__search", "Search")])
+
+    assert rank("search notion", 2)[0][0] == "mcp__notion__search"
+    assert rank("search github", 2)[0][0] == "mcp__github__search"
+    assert len(rank("search", 2)) == 2
+
+
+def test_the_name_of_a_server_counts_less_than_that_of_the_tool() -> None:
+    rank = Bm25Ranker.build([card("mcp__search__list_files"), card("mcp__files__search")])
+
+    assert rank("search", 1)[0][0] == "mcp__files__search"
+
+
+def test_of_equal_tools_the_one_that_a_better_tool_leads_to_comes_first() -> None:
+    told = ToolInstructions("None", "None", "zeta", "None")
+    cards = [
+        card("alpha", "copies a page"),
+        card("zeta", "copies a page"),
+        card("draft", "copies a page of a draft", instructions=told),
+    ]
+    found = Bm25Ranker.build(cards)("copy draft page", 3)
+
+    assert [name for name, _ in found] == ["draft", "zeta", "alpha"]
+    assert found[1][1] == found[2][1]
+
+
+def test_no_tool_passes_a_better_one_because_it_is_named_as_next() -> None:
+    told = ToolInstructions("None", "None", "zeta", "None")
+    cards = [card("alpha", "copies a page"), card("zeta", "a page"), card("draft_page", "copies", instructions=told)]
+
+    assert [name for name, _ in Bm25Ranker.build(cards)("copy page", 3)][-1] == "zeta"
 
 
 def test_chinese_descriptions_are_found() -> None:

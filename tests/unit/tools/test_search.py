@@ -5,6 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from cuecard.catalogue import SearchIndex
+from cuecard.config.search_spec import SearchSpec
 from cuecard.errors import InputError
 from cuecard.model import ToolCard
 
@@ -22,8 +23,34 @@ def index() -> SearchIndex:
 
 
 def test_tools_come_best_first_and_at_most_as_many_as_asked_for(index: SearchIndex) -> None:
-    assert index.search("send mail").tools == ("send_mail", "read_mail")
-    assert index.search("send mail", 1).tools == ("send_mail",)
+    assert index.search("mail").tools == ("send_mail", "read_mail")
+    assert index.search("mail", 1).tools == ("send_mail",)
+
+
+def test_hits_carry_their_scores_and_the_first_is_the_confidence(index: SearchIndex) -> None:
+    result = index.search("send mail", spec=SearchSpec(cut=0))
+
+    assert [hit.tool for hit in result.hits] == list(result.tools) == ["send_mail", "read_mail"]
+    assert 1 >= result.hits[0].score == result.confidence > result.hits[1].score > 0
+
+
+def test_what_scores_below_the_cut_is_left_out_and_0_switches_it_off() -> None:
+    scores = [("send_mail", 0.8), ("read_mail", 0.4), ("list_files", 0.39), ("draw_chart", 0.0)]
+    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores)
+
+    assert index.search("mail").tools == ("send_mail", "read_mail")
+    assert index.search("mail", spec=SearchSpec(cut=0.2)).tools == ("send_mail", "read_mail", "list_files")
+    assert index.search("mail", spec=SearchSpec(cut=1)).tools == ("send_mail",)
+    assert len(index.search("mail", spec=SearchSpec(cut=0)).tools) == 4
+
+
+def test_a_sure_answer_ends_at_a_gap_and_an_unsure_one_does_not() -> None:
+    def found(best: float) -> tuple[str, ...]:
+        scores = [("send_mail", best), ("read_mail", 0.95 * best), ("list_files", 0.55 * best)]
+        return SearchIndex.build(CARDS, ranker=lambda _query, _limit: scores).search("mail").tools
+
+    assert found(0.9) == ("send_mail", "read_mail")
+    assert found(0.89) == ("send_mail", "read_mail", "list_files")
 
 
 def test_the_message_counts_the_tools_and_ends_with_the_hint(index: SearchIndex) -> None:
@@ -44,11 +71,11 @@ def test_when_nothing_is_found_the_message_says_what_to_try(index: SearchIndex) 
 
 
 def test_an_answer_below_the_threshold_is_empty_but_tells_its_confidence(index: SearchIndex) -> None:
-    unsure = index.search("mail my aunt the jam recipe of her cousin", threshold=0.9)
+    unsure = index.search("mail my aunt the jam recipe of her cousin", spec=SearchSpec(confidence=0.9))
 
     assert unsure.tools == ()
     assert 0 < unsure.confidence < 0.9
-    assert index.search("mail my aunt the jam recipe of her cousin", threshold=0.1).tools != ()
+    assert index.search("mail my aunt the jam recipe of her cousin", spec=SearchSpec(confidence=0.1)).tools != ()
 
 
 @pytest.mark.parametrize("query", ["", "  \n\t"])
@@ -106,7 +133,7 @@ def test_a_ranker_of_the_host_takes_the_place_of_bm25() -> None:
     assert (result.tools, result.confidence) == (("draw_chart", "send_mail"), 0.7)
 
 
-@pytest.mark.parametrize(("score", "confidence"), [(17.5, 1.0), (-3.0, 0.0), (float("nan"), 0.0)])
+@pytest.mark.parametrize(("score", "confidence"), [(17.5, 1.0), (-3.0, 0.0)])
 def test_confidence_stays_between_0_and_1_whatever_a_ranker_says(score: float, confidence: float) -> None:
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: [("send_mail", score)])
 
@@ -120,3 +147,30 @@ def test_an_empty_catalogue_answers_with_advice() -> None:
         'No tool found for "send mail". Search with a few words for what the tool should do (a verb and a noun), '
         "not for the topic."
     )
+
+
+def test_unknown_names_repeated_names_and_scores_that_are_none_are_left_out() -> None:
+    said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
+    index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
+
+    assert [(hit.tool, hit.score) for hit in index.search("mail").hits] == [("read_mail", 0.5), ("send_mail", 0.4)]
+
+
+@pytest.mark.parametrize(
+    "query", ["\x00\x01", "🦄" * 500, "\u202e" * 99, "_" * 2000, "a" * 2000, "图" * 2000, "\u064e" * 2000]
+)
+def test_any_query_is_answered(index: SearchIndex, query: str) -> None:
+    assert index.search(query).tools == ()
+    assert "\n" not in index.search(query).message
+
+
+def test_a_query_of_many_different_words_is_answered() -> None:
+    query = " ".join(f"wrd{chr(97 + n % 26)}{chr(97 + n // 26)}x" for n in range(280))[:2000]
+
+    assert SearchIndex.build(CARDS).search(query).tools == ()
+
+
+def test_empty_descriptions_and_empty_names_harm_nobody() -> None:
+    cards = [ToolCard("a.b"), ToolCard("__"), ToolCard("x__"), ToolCard("::"), ToolCard(""), *CARDS]
+
+    assert SearchIndex.build(cards).search("send mail").tools == ("send_mail",)

@@ -2,11 +2,11 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.catalogue.words import new_words
+from cuecard.catalogue.words import WordReader
 
 
 def split(text: str) -> list[tuple[str, ...]]:
-    return new_words()(text)
+    return WordReader().words(text)
 
 
 @pytest.mark.parametrize(

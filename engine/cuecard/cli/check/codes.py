@@ -31,6 +31,7 @@ CODES: Mapping[str, str] = {
     "unknown-tool": "A name that no tool has: in `core` an error, in BEFORE, AFTER, NEXT or GOTCHA a warning.",
     "duplicate-tool": "A tool with instructions in two places.",
     "search-not-core": "A search tool that is not a core tool, so that nothing can be discovered.",
+    "unknown-ranker": "A ranker that is none: not known, no `model2vec:` model, no function of a package.",
     "tool-order": "Names of files in mixed case: another machine reads them, and lists their tools, in another order.",
     "no-protocols": "A template without a place for tool instructions.",
     # skills
@@ -113,6 +114,9 @@ CODES: Mapping[str, str] = {
     "helper-failed": "A helper of the host raised an error.",
     "too-much-output": "A template that prints more than it should be able to.",
     "search-limit": "A search for fewer than one tool or more than fifty.",
+    "missing-ranker": "A ranker whose package, model or function is not on this machine, or cannot be called.",
+    "code-not-allowed": "A ranker that is code, where the host does not allow code that a file names.",
+    "wrong-ranker": "A ranker of the host's that cannot be called.",
     "bad-call": "A call that is not what `Call.to_json` gave.",
     "foreign-call": "A call of another agent.",
     "stale-call": "A step of a call that was prepared from other files, or with other tools.",

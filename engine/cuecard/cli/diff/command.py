@@ -3,29 +3,24 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 
 from cuecard.analysis.explain import compare
 from cuecard.cli.diff.price import find_profile, price
 from cuecard.cli.diff.sides import Reading
 from cuecard.cli.diff.view import print_json, print_text
 from cuecard.errors import CuecardError
-from cuecard.outside.clock import utc_now
 
 
 def diff(
     before: str,
     after: str,
+    reading: Reading,
     *,
-    agent: Path | None,
-    turn: Path | None,
     model: str | None,
     as_json: bool,
     exit_code: bool,
 ) -> int:
     """Print what differs; 0, or with `exit_code` 1 when something does; 2 when a side cannot be read or rendered."""
-    now = utc_now()
-    reading = Reading(agent, turn, lambda: now)
     try:
         profile = find_profile(model) if model else None
         one, other = reading.side(before), reading.side(after)

@@ -6,7 +6,8 @@ import json
 import posixpath
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from cuecard.cli.step import open_engine, step_from
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.model import Clock, Manifest, Step
+from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
 from cuecard.outside.reading import read_text
 from cuecard.outside.revision import read_revision
@@ -30,11 +32,12 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How sides are read: the agent of turn files, the turn of agents, and one clock for both sides."""
+    """How sides are read: the agent of turn files, the turn of agents, one clock for both; whether code is loaded."""
 
     agent: Path | None
     turn: Path | None
-    clock: Clock
+    clock: Clock = field(default_factory=lambda: _standing(utc_now()))
+    allow_code: bool = False
 
     def side(self, name: str) -> Side:
         """The prompt that an argument names.
@@ -64,7 +67,7 @@ class Reading:
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
-        engine = replace(open_engine(agent), clock=self.clock)
+        engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
         step = step_from(engine, discovered="", values=[], turn=turn)
         return Side(name, step.manifest, _texts(step))
 
@@ -81,6 +84,10 @@ class Reading:
             except CuecardError as error:
                 shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
                 raise type(error)(shown(problem) for problem in error.problems) from None
+
+
+def _standing(now: datetime) -> Clock:
+    return lambda: now
 
 
 _FORMS = "name a JSON file of `cuecard render --json`, a turn file, an agent, or an agent of a revision: REV:PATH"

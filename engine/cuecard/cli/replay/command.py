@@ -43,14 +43,14 @@ class Options:
     as_json: bool = False
 
 
-def replay(agent: Path, transcript: Path, options: Options) -> None:
+def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool = False) -> None:
     """Play the conversation, and print what it costs.
 
     Raises:
         SpecError: with every problem of a file.
         InputError: with every missing, unknown or wrong input of a turn.
     """
-    engine = open_engine(agent)
+    engine = open_engine(agent, allow_code=allow_code)
     source = read_text(find_content(transcript), limit=MAX_LOG_BYTES)
     recorded = read_conversation(source.text, source.name, options.form)
     conversation = with_inputs(recorded, assignments(engine, options.values))

@@ -33,6 +33,7 @@ def run(
     data: Path | None = None,
     delivery: DeliveryWish | None = None,
     svg: Path | None = None,
+    allow_code: bool = False,
 ) -> int:
     """Play scenarios, or chat; 1 when a scenario did not go as it says, else 0.
 
@@ -45,6 +46,7 @@ def run(
         data: a folder that keeps the server's data; without it, the data goes when the command ends.
         delivery: overrides the agent file's delivery.
         svg: a file for a picture of what was shown.
+        allow_code: whether the function that the agent file names as its ranker may be loaded.
 
     Raises:
         SpecError: with every problem of the files.
@@ -64,7 +66,7 @@ def run(
     settings, found = read_settings(), read_assistant(assistant)
     chosen = found.chosen(tuple(scenarios))
     decides = _model(model or settings.model or found.file.model)
-    engine = open_engine(found.agent, delivery)
+    engine = open_engine(found.agent, delivery, allow_code=allow_code)
     emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     if decides and not scenarios and sys.stdin.isatty():
         with _folder(data) as folder:

@@ -6,6 +6,7 @@ import queue
 import threading
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 
 from cuecard.cli.watch.view import Example, News, Screen
@@ -32,14 +33,17 @@ def watch(
     as_json: bool,
     states: Path | None = None,
     pace: Pace | None = None,
+    allow_code: bool = False,
     stop: threading.Event | None = None,
 ) -> int:
     """Print what becomes of the agent's files until Ctrl-C, or until `stop` is set; 0 in either case."""
     place, settings = find_content(agent), read_settings()
     chosen, kept = delivery or settings.delivery, states or settings.states
+    start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
+    start = partial(start, allow_code=allow_code, cache=settings.cache_folder)
     stop, screen = stop or threading.Event(), Screen(example, as_json=as_json)
     with suppress(KeyboardInterrupt):
-        watcher = _begin(lambda: watch_agent(place, delivery=chosen, states=kept, pace=pace), place, screen, stop)
+        watcher = _begin(start, place, screen, stop)
         if watcher:
             with watcher:
                 _follow(watcher, screen, stop)

@@ -1,0 +1,41 @@
+"""The ranker that an agent file names: read here, and looked up outside the core."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from cuecard.config.agent_file import AgentFile
+from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.yaml_text import Path as Place
+from cuecard.config.ranker_name import BM25, KNOWN, RankerName, parse_ranker
+from cuecard.errors import DidYouMean, Problem
+
+PLACE: Place = ("tools", "search", "ranker")
+
+_FORMS = "or `model2vec:` and the folder or name of a model, or a function of yours: `my_package:rank`"
+
+
+@dataclass(frozen=True, slots=True)
+class NamedRanker:
+    """A ranker, and where it is named: a problem that nobody has yet described."""
+
+    name: RankerName = BM25
+    place: Problem = Problem("", "")  # noqa: RUF009 - frozen, so one is as good as many
+
+    def problem(self, code: str, message: str, hint: str) -> Problem:
+        """What is wrong with it, at the place that names it."""
+        return replace(self.place, code=code, message=message, advice=hint)
+
+
+def named_ranker(document: Document, spec: AgentFile) -> NamedRanker:
+    """The ranker of an agent file that has been checked."""
+    return NamedRanker(parse_ranker(spec.tools.search.ranker) or BM25, document.problem(PLACE, "", ""))
+
+
+def check_ranker(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    """A ranker that is none. Whether it is there to be used is for those to tell who want to use it."""
+    written = spec.tools.search.ranker
+    if parse_ranker(written) is None:
+        message = f"there is no ranker `{written}`"
+        yield document.problem(PLACE, "unknown-ranker", message, DidYouMean(written, frozenset(KNOWN), _FORMS))

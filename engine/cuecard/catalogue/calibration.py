@@ -1,0 +1,29 @@
+"""Which scores of a ranking are worth an answer: every ranking has a scale of its own."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cuecard.config.search_spec import SearchSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """What a ranker says of its own scores, in its attribute `calibration`; an agent file may say otherwise.
+
+    Attributes:
+        confidence: an answer whose best score is below it is none.
+        cut: hits that score below this share of the best are left out.
+    """
+
+    confidence: float
+    cut: float
+
+
+def calibrated(spec: SearchSpec, ranker: object) -> SearchSpec:
+    """The settings of a search: as the agent file wrote them, then as the ranker says, then the defaults."""
+    says = getattr(ranker, "calibration", None)
+    if not isinstance(says, Calibration):
+        return spec
+    told = {"confidence": says.confidence, "cut": says.cut}
+    return spec.model_copy(update={key: value for key, value in told.items() if key not in spec.model_fields_set})

@@ -1,0 +1,109 @@
+"""Why a search answers as it does: words, fields and phrases of each hit, and where the cut fell."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Literal, Protocol, TypeAlias, runtime_checkable
+
+from cuecard.model import Diagnostic, Json, ToolCard
+
+End: TypeAlias = Literal["confidence", "cut", "gap", "limit", "end"]
+"""Why no more tools are returned: the answer is not sure enough, the next is too far below the best, or (of a sure
+answer) below the one before it, the limit, or there are no more."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordSeen:
+    """A word of the query: how many tools have it, and the words it was taken for if no tool does."""
+
+    word: str
+    tools: int
+    taken_for: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    """A word of the query in a tool: the fields it stands in, and its part of what all words give the tool (0 to 1)."""
+
+    word: str
+    fields: tuple[str, ...]
+    part: float
+
+
+@dataclass(frozen=True, slots=True)
+class Reasons:
+    """Why a tool has its score: its words, best first, and its phrase (or name) that the query comes nearest to."""
+
+    matches: tuple[Match, ...] = ()
+    nearest: str = ""
+    nearness: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """What a ranker can tell of a query: its words, and the reasons of each tool, in the order asked for."""
+
+    words: tuple[WordSeen, ...]
+    reasons: tuple[Reasons, ...]
+
+
+@runtime_checkable
+class Explainer(Protocol):
+    """A ranker that can say why."""
+
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+        """What it made of the query, and why it ranks these tools as it does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A tool in the order of the ranker: its score, its share of the best score, and whether it is returned."""
+
+    tool: str
+    score: float
+    share: float
+    returned: bool
+    reasons: Reasons = Reasons()
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A search with its reasons: what is returned, then the next that are not.
+
+    Attributes:
+        query: what was asked.
+        words: what became of its words; empty where the ranker does not tell.
+        ranked: best first.
+        confidence: the first score.
+        needed: the confidence below which nothing is returned.
+        cut: the share of the best score that a hit needs.
+        limit: how many tools are returned at most.
+        end: what ended the list.
+        message: what the model reads.
+        diagnostics: what the host is told of the ranker.
+    """
+
+    query: str
+    words: tuple[WordSeen, ...]
+    ranked: tuple[Ranked, ...]
+    confidence: float
+    needed: float
+    cut: float
+    limit: int
+    end: End
+    message: str
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """The same as plain data, with what the search tool answers: `tools` and `message`."""
+        plain = {key: _rounded(value) for key, value in asdict(self).items()}
+        return {"tools": [each.tool for each in self.ranked if each.returned], "message": plain.pop("message"), **plain}
+
+
+def _rounded(value: Json) -> Json:
+    if isinstance(value, float):
+        return round(value, 3)
+    if isinstance(value, dict):
+        return {key: _rounded(inner) for key, inner in value.items()}
+    return [_rounded(inner) for inner in value] if isinstance(value, list | tuple) else value

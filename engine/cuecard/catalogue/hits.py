@@ -1,0 +1,96 @@
+"""What a ranker says, whoever wrote it: read with care, so that a search always has an answer."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import islice
+from math import isfinite
+from numbers import Real
+
+from cuecard.errors import visible
+from cuecard.model import Diagnostic, Hit
+
+_SHOWN = 200
+_OVER = 1.001  # rounding may carry a cosine a little over
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Known tools, each once, best first, with scores from 0 to 1; and what was wrong with the ranker's answer."""
+
+    hits: tuple[Hit, ...]
+    diagnostics: tuple[Diagnostic, ...] = ()
+
+
+class UnusableRankingError(Exception):
+    """Nothing of a ranker's answer can be used; the text says why."""
+
+
+def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
+    """A ranker's answer as hits.
+
+    Wrong entries are left out: names that no tool has, scores that are not numbers, and a name's second mention. Of a
+    longer list than there are tools, the rest is not read. Scores out of range count as 0 or 1.
+
+    Raises:
+        UnusableRankingError: when it is no sequence of pairs, or when it has entries and none of them is right.
+    """
+    if not isinstance(said, Sequence) or isinstance(said, (str, bytes)):
+        raise UnusableRankingError(_not_a_list(said))
+    scores: dict[str, float] = {}
+    faults: list[str] = []
+    entries = list(islice(said, len(names) + 1))
+    for entry in entries:
+        if fault := _fault(entry, names, scores):
+            faults.append(fault)
+        else:
+            scores[entry[0]] = min(1.0, max(0.0, float(entry[1])))
+    if entries and not scores:
+        raise UnusableRankingError(f"nothing of its answer can be used: {faults[0]}")
+    highest = max((entry[1] for entry in entries if not _fault(entry, names, {})), default=0)
+    if highest > _OVER:
+        faults.append(f"scores above 1, such as {highest:.3g}, which all count as 1")
+    if len(said) > len(names):
+        faults.append(f"{len(said)} entries for {len(names)} tools")
+    hits = sorted(scores.items(), key=lambda hit: -hit[1])[:limit]
+    found = (Diagnostic("ranker_mended", _summary(faults)),) if faults else ()
+    return Ranking(tuple(Hit(name, score) for name, score in hits), found)
+
+
+def _fault(entry: object, names: frozenset[str], known: dict[str, float]) -> str:
+    if not isinstance(entry, Sequence) or isinstance(entry, (str, bytes)) or len(entry) != 2:
+        return f"`{_shown(entry)}` is not a name with a score"
+    name, score = entry
+    if not isinstance(name, str) or name not in names:
+        return f"no tool is named `{_shown(name)}`"
+    if not isinstance(score, Real) or not isfinite(score):
+        return f"the score of `{name}` is `{_shown(score)}`, not a number"
+    return f"`{name}` is named twice" if name in known else ""
+
+
+def _not_a_list(said: object) -> str:
+    if inspect.iscoroutine(said):
+        said.close()
+        return "it is asynchronous; it must answer at once"
+    return f"its answer is of type {type(said).__name__}, not a list of names with scores"
+
+
+def _summary(faults: Sequence[str]) -> str:
+    more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
+    return f"part of the ranker's answer was left out: {faults[0]}{more}"
+
+
+def reason(error: Exception) -> str:
+    """What was raised, on one short line, whatever it says."""
+    said = _shown(error)
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def _shown(value: object) -> str:
+    try:
+        text = str(value)
+    except Exception:  # noqa: BLE001 - whatever a stranger's object does when it is printed
+        text = type(value).__name__
+    return visible(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}...")

@@ -1,0 +1,44 @@
+"""Two rankings as one: by words, which knows what is written, and by meaning, which knows what is meant."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from cuecard.catalogue.calibration import Calibration
+from cuecard.catalogue.explanation import Explained, Explainer
+from cuecard.catalogue.search import Ranker
+from cuecard.model import ToolCard
+
+LEXICAL = 0.25
+"""The share of the words in a score; calibrated in docs/rankers.md."""
+
+DEPTH = 1000
+"""How many hits of either ranking are looked at: no other can come among those that a search returns."""
+
+
+@dataclass(frozen=True, slots=True)
+class MixedRanker:
+    """The weighted mean of two rankings' scores. Immutable: threads may share it.
+
+    A tool that the lexical ranking does not name has no word of the query, and scores 0 there. One that the semantic
+    ranking does not name, because it asks for no more, scores there as the last one that it names.
+    """
+
+    lexical: Ranker
+    semantic: Ranker
+    share: float = LEXICAL
+    calibration: Calibration | None = None
+
+    def __call__(self, query: str, limit: int) -> list[tuple[str, float]]:
+        """The best tools for the query, at most `limit`; ties as the semantic ranking has them."""
+        words, meanings = dict(self.lexical(query, DEPTH)), dict(self.semantic(query, DEPTH))
+        least = min(meanings.values(), default=0.0)
+        meanings |= {name: least for name in words if name not in meanings}
+        mixed = [(name, self.share * words.get(name, 0.0) + (1 - self.share) * m) for name, m in meanings.items()]
+        return sorted(mixed, key=lambda hit: -hit[1])[:limit]
+
+    def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+        """What the lexical ranking tells, if it does; vectors have no reasons to give."""
+        lexical: object = self.lexical
+        return lexical.explain(query, cards) if isinstance(lexical, Explainer) else Explained((), ())

@@ -1,0 +1,73 @@
+"""What makes sentence vectors: texts in, directions out, so that texts of like meaning lie close."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors: TypeAlias = NDArray[np.float32]
+    """One row per text, each of length 1, or 0 for a text that says nothing."""
+
+
+class Encoder(Protocol):
+    """Makes vectors. Threads may share it."""
+
+    @property
+    def identity(self) -> str:
+        """What the vectors depend on, such as a package and its version; empty where they are not worth keeping."""
+
+    def fitted(self, texts: Sequence[str]) -> Encoder:
+        """The same encoder, knowing in which texts it will search."""
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of texts to be found."""
+
+    def ask(self, query: str) -> Vectors:
+        """The vector of a query: one row."""
+
+
+def unit(vectors: Vectors) -> Vectors:
+    """Every row at length 1; rows of length 0, or of no length that a number could be, stay or become 0."""
+    import numpy as np  # noqa: PLC0415 - part of an extra
+
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    usable = np.isfinite(lengths) & (lengths > 0)
+    scaled: Vectors = np.divide(vectors, lengths, out=np.zeros_like(vectors), where=usable)
+    return scaled
+
+
+@dataclass(frozen=True, slots=True)
+class PairEncoder:
+    """Two encoders as one: the cosine of its vectors is the mean of theirs."""
+
+    one: Encoder
+    other: Encoder
+
+    @property
+    def identity(self) -> str:
+        """Both, if both are worth keeping."""
+        both = (self.one.identity, self.other.identity)
+        return " + ".join(both) if all(both) else ""
+
+    def fitted(self, texts: Sequence[str]) -> PairEncoder:
+        """Both, knowing in which texts they will search."""
+        return PairEncoder(self.one.fitted(texts), self.other.fitted(texts))
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """The vectors of both, side by side."""
+        return _beside(self.one.encode(texts), self.other.encode(texts))
+
+    def ask(self, query: str) -> Vectors:
+        """Likewise."""
+        return _beside(self.one.ask(query), self.other.ask(query))
+
+
+def _beside(one: Vectors, other: Vectors) -> Vectors:
+    import numpy as np  # noqa: PLC0415 - part of an extra
+
+    return unit(np.hstack([one, other]))

@@ -1,0 +1,57 @@
+"""BM25 over the words of the tools, from the cache where the catalogue is large."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Sequence
+from functools import cache as once
+from importlib.metadata import version
+from importlib.resources import files
+
+from cuecard.catalogue import WEIGHTS, Bm25Ranker
+from cuecard.catalogue.packing import pack, unpack
+from cuecard.catalogue.word_index import WordIndex
+from cuecard.model import ToolCard
+from cuecard.outside.cache import Cache, fingerprint
+
+WORTH_KEEPING = 100
+"""From so many tools on, making an index takes so long (0.03 s) that reading it (a tenth of that) is worth a file."""
+
+
+def lexical_ranker(cards: Sequence[ToolCard], cache: Cache) -> Bm25Ranker:
+    """The ranker of these tools."""
+    if len(cards) < WORTH_KEEPING or cache.folder is None:
+        return Bm25Ranker.build(cards)
+    key = fingerprint(["words 1", *_made_by(), *map(_text, cards)])
+    names = [card.name for card in cards]
+    kept = cache.get(key)
+    if kept is not None:
+        try:
+            return Bm25Ranker(unpack(kept, names), WEIGHTS)
+        except ValueError:  # of another format: made anew
+            pass
+    index = WordIndex.build(cards)
+    cache.put(key, pack(index))
+    return Bm25Ranker(index, WEIGHTS)
+
+
+def _text(card: ToolCard) -> str:
+    """All that an index may be made of."""
+    instructions = card.instructions
+    told = [instructions.before, instructions.after, instructions.next, instructions.gotcha] if instructions else []
+    known = [card.name, card.description, card.input_schema, card.phrases, card.category, told]
+    return json.dumps(known, default=str)
+
+
+@once
+def _made_by() -> tuple[str, ...]:
+    """What makes an index of the same cards another one: our own code, the stemmer, Python's tables of characters."""
+    catalogue = files("cuecard").joinpath("catalogue")
+    ours = sorted((file.name, file) for file in catalogue.iterdir() if file.name.endswith(".py"))
+    return (
+        *(file.read_text(encoding="utf-8") for _, file in ours),
+        version("cuecard"),
+        version("snowballstemmer"),
+        unicodedata.unidata_version,
+    )

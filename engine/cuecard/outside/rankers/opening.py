@@ -1,0 +1,105 @@
+"""Finds the ranker that a host or an agent file wants, when the agent is opened: what is missing is told at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+
+from cuecard.agent.ranker import NamedRanker
+from cuecard.catalogue import Ranker
+from cuecard.errors import InputError, Problem, SpecError
+from cuecard.outside.cache import Cache, user_cache
+from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function
+from cuecard.outside.rankers.model2vec import find_model, load_model
+from cuecard.outside.rankers.search import Search, by_words
+from cuecard.outside.rankers.semantic import PACKAGED, Packaged, semantic_ranker
+from cuecard.outside.rankers.tools import Made, Tools
+
+_MODEL2VEC = Packaged(("model2vec",), ("numpy", "tokenizers"), lambda: load_model(Path()))
+
+
+@dataclass(frozen=True, slots=True)
+class SearchWish:
+    """What a host says of the search.
+
+    Attributes:
+        ranker: ranks the tools, whatever the agent file names.
+        allow_code: whether a function that the agent file names may be imported and called.
+        cache: the folder that keeps indexes; True for the user's cache folder, False for none.
+    """
+
+    ranker: AnyRanker | None = None
+    allow_code: bool = False
+    cache: str | Path | bool = True
+
+    def open(self, named: NamedRanker, folder: Path) -> Search:
+        """How the agent whose file is in `folder` is searched.
+
+        Raises:
+            SpecError: when the ranker that it names is not there, or is code and not allowed.
+            InputError: when the host's own ranker cannot be called.
+        """
+        kept = (user_cache() if self.cache else None) if isinstance(self.cache, bool) else Path(self.cache)
+        return Search(self._made(named, folder), Cache(kept))
+
+    def _made(self, named: NamedRanker, folder: Path) -> Made:
+        if self.ranker is not None:
+            if not is_ranker(self.ranker):
+                message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
+                hint = "hand in a function: query and limit to names with scores"
+                raise InputError(Problem("wrong-ranker", message, hint, name="ranker"))
+            return partial(_given, self.ranker)
+        match named.name.kind:
+            case "code":
+                return partial(_given, self._function(named))
+            case "semantic":
+                packaged = PACKAGED[named.name.value]
+                _need(named, packaged)
+                return lambda tools: semantic_ranker(tools, packaged.load)
+            case "model2vec":
+                model = _model(named, folder)
+                return lambda tools: semantic_ranker(tools, lambda: load_model(model))
+        return by_words
+
+    def _function(self, named: NamedRanker) -> AnyRanker:
+        if not self.allow_code:
+            message = f"`{named.name.value}` is code, and code that a file names is not loaded here"
+            hint = "if you trust this agent's files, allow it: `Engine.open(..., allow_code=True)`, or `--allow-code`"
+            raise SpecError(named.problem("code-not-allowed", message, hint))
+        return load_function(named)
+
+
+def _given(ranker: AnyRanker, tools: Tools) -> Ranker:
+    return ranker.for_tools(tools.cards) if isinstance(ranker, RankerMaker) else ranker
+
+
+def _model(named: NamedRanker, folder: Path) -> Path:
+    _need(named, _MODEL2VEC)
+    model = find_model(named.name.value, folder)
+    if model is None:
+        message = f"there is no model `{named.name.value}` on this machine"
+        hint = "name a folder with `model.safetensors` and `tokenizer.json`: ./models/potion; nothing is downloaded"
+        raise SpecError(named.problem("missing-ranker", message, hint))
+    return model
+
+
+def _need(named: NamedRanker, packaged: Packaged) -> None:
+    """Whether its packages are there.
+
+    Raises:
+        SpecError: when one is not; it names the extra and how to install it.
+    """
+    missing = [module for module in packaged.modules if not _installed(module)]
+    if missing:
+        extras = ",".join(packaged.extras)
+        message = f"this ranker needs the extra `{extras}`, which is not installed (no module `{missing[0]}`)"
+        raise SpecError(named.problem("missing-ranker", message, f'pip install "cuecard[{extras}]"'))
+
+
+def _installed(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ValueError:  # somebody has put None in its place
+        return False

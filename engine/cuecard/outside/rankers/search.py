@@ -1,0 +1,36 @@
+"""How an engine searches: what ranks is chosen when an agent is opened, and made when somebody first searches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache as once
+
+from cuecard.catalogue import Ranker, SearchIndex
+from cuecard.catalogue.hits import reason
+from cuecard.model import Diagnostic, ToolCard
+from cuecard.outside.cache import Cache
+from cuecard.outside.rankers.lexical import lexical_ranker
+from cuecard.outside.rankers.tools import Made, Tools
+
+
+def by_words(tools: Tools) -> Ranker:
+    """BM25."""
+    return tools.lexical()
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """What ranks the tools, and where indexes are kept. Without more said, BM25, kept nowhere."""
+
+    make: Made = by_words
+    cache: Cache = Cache()  # noqa: RUF009 - frozen, so one is as good as many
+
+    def index(self, cards: Sequence[ToolCard]) -> SearchIndex:
+        """The index of these tools. Where its ranker cannot be made, BM25 ranks, and every answer says why."""
+        lexical = once(lambda: lexical_ranker(cards, self.cache))
+        try:
+            return SearchIndex.build(cards, ranker=self.make(Tools(cards, lexical, self.cache)), fallback=lexical)
+        except Exception as error:  # noqa: BLE001 - a damaged model or a host's own code: the conversation goes on
+            said = f"the ranker cannot be made, and BM25 answers instead: {reason(error)}"
+            return SearchIndex.build(cards, ranker=lexical(), diagnostics=(Diagnostic("ranker_failed", said),))

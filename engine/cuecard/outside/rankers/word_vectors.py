@@ -1,0 +1,94 @@
+"""Static word-piece vectors: a text is the weighted mean of its pieces, each a row of one table."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cuecard.outside.rankers.encoder import unit
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from cuecard.outside.rankers.encoder import Vectors
+
+MAX_PIECES = 512
+"""How many word pieces of a text count, as in model2vec."""
+
+
+@dataclass(frozen=True, slots=True)
+class WordVectors:
+    """A tokenizer and a table.
+
+    Attributes:
+        tokenizer: a `tokenizers.Tokenizer`.
+        table: one row per vector.
+        rows: by number of a piece, its row; None where they are the same.
+        weights: by number of a piece, how much it counts; None where all count the same.
+        unknown: the number of the piece that stands for what the tokenizer does not know; it counts for nothing.
+        weighs: whether pieces that are rare in the texts to be searched count more.
+        identity: what the vectors depend on; empty where that would take longer to find out than to make them anew.
+    """
+
+    tokenizer: Any
+    table: NDArray[Any]
+    rows: NDArray[Any] | None = None
+    weights: NDArray[Any] | None = None
+    unknown: int = -1
+    weighs: bool = False
+    identity: str = ""
+
+    def fitted(self, texts: Sequence[str]) -> WordVectors:
+        """The same, with weights by rarity if it weighs."""
+        import numpy as np  # noqa: PLC0415 - part of an extra
+
+        if not self.weighs:
+            return self
+        counts = Counter(piece for text in texts for piece in set(self._pieces(text)))
+        weights = np.full(len(self.table), 1 + math.log(len(texts) + 1), np.float32)
+        for piece, count in counts.items():
+            weights[piece] = 1 + math.log((len(texts) + 1) / (count + 1))
+        return replace(self, weights=weights)
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """One vector for each text."""
+        import numpy as np  # noqa: PLC0415 - part of an extra
+
+        vectors = np.zeros((len(texts), self.table.shape[1]), np.float32)
+        for vector, text in zip(vectors, texts, strict=True):
+            if pieces := self._pieces(text):
+                rows = self.table[self.rows[pieces] if self.rows is not None else pieces].astype(np.float32)
+                vector[:] = rows.mean(0) if self.weights is None else (self.weights[pieces, None] * rows).mean(0)
+        return unit(vectors)
+
+    def ask(self, query: str) -> Vectors:
+        """As a text to be found."""
+        return self.encode([query])
+
+    def _pieces(self, text: str) -> list[int]:
+        known = len(self.table) if self.rows is None else len(self.rows)
+        found = self.tokenizer.encode(text, add_special_tokens=False).ids
+        return [piece for piece in found if piece != self.unknown and piece < known][:MAX_PIECES]
+
+
+def read_tokenizer(file: Path) -> Any:
+    """A tokenizer from its JSON.
+
+    Raises:
+        ValueError: when it is none.
+    """
+    from tokenizers import Tokenizer  # noqa: PLC0415 - part of an extra
+
+    try:
+        tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
+    except OSError:
+        raise
+    except Exception as error:  # noqa: BLE001 - the package raises nothing more exact
+        raise ValueError(f"{file.name} is no tokenizer: {error}") from None
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer

@@ -1,0 +1,250 @@
+"""Rankers of the host's: a function handed in, or one that an agent file names where code is allowed."""
+
+from __future__ import annotations
+
+import math
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+from cuecard import Engine, InputError, SpecError
+from cuecard.catalogue import Calibration, Ranker
+from cuecard.errors import Problem
+from cuecard.model import ToolCard
+from unit.rankers.agents import write_agent
+
+QUERY = "send a letter"
+
+
+def problem(error: pytest.ExceptionInfo[Any]) -> Problem:
+    [only] = error.value.problems
+    assert isinstance(only, Problem)
+    return only
+
+
+def mails(_query: str, _limit: int) -> list[tuple[str, float]]:
+    return [("sing", 0.9), ("mail", 0.8)]
+
+
+@pytest.fixture
+def module(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    made = ModuleType("host_rankers")
+    monkeypatch.setitem(sys.modules, made.__name__, made)
+    made.rank = mails  # type: ignore[attr-defined] # a module that a test makes has what the test gives it
+    made.number = 7  # type: ignore[attr-defined] # likewise
+    return made
+
+
+def test_a_function_that_is_handed_in_ranks(tmp_path: Path) -> None:
+    engine = Engine.open(write_agent(tmp_path), ranker=mails)
+
+    assert engine.search_tools(QUERY).tools == ("sing", "mail")
+    assert engine.search_tools(QUERY).diagnostics == ()
+
+
+def test_a_function_that_the_file_names_ranks_where_code_is_allowed(tmp_path: Path, module: ModuleType) -> None:
+    engine = Engine.open(write_agent(tmp_path, "{ranker: 'host_rankers:rank'}"), allow_code=True)
+
+    assert engine.search_tools(QUERY).tools == ("sing", "mail")
+
+
+def test_code_is_not_even_imported_where_it_is_not_allowed(tmp_path: Path) -> None:
+    (tmp_path / "loud.py").write_text("raise SystemExit('imported')", encoding="utf-8")
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(tmp_path, "{ranker: 'loud:rank'}"))
+
+    assert problem(error).code == "code-not-allowed"
+    assert problem(error).name.endswith("agent.yaml")
+    assert problem(error).span is not None
+    assert problem(error).span.line == 6  # type: ignore[union-attr] # it is there, says the line before
+    assert "allow_code=True" in problem(error).hint
+
+
+def test_what_the_host_hands_in_goes_before_what_the_file_names(tmp_path: Path) -> None:
+    engine = Engine.open(write_agent(tmp_path, "{ranker: 'nobody_has_this:rank'}"), ranker=mails)
+
+    assert engine.search_tools(QUERY).tools == ("sing", "mail")
+
+
+@pytest.mark.parametrize(
+    ("named", "said"),
+    [
+        ("nobody_has_this:rank", "there is no module `nobody_has_this`"),
+        ("host_rankers:wrong", "the module `host_rankers` has no `wrong`"),
+        ("host_rankers:number", "`host_rankers:number` is of type int, which cannot be called"),
+    ],
+)
+def test_a_function_that_is_not_there_is_told_when_the_agent_is_opened(
+    tmp_path: Path, module: ModuleType, named: str, said: str
+) -> None:
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(tmp_path, f"{{ranker: '{named}'}}"), allow_code=True)
+
+    assert (problem(error).code, problem(error).message) == ("missing-ranker", said)
+    assert problem(error).span is not None
+
+
+def test_a_module_that_cannot_be_imported_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "broken_ranker.py").write_text("1 / 0", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(tmp_path, "{ranker: 'broken_ranker:rank'}"), allow_code=True)
+
+    assert problem(error).message == "`broken_ranker` cannot be imported: ZeroDivisionError: division by zero"
+
+
+def test_what_is_no_ranker_is_an_input_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError) as error:
+        Engine.open(write_agent(tmp_path), ranker="bm25")  # type: ignore[arg-type] # the mistake that is tested
+
+    assert problem(error).code == "wrong-ranker"
+
+
+@pytest.mark.parametrize("named", ["bm52", "", "rank", "a:b:c", "1a:b", "model2vec:", "model2vec: ", "os.path"])
+def test_a_name_that_is_no_ranker_is_told_with_its_place(tmp_path: Path, named: str) -> None:
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(tmp_path, f"{{ranker: '{named}'}}"), allow_code=True)
+
+    assert problem(error).code == "unknown-ranker"
+    assert problem(error).span is not None
+    assert "my_package:rank" in problem(error).hint
+
+
+def test_an_object_may_make_its_ranker_of_the_tools(tmp_path: Path) -> None:
+    class Longest:
+        def for_tools(self, cards: Sequence[ToolCard], /) -> Ranker:
+            ranked = sorted(cards, key=lambda card: -len(card.description))
+            return lambda _query, limit: [(card.name, 0.9) for card in ranked[:limit]]
+
+    engine = Engine.open(write_agent(tmp_path), ranker=Longest())
+
+    assert engine.search_tools(QUERY, 1).tools == ("weather",)
+    more = engine.with_tools([ToolCard("long", "x" * 100)])
+    assert more.search_tools(QUERY, 1).tools == ("long",)
+
+
+async def later(_query: str, _limit: int) -> list[tuple[str, float]]:
+    return [("mail", 0.9)]
+
+
+def stumbles(_query: str, _limit: int) -> list[tuple[str, float]]:
+    raise ValueError("no connection")
+
+
+BROKEN: dict[str, tuple[Callable[..., object], str]] = {
+    "raises": (stumbles, "ValueError: no connection"),
+    "nothing": (lambda *_: None, "its answer is of type NoneType"),
+    "text": (lambda *_: "mail", "its answer is of type str"),
+    "mapping": (lambda *_: {"mail": 0.9}, "its answer is of type dict"),
+    "generator": (lambda *_: (hit for hit in [("mail", 0.9)]), "its answer is of type generator"),
+    "asynchronous": (later, "it is asynchronous"),
+    "names": (lambda *_: ["mail", "sing"], "`mail` is not a name with a score"),
+    "triples": (lambda *_: [("mail", 0.9, 1)], "is not a name with a score"),
+    "only NaN": (lambda *_: [("mail", math.nan)], "the score of `mail` is `nan`, not a number"),
+    "scores as text": (lambda *_: [("mail", "0.9")], "the score of `mail` is `0.9`, not a number"),
+    "only unknown": (lambda *_: [("fly", 0.9)], "no tool is named `fly`"),
+    "numbers for names": (lambda *_: [(3, 0.9)], "no tool is named `3`"),
+    "wrong arguments": (list, "TypeError"),
+}
+
+
+@pytest.mark.parametrize("case", BROKEN)
+def test_where_nothing_can_be_made_of_an_answer_bm25_answers_and_the_host_hears_why(tmp_path: Path, case: str) -> None:
+    ranker, reason = BROKEN[case]
+    plain = Engine.open(write_agent(tmp_path)).search_tools(QUERY)
+    result = Engine.open(write_agent(tmp_path), ranker=ranker).search_tools(QUERY)  # type: ignore[arg-type] # on purpose
+
+    assert result.hits == plain.hits != ()
+    assert result.message == plain.message
+    assert [each.code for each in result.diagnostics] == ["ranker_failed"]
+    assert reason in result.diagnostics[0].message
+    assert "diagnostics" not in result.to_json()
+
+
+def test_wrong_entries_are_left_out_and_told(tmp_path: Path) -> None:
+    said = [("fly", 1.0), ("sing", 0.5), ("mail", math.nan), ("pay", 0.9), ("pay", 0.1), ("weather", -3)]
+    result = Engine.open(write_agent(tmp_path, "{cut: 0}"), ranker=lambda *_: said).search_tools(QUERY)
+
+    assert [(hit.tool, hit.score) for hit in result.hits] == [("pay", 0.9), ("sing", 0.5)]
+    [told] = result.diagnostics
+    assert told.code == "ranker_mended"
+    assert "no tool is named `fly`" in told.message
+
+
+def test_more_than_there_are_tools_is_not_read(tmp_path: Path) -> None:
+    said = [("mail", 0.9), *[("sing", 0.8)] * 1_000_000]
+    result = Engine.open(write_agent(tmp_path), ranker=lambda *_: said).search_tools(QUERY)
+
+    assert result.tools == ("mail", "sing")
+    assert result.diagnostics[0].code == "ranker_mended"
+
+
+def test_scores_on_another_scale_are_told(tmp_path: Path) -> None:
+    result = Engine.open(write_agent(tmp_path), ranker=lambda *_: [("mail", 12.5), ("pay", 3)]).search_tools(QUERY)
+
+    assert result.tools == ("mail", "pay")
+    assert "scores above 1, such as 12.5" in result.diagnostics[0].message
+
+
+def test_a_ranker_that_finds_nothing_has_answered(tmp_path: Path) -> None:
+    result = Engine.open(write_agent(tmp_path), ranker=lambda *_: []).search_tools(QUERY)
+
+    assert (result.tools, result.diagnostics) == ((), ())
+    assert result.message.startswith("Nothing found") or result.message
+
+
+def test_what_a_ranker_raises_is_told_on_one_short_line(tmp_path: Path) -> None:
+    class UnprintableError(Exception):
+        def __str__(self) -> str:
+            raise RuntimeError
+
+    for error in (ValueError("a\nb" * 100_000), UnprintableError()):
+
+        def raises(_query: str, _limit: int, error: Exception = error) -> list[tuple[str, float]]:
+            raise error
+
+        [told] = Engine.open(write_agent(tmp_path), ranker=raises).search_tools(QUERY).diagnostics
+        assert len(told.message) < 2000
+        assert "\n" not in told.message
+
+
+def test_interrupts_are_not_swallowed(tmp_path: Path) -> None:
+    def interrupted(_query: str, _limit: int) -> list[tuple[str, float]]:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        Engine.open(write_agent(tmp_path), ranker=interrupted).search_tools(QUERY)
+
+
+def test_an_object_whose_ranker_cannot_be_made_leaves_the_search_to_bm25(tmp_path: Path) -> None:
+    class Stumbles:
+        def for_tools(self, cards: Sequence[ToolCard], /) -> Ranker:
+            raise RuntimeError(f"no model for {len(cards)} tools")
+
+    result = Engine.open(write_agent(tmp_path), ranker=Stumbles()).search_tools(QUERY)
+
+    assert result.tools[0] == "mail"
+    assert "RuntimeError: no model for 4 tools" in result.diagnostics[0].message
+
+
+class Calibrated:
+    """Scores that are small by nature, and says so."""
+
+    calibration = Calibration(confidence=0.01, cut=0.9)
+
+    def __call__(self, _query: str, _limit: int) -> list[tuple[str, float]]:
+        return [("mail", 0.03), ("sing", 0.02)]
+
+
+@pytest.mark.parametrize(
+    ("search", "tools"),
+    [("{}", ("mail",)), ("{cut: 0.5}", ("mail", "sing")), ("{confidence: 0.2}", ())],
+)
+def test_a_ranker_says_which_of_its_scores_count_and_the_file_may_say_otherwise(
+    tmp_path: Path, search: str, tools: tuple[str, ...]
+) -> None:
+    assert Engine.open(write_agent(tmp_path, search), ranker=Calibrated()).search_tools(QUERY).tools == tools

@@ -1,0 +1,171 @@
+"""`cuecard bench search`: what it measures of small catalogues can be worked out by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuecard.cli.bench.baselines import BASELINES, installed
+from cuecard.cli.bench.measure import Measured, measure
+from cuecard.cli.main import main
+from cuecard.config.query_file import JudgedQuery
+from cuecard.config.search_spec import SearchSpec
+from cuecard.model import ToolCard
+
+CARDS = [ToolCard(f"tool_{n}", text) for n, text in enumerate(["send a mail", "read a mail", "list files", "draw"])]
+
+
+def measured(answers: dict[str, list[tuple[str, float]]], queries: dict[str, set[str]], spec: SearchSpec) -> Measured:
+    asked = [JudgedQuery(query, frozenset(tools), n) for n, (query, tools) in enumerate(queries.items(), 1)]
+    return measure("fixed", lambda _cards: lambda query, limit: answers[query][:limit], CARDS, asked, spec)
+
+
+def test_recall_is_the_mean_share_of_the_right_tools_whatever_is_cut() -> None:
+    answers = {
+        "both": [("tool_0", 0.8), ("tool_2", 0.7), ("tool_1", 0.3)],
+        "one": [("tool_3", 0.5), ("tool_2", 0.2)],
+        "none": [],
+        "unsure": [("tool_1", 0.1)],
+    }
+    right = {"both": {"tool_0", "tool_1"}, "one": {"tool_2"}, "none": {"tool_0"}, "unsure": {"tool_1"}}
+    found = measured(answers, right, SearchSpec())
+
+    assert found.recall == {1: 0.5 / 4, 3: 2 / 4, 5: 2 / 4, 8: 2 / 4, 10: 2 / 4}
+    assert found.returned == (2 + 1 + 0 + 0) / 4
+    assert found.recall_returned == 0.5 / 4
+    assert found.empty == 2 / 4
+
+
+def test_a_name_that_several_servers_have_means_any_of_them() -> None:
+    cards = [ToolCard("x__search"), ToolCard("y__search"), ToolCard("research")]
+    found = measure(
+        "fixed",
+        lambda _: lambda *_: [("y__search", 1.0)],
+        cards,
+        [JudgedQuery("a", frozenset({"search"}), 1)],
+        SearchSpec(),
+    )
+
+    assert found.recall[1] == 1
+
+
+@pytest.mark.parametrize("name", BASELINES)
+def test_baselines_rank_a_plain_match_first_and_survive_any_query(name: str) -> None:
+    rank = BASELINES[name](CARDS)
+
+    assert rank("sending mails", 4)[0][0] == "tool_0"
+    assert [tool for tool, _ in rank("files", 4)] == ["tool_2"]
+    for query in ("", "the", '"', "a OR", "* NEAR(", "图片", "-", "x" * 3000):
+        assert rank(query, 4) == []
+
+
+def test_here_everything_is_installed() -> None:
+    assert list(installed()) == ["bm25", "rank-bm25", "sqlite-fts5"]
+
+
+def run(
+    arguments: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> tuple[int, str, str]:
+    monkeypatch.setattr("sys.argv", ["cuecard", "bench", "search", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    shown = capsys.readouterr()
+    return int(ended.value.code or 0), shown.out, shown.err
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    tools = [{"name": card.name, "description": card.description} for card in CARDS]
+    (tmp_path / "tools.json").write_text(json.dumps(tools))
+    (tmp_path / "queries.jsonl").write_text('{"query": "send mails", "tools": ["tool_0"]}\n')
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_it_prints_a_line_for_each_ranker(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, err = run(["tools.json", "queries.jsonl"], monkeypatch, capsys)
+
+    assert (code, err) == (0, "")
+    assert out.startswith("4 tools, 1 queries; limit 8, confidence 0.2, cut 0.5\n")
+    assert [line.split()[:2] for line in out.split("\n")[3:6]] == [[name, "1.000"] for name in installed()]
+
+
+def test_json_has_the_settings_and_the_figures(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    arguments = ["tools.json", "queries.jsonl", "--json", "--ranker", "bm25", "--cut", "0", "--limit", "3"]
+    told: dict[str, Any] = json.loads(run(arguments, monkeypatch, capsys)[1])
+
+    assert {key: told[key] for key in ("tools", "queries", "limit", "cut")} == {
+        "tools": 4,
+        "queries": 1,
+        "limit": 3,
+        "cut": 0.0,
+    }
+    assert [each["ranker"] for each in told["rankers"]] == ["bm25"]
+    assert told["rankers"][0]["recall"] == {"1": 1.0, "3": 1.0, "5": 1.0, "8": 1.0, "10": 1.0}
+
+
+def test_an_agent_is_a_catalogue_without_its_core_tools(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (files / "queries.jsonl").write_text('{"query": "attach an image", "tools": ["cms_updateSectionImage"]}\n')
+    code, out, _ = run(["prompts/cms", "queries.jsonl"], monkeypatch, capsys)
+
+    assert code == 0
+    assert out.startswith("45 tools, 1 queries; limit 8, confidence 0.2, cut 0.5\n")
+
+
+def test_a_tool_that_the_catalogue_lacks_is_told_once_with_its_line(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = ['{"query": "mail", "tools": ["tool_0"]}', *['{"query": "mail", "tools": ["gone"]}'] * 2]
+    (files / "queries.jsonl").write_text("\n".join(lines))
+    code, _, err = run(["tools.json", "queries.jsonl"], monkeypatch, capsys)
+
+    assert (code, err) == (0, "queries.jsonl:2: the catalogue has no `gone`: it cannot be found\n")
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("tools.json", "[]", "tools.json: error[missing-key]: there are no tools to search"),
+        ("tools.json", '[{"name": 1}]', "tools.json:1:11: error[wrong-value]: it has no name"),
+        ("queries.jsonl", "", "queries.jsonl: error[missing-key]: there are no queries"),
+        ("queries.jsonl", "[", "queries.jsonl:1:2: error[json-syntax]"),
+    ],
+)
+def test_a_wrong_file_is_an_error_at_its_place(
+    files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], file: str, text: str, message: str
+) -> None:
+    (files / file).write_text(text)
+    code, out, err = run(["tools.json", "queries.jsonl"], monkeypatch, capsys)
+
+    assert (code, out) == (1, "")
+    assert err.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--ranker", "bm52"], "did you mean `bm25`?"),
+        (["--cut", "2"], "--cut"),
+        (["--limit", "0"], "--limit"),
+    ],
+)
+def test_a_wrong_option_is_wrong_usage(
+    files: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    arguments: list[str],
+    message: str,
+) -> None:
+    code, _, err = run(["tools.json", "queries.jsonl", *arguments], monkeypatch, capsys)
+
+    assert code == 2
+    assert message in err

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from cuecard.catalogue import Explained, SearchIndex
+from cuecard.catalogue.explanation import Reasons, WordSeen
+from cuecard.config.search_spec import SearchSpec
+from cuecard.model import ToolCard, ToolInstructions
+
+CARDS = {
+    card.name: card
+    for card in (
+        ToolCard("sendMail", "Send a mail", phrases=("write to somebody",), category="mail"),
+        ToolCard("read_mail", instructions=ToolInstructions("None", "Show the subject", "sendMail", "None")),
+        ToolCard("list_files", input_schema={"properties": {"folder": {"description": "where the archive is"}}}),
+        ToolCard("draw_chart"),
+    )
+}
+
+
+@pytest.fixture(scope="module")
+def index() -> SearchIndex:
+    return SearchIndex.build(CARDS.values())
+
+
+def test_an_explanation_returns_what_the_search_returns(index: SearchIndex) -> None:
+    for query in ("mail", "send mail", "folder", "what is this", "", "weather", "mail " * 1000):
+        for spec in (SearchSpec(), SearchSpec(cut=0), SearchSpec(confidence=1), SearchSpec(limit=1)):
+            found, told = index.search(query, spec=spec), index.explain(query, CARDS, spec=spec)
+
+            assert tuple(each.tool for each in told.ranked if each.returned) == found.tools
+            assert (told.message, told.confidence) == (found.message, found.confidence)
+
+
+def test_it_tells_the_words_as_they_were_written_and_how_many_tools_have_them(index: SearchIndex) -> None:
+    told = index.explain("Sending caht, charrt and MAILS", CARDS)
+
+    assert told.words == (
+        WordSeen("Sending", 2),
+        WordSeen("caht", 0),
+        WordSeen("charrt", 1, ("chart",)),
+        WordSeen("MAILS", 2),
+    )
+
+
+def test_it_tells_fields_and_parts_of_each_word_and_the_nearest_phrase(index: SearchIndex) -> None:
+    first = index.explain("write a mail to somebody", CARDS).ranked[0]
+
+    assert first.tool == "sendMail"
+    assert {match.word: match.fields for match in first.reasons.matches} == {
+        "write": ("phrases",),
+        "somebody": ("phrases",),
+        "mail": ("name", "description", "category"),
+    }
+    assert sum(match.part for match in first.reasons.matches) == pytest.approx(1)
+    assert first.reasons.nearest == "write to somebody"
+    assert first.reasons.nearness == pytest.approx(0.8)
+
+
+@pytest.mark.parametrize(
+    ("query", "field"), [("subject", "instructions"), ("archive", "parameters"), ("sendmail", "name")]
+)
+def test_every_field_is_named(index: SearchIndex, query: str, field: str) -> None:
+    first = index.explain(query, CARDS, spec=SearchSpec(confidence=0)).ranked[0]
+
+    assert first.reasons.matches[0].fields[0] == field
+
+
+@pytest.mark.parametrize(
+    ("scores", "spec", "end"),
+    [
+        ([0.1], SearchSpec(), "confidence"),
+        ([0.8, 0.3], SearchSpec(), "cut"),
+        ([1.0, 0.9, 0.53], SearchSpec(), "gap"),
+        ([1.0, 0.9, 0.8], SearchSpec(limit=2), "limit"),
+        ([1.0, 0.9, 0.8], SearchSpec(), "end"),
+        ([], SearchSpec(), "end"),
+    ],
+)
+def test_it_tells_what_ended_the_list(scores: list[float], spec: SearchSpec, end: str) -> None:
+    hits = list(zip(CARDS, scores, strict=False))
+    told = SearchIndex.build(CARDS.values(), ranker=lambda _query, limit: hits[:limit]).explain(
+        "mail", CARDS, spec=spec
+    )
+
+    assert told.end == end
+
+
+def test_a_ranker_that_tells_nothing_has_scores_and_no_reasons() -> None:
+    told = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.7)]).explain("plot", CARDS)
+
+    assert told.words == ()
+    assert [(each.tool, each.score, each.reasons) for each in told.ranked] == [("draw_chart", 0.7, Reasons())]
+
+
+def test_a_ranker_of_the_host_may_tell_its_reasons() -> None:
+    class Rank:
+        def __call__(self, query: str, limit: int) -> Sequence[tuple[str, float]]:
+            return [("draw_chart", 0.7)][:limit] if query else []
+
+        def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
+            return Explained((WordSeen(query, 1),), tuple(Reasons(nearest=card.name) for card in cards))
+
+    told = SearchIndex.build(CARDS.values(), ranker=Rank()).explain("plot", CARDS)
+
+    assert told.words == (WordSeen("plot", 1),)
+    assert told.ranked[0].reasons.nearest == "draw_chart"
+
+
+def test_it_is_json_with_what_the_model_reads_first(index: SearchIndex) -> None:
+    told = json.loads(json.dumps(index.explain("send mail", CARDS).to_json()))
+
+    assert list(told)[:2] == ["tools", "message"]
+    assert told["tools"] == ["sendMail"]
+    assert told["ranked"][0]["returned"] is True
