@@ -102,7 +102,7 @@ class States:
         return digest
 
     def load(self, digest: str, home: Path) -> AgentSources:
-        """Internal: the state with this fingerprint, its files named as if they were those of the agent file's folder `home`.
+        """Internal: the state of this fingerprint, its files named as those of the agent file's folder `home` are.
 
         Raises:
             NoState: when there is none, or its file does not hold it.
