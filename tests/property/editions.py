@@ -43,7 +43,7 @@ class Edition:
         extra = f"<extra>\nExtra {self.extra} of {{{{who}}}}.\n</extra>\n" if self.extra else ""
         note = "<note>\n{{{said}}}\n</note>\n" if self.note else ""
         words = f"Words {self.around}.\n" if self.around else ""
-        who = "For {{who}}.\n" if self.mixed else ""
+        who = "For {{{who}}}.\n" if self.mixed else ""
         slot = f"<{self.slot}>\n{words}{who}{{{{{{activeProtocols}}}}}}\n</{self.slot}>\n"
         return f"<{self.root}>\n<role>\nRole {self.role}.\n</role>\n{extra}{note}{slot}</{self.root}>\n"
 

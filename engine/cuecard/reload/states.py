@@ -10,6 +10,7 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import os
 import re
 import time
 from collections.abc import Collection, Iterator
@@ -111,7 +112,7 @@ class States:
             raise NoState("has a fingerprint that is none")
         try:
             content = read_file(self._file(digest), self._limits.size)
-        except FileNotFoundError:
+        except (FileNotFoundError, NotADirectoryError):
             raise NoState("is not in the folder of states") from None
         except OSError as error:
             raise self._damaged(digest, f"cannot be read: {error.strerror or error}") from None
@@ -134,7 +135,7 @@ class States:
         if now - self._used.get(digest, -_USED_AGAIN) >= _USED_AGAIN:
             self._used[digest] = now
             with suppress(OSError):
-                self._file(digest).touch()
+                os.utime(self._file(digest))  # and never make an empty one
 
     def _file(self, digest: str) -> Path:
         return self.folder / f"{digest}.json"

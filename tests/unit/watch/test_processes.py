@@ -55,7 +55,9 @@ LEAVE = """
 import sys, time
 from cuecard.reload.engines import watch
 watcher = watch(sys.argv[1], states=sys.argv[2])
-time.sleep(0.2)
+deadline = time.monotonic() + 15
+while watcher.status.watching != "events" and time.monotonic() < deadline:
+    time.sleep(0.02)
 print(watcher.status.watching)
 """
 

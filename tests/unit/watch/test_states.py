@@ -107,6 +107,12 @@ def test_what_a_process_left_unfinished_is_removed_in_the_end(tmp_path: Path) ->
     assert new.exists()
 
 
+def test_using_a_state_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
+    States(tmp_path).use(state(0).sha256())
+
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_a_state_that_is_too_large_is_not_kept_and_takes_nothing_away(tmp_path: Path) -> None:
     states = States(tmp_path, size=2000)
     states.save(state(0))
@@ -295,3 +301,5 @@ def test_a_state_that_somebody_removed_is_written_again(folder: Folder, tmp_path
             assert time.monotonic() < deadline
 
             time.sleep(0.01)
+
+        assert States(tmp_path / "states").load(watcher.status.serving, folder.root).content()
