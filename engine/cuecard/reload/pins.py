@@ -131,7 +131,7 @@ class Pins:
         served = self._choose(current, previous, call)
         return replace(served, changed=_changed(served, call or previous, within=call is not None))
 
-    async def serve_async(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
+    async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
         """The same for an event loop, which an engine that has to be made does not hold up."""
         check_serving({"previous": previous, "call": call})
         asked = [each.configuration.sha256 for each in (previous, call) if each]

@@ -120,8 +120,8 @@ def test_making_a_state_holds_up_no_event_loop(process: Process, calls: list[Cal
     process.gates[calls[0].configuration.sha256] = gate
 
     async def host() -> list[str]:
-        slow = asyncio.ensure_future(pins.serve_async(previous=calls[0]))
-        new = await pins.serve_async()
+        slow = asyncio.ensure_future(pins.aserve(previous=calls[0]))
+        new = await pins.aserve()
         gate.set()
         return [(await slow).engine.agent.sha256, new.engine.agent.sha256]
 
