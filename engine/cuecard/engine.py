@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from cuecard.agent import Agent, build_agent
 from cuecard.answers import Answers
@@ -193,12 +194,19 @@ class Engine(Answers):
                 other files or tools, or edited since.
         """
         history = admit_step(call, history)
-        check_texts(call, "call")
+        if self._checked.get(id(call)) is not call:
+            check_texts(call, "call")
+            self._checked[id(call)] = call
         return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
         search = self.search_tool
         return tuple(record_of(result, search) for result in history if result.tool == search)
+
+    @cached_property
+    def _checked(self) -> WeakValueDictionary[int, Call]:
+        """Calls whose texts were found to fit their fingerprints: they cannot change, and have many steps."""
+        return WeakValueDictionary()
 
     @cached_property
     def _hooks(self) -> Hooks:

@@ -79,7 +79,7 @@ class CallRecord:
     inputs: Mapping[str, str] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Call:
     """One run of the agent for one user message, prepared.
 

@@ -6,7 +6,7 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import datetime
 
-from cuecard.model import Call
+from cuecard.model import Call, Segment
 from cuecard.model.messages import Message, Role
 
 
@@ -16,8 +16,10 @@ def call_messages(stacked: tuple[Message, ...], spoken: tuple[tuple[Role, str, s
     return tuple(map(_plain, _after_system(stacked, said)))
 
 
-def with_system(call: Call, system: str) -> tuple[Message, ...]:
-    """The messages of a call with the system prompt of a step."""
+def with_system(call: Call, segments: tuple[Segment, ...], system: str) -> tuple[Message, ...]:
+    """The messages of a call with the system prompt of a step, which is made of these segments."""
+    if segments is call.prompt.segments and call.prompt.messages:
+        return call.prompt.messages
     return _with_system(call.prompt.messages, _system(call), system)
 
 

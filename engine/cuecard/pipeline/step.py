@@ -25,14 +25,15 @@ def make_step(
     """
     call, placed = request.call, fitted.placed.salted(request.salt)
     parts = StepParts(discovered, replace(fitted, placed=placed), (*dropped, *fitted.cuts))
+    system = placed.system
     return Step(
-        system=placed.system,
+        system=system,
         segments=placed.segments,
         appended=placed.appended,
         active_tools=(*call.tools.initial, *(discovery.tool for discovery in discovered)),
         initial_tools=call.tools.initial,
         discovered=discovered,
-        messages=with_system(call, placed.system),
+        messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
         record=partial(make_manifest, request, parts),
     )
