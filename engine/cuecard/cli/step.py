@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,9 @@ from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult
+from cuecard.outside.cache import cache_at
 from cuecard.outside.content import find_content
+from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
 
@@ -21,13 +24,14 @@ def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code
     """The agent's engine; an option goes before the environment, the environment before the agent file."""
     settings = read_settings()
     salt = settings.salt.get_secret_value() if settings.salt else ""
-    return Engine.open(
+    engine = Engine.open(
         find_content(agent),
         delivery=delivery or settings.delivery,
         salt=salt,
         allow_code=allow_code,
         cache=settings.cache_folder,
     )
+    return replace(engine, count=kept_counter(engine.count.source.encoding, cache_at(settings.cache_folder)))
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

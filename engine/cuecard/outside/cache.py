@@ -66,6 +66,13 @@ class Cache:
         return (self.folder or Path()) / f"{hashlib.sha256(key.encode()).hexdigest()}.kept"
 
 
+def cache_at(wish: str | Path | bool) -> Cache:  # noqa: FBT001 - as `Engine.open(cache=...)` takes it
+    """The cache in this folder; in the user's where the wish is True, and none where it is False."""
+    if isinstance(wish, bool):
+        return Cache(user_cache() if wish else None)
+    return Cache(Path(wish))
+
+
 def user_cache() -> Path:
     """Where this user's programs keep what they can make anew, such as `~/.cache/cuecard`."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - only who searches pays for it

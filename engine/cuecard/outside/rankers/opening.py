@@ -10,7 +10,7 @@ from pathlib import Path
 from cuecard.agent.ranker import NamedRanker
 from cuecard.catalogue import Ranker
 from cuecard.errors import InputError, Problem, SpecError
-from cuecard.outside.cache import Cache, user_cache
+from cuecard.outside.cache import cache_at
 from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function
 from cuecard.outside.rankers.model2vec import find_model, load_model
 from cuecard.outside.rankers.search import Search, by_words
@@ -41,8 +41,7 @@ class SearchWish:
             SpecError: when the ranker that it names is not there, or is code and not allowed.
             InputError: when the host's own ranker cannot be called.
         """
-        kept = (user_cache() if self.cache else None) if isinstance(self.cache, bool) else Path(self.cache)
-        return Search(self._made(named, folder), Cache(kept))
+        return Search(self._made(named, folder), cache_at(self.cache))
 
     def _made(self, named: NamedRanker, folder: Path) -> Made:
         if self.ranker is not None:

@@ -1,0 +1,63 @@
+"""Token counts that outlive the process: a command that shows an unchanged prompt need not unpack a token table."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import json
+from functools import lru_cache
+from importlib.resources import files
+
+from cuecard.model import CountTokens
+from cuecard.outside.cache import Cache, fingerprint
+from cuecard.outside.tokens import PATTERNS, REMEMBERED, TokenCounter, bundled_counter
+
+
+def kept_counter(encoding: str, cache: Cache) -> TokenCounter:
+    """A counter for a bundled encoding, whose counts are kept for the next process when this one ends.
+
+    Raises:
+        TokenizerError: when no table of that name is bundled.
+    """
+    counter = bundled_counter(encoding)
+    if cache.folder is None:
+        return counter
+    kept = KeptCounts(encoding, cache, counter.count)
+    atexit.register(kept.save)
+    return TokenCounter(counter.source, lru_cache(REMEMBERED)(kept.count))
+
+
+class KeptCounts:
+    """Counts by the fingerprint of the text, read at the first count; the last `REMEMBERED` of them are written."""
+
+    def __init__(self, encoding: str, cache: Cache, count: CountTokens) -> None:
+        self._cache, self._count, self._new = cache, count, False
+        table = files("cuecard").joinpath("data", f"{encoding}.bin.gz")
+        size = len(table.read_bytes()) if table.is_file() else 0
+        self._key = fingerprint(("token counts", encoding, PATTERNS[encoding], str(size)))
+        self._known: dict[str, int] | None = None
+
+    def count(self, text: str) -> int:
+        """How many tokens the text costs."""
+        known = self._known = self._read() if self._known is None else self._known
+        name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+        tokens = known.pop(name, None)
+        if tokens is None:
+            tokens, self._new = self._count(text), True
+        known[name] = tokens
+        return tokens
+
+    def save(self) -> None:
+        """Keep the counts, if there are new ones."""
+        if self._new and self._known:
+            last = dict(list(self._known.items())[-REMEMBERED:])
+            self._cache.put(self._key, json.dumps(last).encode())
+
+    def _read(self) -> dict[str, int]:
+        try:
+            held = json.loads(self._cache.get(self._key) or b"{}")
+        except ValueError:
+            return {}
+        if not isinstance(held, dict) or any(type(tokens) is not int for tokens in held.values()):
+            return {}
+        return held

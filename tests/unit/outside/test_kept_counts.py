@@ -1,0 +1,94 @@
+"""Token counts are kept for the next process, and nothing that is wrong with what was kept is ever believed."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from cuecard.outside.cache import Cache
+from cuecard.outside.kept_counts import KeptCounts
+from cuecard.outside.tokens import bundled_counter
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
+TEXTS = ["", "a page", "<agent>\n", "\ud800", "长城"]
+SHOW = """
+import contextlib, io, sys
+from cuecard.cli.main import main
+sys.argv = ["cuecard", "tokens", {agent!r}]
+with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+    main()
+print(shown.getvalue())
+print("tiktoken" in sys.modules)
+"""
+
+
+def counts(folder: Path) -> KeptCounts:
+    return KeptCounts("o200k_base", Cache(folder), bundled_counter("o200k_base").count)
+
+
+def test_the_next_process_counts_without_a_table(tmp_path: Path) -> None:
+    shown = []
+    for _ in range(2):
+        script = SHOW.format(agent=str(CMS))
+        env = {**os.environ, "CUECARD_CACHE": str(tmp_path)}
+        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
+        shown.append(done.stdout.rstrip().rpartition("\n"))
+
+    assert [loaded for *_, loaded in shown] == ["True", "False"]
+    assert shown[0][0] == shown[1][0]
+    assert "tokens" in shown[0][0]
+
+
+def test_what_was_kept_is_what_is_counted(tmp_path: Path) -> None:
+    first = counts(tmp_path)
+    told = [first.count(text) for text in TEXTS]
+    first.save()
+    later = KeptCounts("o200k_base", Cache(tmp_path), lambda text: pytest.fail(f"counted {text!r} again"))
+
+    assert told == [bundled_counter("o200k_base")(text) for text in TEXTS]
+    assert [later.count(text) for text in TEXTS] == told
+
+
+def test_another_encoding_has_counts_of_its_own(tmp_path: Path) -> None:
+    first = counts(tmp_path)
+    first.count("长城长城长城")
+    first.save()
+    other = bundled_counter("cl100k_base")
+
+    assert KeptCounts("cl100k_base", Cache(tmp_path), other.count).count("长城长城长城") == other("长城长城长城")
+
+
+@pytest.mark.parametrize("held", [b"", b"[1]", b"{", json.dumps({"a": "7"}).encode(), json.dumps({"a": True}).encode()])
+def test_what_is_no_count_is_counted_anew(tmp_path: Path, held: bytes) -> None:
+    first = counts(tmp_path)
+    first.count("a page")
+    first.save()
+    Cache(tmp_path).put(first._key, held)
+
+    assert counts(tmp_path).count("a page") == bundled_counter("o200k_base")("a page")
+
+
+def test_a_damaged_file_is_written_anew(tmp_path: Path) -> None:
+    first = counts(tmp_path)
+    first.count("a page")
+    first.save()
+    (file,) = tmp_path.iterdir()
+    file.write_bytes(file.read_bytes()[:-3])
+    second = counts(tmp_path)
+    second.count("a page")
+    second.save()
+
+    assert KeptCounts("o200k_base", Cache(tmp_path), lambda _: -1).count("a page") == 2
+
+
+def test_a_folder_that_cannot_be_written_costs_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder")
+    kept = counts(tmp_path / "file")
+
+    assert kept.count("a page") == 2
+    kept.save()
