@@ -79,7 +79,7 @@ class Conversation:
         """The state as plain JSON, for `Engine.conversation(ConversationState.from_json(data))`."""
         return self._state.to_json()
 
-    def user(self, turn: Turn | None = None, results: History = (), *, calls: Mapping[str, str] = NO_CALLS) -> Call:
+    def user(self, turn: Turn | None = None, results: History = (), calls: Mapping[str, str] = NO_CALLS) -> Call:
         """The call for a message of the user.
 
         Args:
@@ -103,7 +103,7 @@ class Conversation:
         self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None)), None)
         return call
 
-    def step(self, results: History = (), *, calls: Mapping[str, str] = NO_CALLS) -> Step:
+    def step(self, results: History = (), calls: Mapping[str, str] = NO_CALLS) -> Step:
         """The whole desired state of the next model request.
 
         Args:

@@ -36,7 +36,10 @@ SHAPES = Shapes(
         (Turn, "metadata"): Table(JsonValue(finite=True)),
     },
     rules={Message: _message},
-    hints={Message: 'make it with `Message("user", "...")`, or read plain JSON with `messages_from_json`'},
+    hints={
+        Message: 'make it with `Message("user", "...")`, or read plain JSON with `messages_from_json`',
+        ConversationState: "read plain JSON with `ConversationState.from_json`, and what `dump` wrote with `load`",
+    },
 )
 """The shapes of the model's nouns."""
 
