@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import app, tools_app
+from cuecard.cli.main import app
+from cuecard.cli.tool_commands import tools_app
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml

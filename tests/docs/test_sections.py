@@ -13,7 +13,8 @@ from typing import get_args
 
 import pytest
 
-from cuecard.cli.main import app, main, tools_app
+from cuecard.cli.main import app, main
+from cuecard.cli.tool_commands import tools_app
 from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 

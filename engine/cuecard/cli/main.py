@@ -9,6 +9,8 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
+from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
+from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError, InputError, SettingsError
 
 app = typer.Typer(
@@ -19,28 +21,8 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-tools_app = typer.Typer(help="List, show and search the tools of an agent.", no_args_is_help=True)
 app.add_typer(tools_app, name="tools")
-bench_app = typer.Typer(help="Measure the search.", no_args_is_help=True)
 app.add_typer(bench_app, name="bench")
-
-ASSISTANT_HELP = "The assistant file, such as examples/cms/assistant.yaml."
-AssistantPath = Annotated[Path, typer.Argument(metavar="AGENT", help=ASSISTANT_HELP)]
-AgentPath = Annotated[Path, typer.Argument(metavar="AGENT", help="The agent file, or a folder with agent.yaml.")]
-ToolName = Annotated[str, typer.Argument(metavar="TOOL", help="The tool's name.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines.")]
-Format = Annotated[Literal["text", "json", "github"], typer.Option(help="For people, for machines, or for GitHub.")]
-DeliveryOption = Annotated[
-    Literal["rewrite", "append", "frozen", "auto"] | None,
-    typer.Option("--delivery", help="Override the agent file's delivery."),
-]
-SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cuecard render`."
-Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
-AllowCode = Annotated[
-    bool, typer.Option("--allow-code", help="Load the function that the agent file names as its ranker.")
-]
-TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]
 
 
 def _print_version(wanted: bool) -> None:
@@ -248,80 +230,6 @@ def schema(
     from cuecard.cli.schema import schema as command
 
     command(write, markdown=markdown)
-
-
-@tools_app.command("list")
-def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = False) -> None:
-    """List the tools of an agent by category."""
-    from cuecard.cli.tools import list_tools
-
-    list_tools(agent, as_json=json, allow_code=allow_code)
-
-
-@tools_app.command("show")
-def tools_show(
-    agent: AgentPath,
-    name: Annotated[str, typer.Argument(help="The tool's name.")],
-    json: Json = False,
-    allow_code: AllowCode = False,
-) -> None:
-    """Show one tool: its instructions, phrases, and the tools around it."""
-    from cuecard.cli.tools import show_tool
-
-    show_tool(agent, name, as_json=json, allow_code=allow_code)
-
-
-@tools_app.command("search")
-def tools_search(
-    agent: AgentPath,
-    query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
-    limit: Annotated[int | None, typer.Option("--limit", help="How many tools at most.")] = None,
-    json: Json = False,
-    allow_code: AllowCode = False,
-) -> None:
-    """Search as the agent's search tool does, and tell why."""
-    from cuecard.cli.tools import search_tools
-
-    search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
-
-
-@tools_app.command("graph")
-def tools_graph(
-    agent: AgentPath,
-    form: Annotated[
-        Literal["mermaid", "dot"], typer.Option("--format", help="The language of the drawing.")
-    ] = "mermaid",
-    allow_code: AllowCode = False,
-) -> None:
-    """Draw which tool leads to which: BEFORE and NEXT as a graph."""
-    from cuecard.cli.tools import draw_graph
-
-    draw_graph(agent, form, allow_code=allow_code)
-
-
-@bench_app.callback()
-def bench() -> None:
-    """Measure the search."""
-
-
-@bench_app.command("search")
-def bench_search(
-    catalogue: Annotated[Path, typer.Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
-    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="JSON lines of a query and the right tools.")],
-    ranker: Annotated[
-        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this one; repeatable.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, max=50, help="How many tools at most.")] = None,
-    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Below it nothing is returned.")] = None,
-    cut: Annotated[float | None, typer.Option(min=0, max=1, help="The share of the best score a hit needs.")] = None,
-    json: Json = False,
-    allow_code: AllowCode = False,
-) -> None:
-    """Measure how well each ranker finds the right tools, beside the baselines that are installed."""
-    from cuecard.cli.bench.command import Options
-    from cuecard.cli.bench.command import bench_search as command
-
-    command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
 
 
 def main() -> None:

@@ -236,7 +236,7 @@ def test_opening_an_agent_neither_builds_nor_reads_an_index(tmp_path: Path) -> N
 
 
 def test_without_more_said_the_users_cache_folder_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cuecard.outside.rankers.opening.user_cache", lambda: tmp_path / "users")
+    monkeypatch.setattr("cuecard.outside.cache.user_cache", lambda: tmp_path / "users")
     agent = write_agent(tmp_path)
     Engine.open(agent, cache=False).with_tools(cards()).search_tools("do 17")
     assert not (tmp_path / "users").exists()
