@@ -14,6 +14,7 @@ from cuecard.adapters.pydantic_ai import Cuecard, OnCall, OnStep
 from cuecard.config.words.answers import ToolWords
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
 from cuecard.model import Json, ToolCard, ToolResult, Turn
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
@@ -45,8 +46,11 @@ def make_assistant(
         conversation: the conversation that the runs belong to; without one, each run begins its own.
         on_call: told of the prepared call.
         on_step: told of every step.
+
+    Raises:
+        InputError: with every name in `tools` that the engine does not know, and all else that `Cuecard` refuses.
     """
-    words = engine.words.tools
+    words, tools = engine.words.tools, _known(tools, engine)
     said = _said(engine, ACKNOWLEDGE) or words.acknowledge
     own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
     answer = ToolOutput(_answer(words), name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER))
@@ -68,6 +72,19 @@ def make_assistant(
             )
         ],
     )
+
+
+def _known(tools: Iterable[str], engine: Engine) -> tuple[str, ...]:
+    names = tuple(tools)
+    hint = "tell the engine what the server says of it: `engine.with_tools(cards)`"
+    problems = [
+        Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, f"tools[{place}]")
+        for place, name in enumerate(names)
+        if name not in engine.tools
+    ]
+    if problems:
+        raise InputError(problems)
+    return names
 
 
 def acknowledge(message: str) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, ThinkingPart, ToolCallPart
 
-from cuecard import Engine, SpecError, ToolCard, ToolResult, Turn
+from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
 from cuecard.adapters.assistant import make_assistant
 from cuecard.adapters.scripted import scripted_model
 from cuecard.config.documents.validation import validate
@@ -143,3 +143,13 @@ def test_a_call_that_fails_in_another_way_stops_the_play() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: taken}, fails: no such thing}]\n"
 
     assert "`cms_createPage` failed in another way: {" in error_of(steps)
+
+
+def test_tools_that_the_engine_does_not_know_are_named_all_at_once() -> None:
+    with pytest.raises(InputError) as error:
+        make_assistant(ENGINE, "test", ["cms_createPage", "nope", "none"], create_page)
+
+    assert [(problem.code, problem.name) for problem in error.value.problems] == [
+        ("unknown-tool", "tools[1]"),
+        ("unknown-tool", "tools[2]"),
+    ]
