@@ -5,13 +5,11 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import app
+from cuecard.cli.main import app, main
 from cuecard.cli.tool_commands import tools_app
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
@@ -50,13 +48,16 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(("where", "text"), blocks("console"))
-def test_console_blocks_print_what_they_show(where: str, text: str) -> None:
+def test_console_blocks_print_what_they_show(
+    where: str, text: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     checker = doctest.OutputChecker()
+    monkeypatch.chdir(ROOT)
     for command, expected in _commands(text):
         if command.startswith("make "):
             assert re.search(rf"^{command.split()[1]}:.*##", (ROOT / "Makefile").read_text(), re.MULTILINE), command
             continue
-        shown = _run(command)
+        shown = _run(command, monkeypatch, capsys)
 
         assert checker.check_output(expected, shown, doctest.ELLIPSIS), f"{where}: {command} prints\n{shown}"
 
@@ -92,16 +93,13 @@ def _commands(text: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0].partition("#")[0].strip(), part.partition("\n")[2]) for part in parts]
 
 
-def _run(command: str) -> str:
-    program, *arguments = shlex.split(command)
+def _run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    arguments = shlex.split(command)
 
-    assert program == "cuecard", command
-    done = subprocess.run(
-        [sys.executable, "-c", "from cuecard.cli.main import main; main()", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    shown = done.stderr + done.stdout
+    assert arguments[0] == "cuecard", command
+    monkeypatch.setattr("sys.argv", arguments)
+    with pytest.raises(SystemExit):
+        main()
+    done = capsys.readouterr()
+    shown = done.err + done.out
     return shown if shown.endswith("\n") else f"{shown}\n"  # a prompt need not end a line; a block of a page does
