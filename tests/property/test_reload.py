@@ -116,7 +116,7 @@ def has_baseline(step: Step) -> bool:
     return any(cut.what == "baseline" for cut in step.manifest.cuts)
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(conversation=talks())
 def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Talk]) -> None:
     steps = play(conversation).steps
@@ -127,7 +127,7 @@ def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Tal
         assert after.appended[: len(before.appended)] == before.appended
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(conversation=talks())
 def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_the_files(
     conversation: list[Talk],
@@ -144,7 +144,7 @@ def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_th
             assert said == now, name
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=150)
 @given(conversation=talks())
 def test_under_append_each_changed_instruction_is_said_exactly_once(conversation: list[Talk]) -> None:
     seen = ""
