@@ -5,7 +5,7 @@ A call (`Engine.prepare_call`): `request` -> `history/` what of the conversation
 `layout` whose tokens add up -> `call`, with its `messages` -> `continuation` of the conversation before it: by a
 `baseline` where that has to be, else by `news`.
 
-A step (`Engine.prepare_step`): `request` -> `tools` discovered -> `budget` -> `placement` -> `step`, and a `manifest`
-when somebody looks at it. `fingerprints` are made all along the way; `prompt_split` cuts a finished prompt where a
-cache would.
+A step (`Engine.prepare_step`): `origin` asks whether the call is of this agent -> what searches found (`found_names`,
+`discovery`) -> `request` -> `tools` discovered -> `budget` -> `placement` -> `step`, and a `manifest` when somebody
+looks at it. `fingerprints` are made all along the way; `prompt_split` cuts a finished prompt where a cache would.
 """
