@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import json
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from importlib.resources import files
 
 from cuecard.model import CountTokens
@@ -31,10 +31,7 @@ class KeptCounts:
     """Counts by the fingerprint of the text, read at the first count; the last `REMEMBERED` of them are written."""
 
     def __init__(self, encoding: str, cache: Cache, count: CountTokens) -> None:
-        self._cache, self._count, self._new = cache, count, False
-        table = files("cuecard").joinpath("data", f"{encoding}.bin.gz")
-        size = len(table.read_bytes()) if table.is_file() else 0
-        self._key = fingerprint(("token counts", encoding, PATTERNS[encoding], str(size)))
+        self._encoding, self._cache, self._count, self._new = encoding, cache, count, False
         self._known: dict[str, int] | None = None
 
     def count(self, text: str) -> int:
@@ -52,6 +49,12 @@ class KeptCounts:
         if self._new and self._known:
             last = dict(list(self._known.items())[-REMEMBERED:])
             self._cache.put(self._key, json.dumps(last).encode())
+
+    @cached_property
+    def _key(self) -> str:
+        """Another table counts otherwise; reading it packed is quick, only unpacking it takes long."""
+        table = files("cuecard").joinpath("data", f"{self._encoding}.bin.gz").read_bytes()
+        return fingerprint(("token counts", PATTERNS[self._encoding], hashlib.sha256(table).hexdigest()))
 
     def _read(self) -> dict[str, int]:
         try:
