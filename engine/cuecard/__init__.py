@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
+    from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
     from cuecard.catalogue.remote import AsyncRanker
     from cuecard.catalogue.search import Ranker
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
 
 _NAMES = {
     "agent.agent": "Agent",
+    "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
     "catalogue.remote": "AsyncRanker",
     "catalogue.search": "Ranker",
@@ -141,6 +143,7 @@ __all__ = [
     "AsyncSummarizer",
     "Authority",
     "Backend",
+    "Calibration",
     "Call",
     "CallPrompt",
     "CallRecord",
