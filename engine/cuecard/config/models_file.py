@@ -12,12 +12,14 @@ from pydantic import BeforeValidator, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.documents.yaml_text import Document
+from cuecard.config.endpoints import endpoint_name, find_endpoint
+from cuecard.config.model_name import names_to_try
 from cuecard.errors import Problem, did_you_mean
 
 MidConversation: TypeAlias = Literal["system", "developer", "user"]
 """The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
 
-SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "vllm")
+SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "vllm", "open-weights")
 """The providers that `prompts/models.yaml` describes."""
 
 _DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
@@ -62,6 +64,12 @@ class Role(Figure):
     value: MidConversation = Field(description="the role; `user` when no other works there")
 
 
+class Truth(Figure):
+    """Whether something is so."""
+
+    value: bool = Field(description="true or false")
+
+
 class Figures(FileModel):
     """What is known of a provider's models; what is left out is taken from the next wider entry."""
 
@@ -78,6 +86,9 @@ class Figures(FileModel):
     mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
     tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
     token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
+    searches: Truth | None = Field(
+        None, description="whether the model calls a search tool when it needs one; `auto` delivery counts on it"
+    )
 
     def values(self) -> dict[str, Any]:
         """The bare figures that this entry states."""
@@ -91,12 +102,28 @@ class ModelEntry(Figures):
     provider: str = Field(description="whose models these are; one of `providers`")
 
 
+class EndpointEntry(FileModel):
+    """A service under an address: what reaches the model there is not what the model's name says."""
+
+    in_place: Truth = Field(
+        description="whether a message with a role stays where it stands, in mid-conversation too; where it does not, "
+        "or nobody knows, instructions are reminders in the user's turn"
+    )
+    models: dict[str, Figures] = Field(
+        default_factory=dict, description="what is known of models here, by name, over what their own entries say"
+    )
+
+
 class ModelsFile(FileModel):
     """What is known of models."""
 
     providers: dict[str, Figures] = Field(default_factory=dict, description="what holds for all models of a provider")
     models: dict[Annotated[str, Field(pattern=r"^[^*]+\*?$")], ModelEntry] = Field(
         default_factory=dict, description="by name; a `*` at the end stands for any ending, the longest match wins"
+    )
+    endpoints: dict[str, EndpointEntry] = Field(
+        default_factory=dict,
+        description="by host, with port and path where they matter; a `*` in the host stands for any part of it",
     )
 
 
@@ -105,7 +132,8 @@ class ModelProfile:
     """What a request has to know of its model; the defaults are what an unknown model gets.
 
     They err on the careful side: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a count that is rather too high. Units as in `Figures`; None means unknown.
+    mid-conversation, a count that is rather too high. Units as in `Figures`; None means unknown. `known` is false
+    where no file knew anything of the model; `endpoint` is the address that it was looked up for.
     """
 
     name: str
@@ -121,6 +149,9 @@ class ModelProfile:
     mid_conversation: MidConversation = "user"
     tokenizer: str = ""
     token_factor: float = 1.25
+    searches: bool = True
+    endpoint: str = ""
+    known: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,23 +160,45 @@ class ModelProfiles:
 
     providers: Mapping[str, Figures] = field(default_factory=dict)
     models: Mapping[str, ModelEntry] = field(default_factory=dict)
+    endpoints: Mapping[str, EndpointEntry] = field(default_factory=dict)
 
     def merged(self, file: ModelsFile) -> ModelProfiles:
         """These profiles with another file laid over them: figure by figure, the file wins."""
         providers = {name: _over(self.providers.get(name), entry) for name, entry in file.providers.items()}
         models = {name: _over(self.models.get(name), entry) for name, entry in file.models.items()}
-        return ModelProfiles({**self.providers, **providers}, {**self.models, **models})
+        endpoints = {name: _endpoint_over(self.endpoints.get(name), entry) for name, entry in file.endpoints.items()}
+        return ModelProfiles(
+            {**self.providers, **providers}, {**self.models, **models}, {**self.endpoints, **endpoints}
+        )
 
-    def find(self, model: str, provider: str = "") -> ModelProfile:
+    def find(self, model: str, provider: str = "", endpoint: str = "") -> ModelProfile:
         """The profile of a model: its own entry, else the longest pattern, else the provider's, else the careful one.
 
-        A date at the end of the name (`-20260801`, `@2026-08-01`) is not needed for a match. Never an error.
+        Never an error; `known` of the profile tells whether anything was found.
+
+        Args:
+            model: its name; neither a provider in front (`anthropic:`, `openai/`) nor a date at the end
+                (`-20260801`, `@2026-08-01`) is needed, or in the way.
+            provider: whose figures hold for a model that no entry names.
+            endpoint: the base URL of the service that is asked; empty for the provider's own. Instructions get a role
+                in mid-conversation only where the entry of the endpoint says that messages stay in their places.
         """
-        entry = self._entry(model)
+        entry = next((found for name in names_to_try(model) if (found := self._entry(name))), None)
         owner = entry.provider if entry else provider
-        wider = self.providers.get(owner, Figures())
-        figures = {**wider.values(), **(entry.values() if entry else {})}
-        return ModelProfile(model, owner, **figures)
+        figures = {**self.providers.get(owner, Figures()).values(), **(entry.values() if entry else {})}
+        if endpoint:
+            figures |= self._here(model, endpoint)
+        known = bool(entry or figures.keys() - {"mid_conversation"})
+        return ModelProfile(model, owner, **figures, endpoint=endpoint_name(endpoint), known=known)
+
+    def _here(self, model: str, endpoint: str) -> dict[str, Any]:
+        """What holds of a model at this address, over all else."""
+        name = find_endpoint(endpoint, self.endpoints)
+        if name is None:
+            return {"mid_conversation": "user"}
+        there = self.endpoints[name]
+        own = next((there.models[each] for each in names_to_try(model) if each in there.models), Figures())
+        return {**({} if there.in_place.value else {"mid_conversation": "user"}), **own.values()}
 
     def _entry(self, model: str) -> ModelEntry | None:
         for name in (model, _DATE.sub("", model)):
@@ -176,3 +229,10 @@ def _over(below: Any, entry: Any) -> Any:
         if below is None
         else below.model_copy(update={key: getattr(entry, key) for key in entry.model_fields_set})
     )
+
+
+def _endpoint_over(below: EndpointEntry | None, entry: EndpointEntry) -> EndpointEntry:
+    if below is None:
+        return entry
+    models = {name: _over(below.models.get(name), figures) for name, figures in entry.models.items()}
+    return EndpointEntry(in_place=entry.in_place, models={**below.models, **models})

@@ -22,7 +22,7 @@ def own(folder: Path, text: str) -> ModelProfiles:
 
 @pytest.mark.parametrize("name", ["", "llama-7", "claud", "*", "x" * 10_000])
 def test_an_unknown_model_gets_a_careful_profile_and_no_error(name: str) -> None:
-    assert PROFILES.find(name) == ModelProfile(name)
+    assert PROFILES.find(name) == ModelProfile(name, known=False)
     assert ModelProfile(name).mid_conversation == "user"
     assert ModelProfile(name).breakpoints == 0
 

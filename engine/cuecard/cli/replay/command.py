@@ -106,7 +106,7 @@ def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
     known = read_models(options.own_models) if options.own_models else engine.models
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
     for profile in profiles:
-        if not profile.provider:
+        if not profile.known:
             hint = did_you_mean(profile.name, (name for name in known.models if not name.endswith("*")))
             message = f"no profile for `{profile.name}`: it is billed as if its provider had no cache"
             _say(Problem("unknown-model", message, hint, "--model", severity="warning"))
