@@ -30,7 +30,7 @@ from cuecard.adapters.pydantic_messages import (
     tool_results,
     with_notices,
 )
-from cuecard.adapters.pydantic_models import caching, keeps_roles, reveals_tools, with_model
+from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, searcher, shown_tools
 from cuecard.boundary import check_capability
 from cuecard.catalogue.search import wrong_limit
@@ -111,8 +111,8 @@ class Cuecard(AbstractCapability[Any]):
 
     @override
     def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings]:
-        """The provider's caching, unless the host has said something of it."""
-        return lambda ctx: caching(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
+        """What keeps the prompt cached, unless the host has said something of it."""
+        return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
 
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
@@ -128,9 +128,9 @@ class Cuecard(AbstractCapability[Any]):
         Raises:
             InputError: at the first request, with every missing, unknown or wrong input of the turn.
         """
-        parameters, model = request_context.model_request_parameters, request_context.model
         known, started = self.engine.models, self.step is not None
         chat, call = self._running() if started else self._begun(ctx, request_context)
+        parameters, model = request_context.model_request_parameters, request_context.model
         step = self.step = chat.step(tool_results(ctx.messages))
         if self.on_step:
             self.on_step(step)

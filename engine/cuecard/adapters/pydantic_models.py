@@ -14,7 +14,7 @@ from pydantic_ai.settings import CacheSetting, ModelSettings
 
 from cuecard.config.model_name import bare_name
 from cuecard.config.models_file import ModelProfiles
-from cuecard.model import Turn
+from cuecard.model import Authority, Turn
 from cuecard.outside.models import read_models
 
 _FRAMEWORK = {"google": "google", "anthropic": "anthropic", "openai": "openai", "deepseek": "deepseek"}
@@ -39,7 +39,8 @@ def with_model(turn: Turn, model: Model, profiles: ModelProfiles) -> Turn:
         return turn
     named = replace(turn, model=first.model_name, endpoint=first.base_url)
     granted = keeps_roles(model, profiles) and all(_inlines(each) for each in _single(model))
-    return named if granted else replace(named, authority="user")
+    role: Authority = first.profile.get("openai_system_prompt_role") or "system"
+    return replace(named, authority=role if granted else "user")
 
 
 def keeps_roles(model: Model, profiles: ModelProfiles) -> bool:
@@ -52,17 +53,19 @@ def keeps_roles(model: Model, profiles: ModelProfiles) -> bool:
     return all(not _inlines(each) or not each.base_url or _in_place(each, profiles) for each in _single(model))
 
 
-def caching(ctx: RunContext[Any], cache: CacheSetting | None, key: str) -> ModelSettings:
-    """The settings that let the provider cache, where the host has set none: its own always hold."""
+def settings_for(ctx: RunContext[Any], cache: CacheSetting | None, key: str) -> ModelSettings:
+    """The settings that keep a prompt cached, where the host has set none of the kind: its own always hold.
+
+    Beside the caching itself (`cache`; None for none), pydantic-ai explains its `<system>` blocks to models that need
+    it from the first request on, and not in front of everything once there is one.
+    """
+    wanted: dict[str, Any] = {"framing_announcement": "always"}
+    if cache is not None:
+        wanted["cache"] = cache
+    if cache and ctx.model.system == "openai":
+        wanted["openai_prompt_cache_key"] = key
     said: Mapping[str, Any] = ctx.model_settings or {}
-    if cache is None:
-        return ModelSettings()
-    settings: dict[str, Any] = {} if "cache" in said else {"cache": cache}
-    if cache is not False and ctx.model.system == "openai":
-        settings = {"openai_prompt_cache_key": key, **settings}
-        if "openai_prompt_cache_key" in said:
-            del settings["openai_prompt_cache_key"]
-    return cast("ModelSettings", settings)
+    return cast("ModelSettings", {name: value for name, value in wanted.items() if name not in said})
 
 
 def reveals_tools(model: Model, profiles: ModelProfiles) -> bool:

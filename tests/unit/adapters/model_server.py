@@ -87,7 +87,9 @@ def _chat(number: int, calls: Calls) -> Json:
         }
         for place, (name, arguments) in enumerate(calls)
     ]
-    message = {"role": "assistant", "content": None, "tool_calls": made} if made else {"role": "assistant", "content": "done"}
+    message = (
+        {"role": "assistant", "content": None, "tool_calls": made} if made else {"role": "assistant", "content": "done"}
+    )
     return {
         "id": f"chat_{number}",
         "object": "chat.completion",
@@ -112,7 +114,11 @@ def _responses(number: int, calls: Calls) -> Json:
     ]
     text = {"type": "output_text", "text": "done", "annotations": []}
     answer: Json = {
-        "type": "message", "id": f"msg_{number}", "role": "assistant", "status": "completed", "content": [text]
+        "type": "message",
+        "id": f"msg_{number}",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
     }
     return {
         "id": f"resp_{number}",
