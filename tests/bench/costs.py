@@ -7,14 +7,15 @@ from dataclasses import dataclass
 
 from bench.sessions import Plan, between_turns, cms, session
 from cuecard.analysis.cost import Bill, Prices, bill
-from cuecard.analysis.replay.play import Definitions, Sent, play, without_searches
+from cuecard.analysis.replay.play import Sent, play, without_searches
 from cuecard.analysis.replay.report import FROZEN_DIRECT
 from cuecard.analysis.replay.resize import resized
+from cuecard.config.figures import Definitions
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.outside.models import read_models
 
-MODEL = "claude-sonnet-4-5"
+MODEL = "claude-sonnet-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""
 
 BETWEEN_TURNS = "rewrite between turns"

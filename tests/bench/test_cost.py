@@ -13,7 +13,7 @@ from bench.costs import MODEL, WAYS, bills, prices
 from bench.sessions import cms, session
 from cuecard import Call, Engine, ToolResult, Turn
 from cuecard.analysis.cost import Bill
-from cuecard.analysis.replay.play import Definitions
+from cuecard.config.figures import Definitions
 from cuecard.model import CountTokens
 from cuecard.outside.tokens import TokenCounter, uncached_count
 

@@ -39,8 +39,8 @@ def with_model(turn: Turn, model: Model, profiles: ModelProfiles) -> Turn:
         return turn
     named = replace(turn, model=first.model_name, endpoint=first.base_url)
     granted = keeps_roles(model, profiles) and all(_inlines(each) for each in _single(model))
-    role: Authority = first.profile.get("openai_system_prompt_role") or "system"
-    return replace(named, authority=role if granted else "user")
+    role = first.profile.get("openai_system_prompt_role") or "system"
+    return replace(named, authority=cast("Authority", role) if granted else "user")
 
 
 def keeps_roles(model: Model, profiles: ModelProfiles) -> bool:

@@ -23,7 +23,6 @@ from cuecard.config.values.references import UnresolvedError, resolve, value_at
 from cuecard.errors import SpecError, did_you_mean
 from cuecard.model import Json, ToolResult
 
-
 PROFILE = ModelProfile(supports_inline_system_prompts=True, tool_addition_mode="with_definitions")
 """System messages and tools in the middle of a conversation are taken as they are, as the larger models of today do."""
 

@@ -5,10 +5,52 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 _PROVIDERS = frozenset(
-    "alibaba anthropic azure azure_ai bedrock cerebras chat cohere crusoe deepseek fireworks fireworks_ai gateway gemini github "
-    "google google-cloud google-gla google-vertex groq heroku huggingface litellm lm_studio mistral models moonshotai "
-    "nebius ollama openai openai-chat openai-responses openrouter ovhcloud responses sambanova snowflake together "
-    "together_ai vercel vertex_ai vllm xai zai".split()
+    {
+        "alibaba",
+        "anthropic",
+        "azure",
+        "azure_ai",
+        "bedrock",
+        "cerebras",
+        "chat",
+        "cohere",
+        "crusoe",
+        "deepseek",
+        "fireworks",
+        "fireworks_ai",
+        "gateway",
+        "gemini",
+        "github",
+        "google",
+        "google-cloud",
+        "google-gla",
+        "google-vertex",
+        "groq",
+        "heroku",
+        "huggingface",
+        "litellm",
+        "lm_studio",
+        "mistral",
+        "models",
+        "moonshotai",
+        "nebius",
+        "ollama",
+        "openai",
+        "openai-chat",
+        "openai-responses",
+        "openrouter",
+        "ovhcloud",
+        "responses",
+        "sambanova",
+        "snowflake",
+        "together",
+        "together_ai",
+        "vercel",
+        "vertex_ai",
+        "vllm",
+        "xai",
+        "zai",
+    }
 )
 """What stands in front of a model's name in the names of pydantic-ai, LiteLLM, routers and Google."""
 

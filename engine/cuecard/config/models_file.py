@@ -6,94 +6,21 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.endpoints import endpoint_name, find_endpoint
+from cuecard.config.figures import Definitions, Figures, MidConversation, Truth
 from cuecard.config.model_name import names_to_try
 from cuecard.errors import Problem, did_you_mean
 
-MidConversation: TypeAlias = Literal["system", "developer", "user"]
-"""The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
-
-SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "vllm", "open-weights")
+SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "xai", "mistral", "qwen", "meta", "amazon", "vllm")
 """The providers that `prompts/models.yaml` describes."""
 
 _DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
-
-
-def _day(value: Any) -> Any:
-    try:
-        return date.fromisoformat(value) if isinstance(value, str) else value
-    except ValueError:
-        raise ValueError("should be a date, such as 2026-11-20") from None
-
-
-class Figure(FileModel):
-    """Where a figure comes from."""
-
-    source: str = Field(min_length=1, description="the document that says so")
-    as_of: Annotated[date, BeforeValidator(_day)] = Field(description="the day it was read, YYYY-MM-DD")
-    note: str = Field("", description="what else a reader should know, such as sources that disagree")
-
-
-class Count(Figure):
-    """A whole number."""
-
-    value: int = Field(ge=0, description="the figure")
-
-
-class Ratio(Figure):
-    """A ratio, 1 being the plain case."""
-
-    value: float = Field(ge=0, description="the figure")
-
-
-class Word(Figure):
-    """A name."""
-
-    value: str = Field(description="the name")
-
-
-class Role(Figure):
-    """A role of messages."""
-
-    value: MidConversation = Field(description="the role; `user` when no other works there")
-
-
-class Truth(Figure):
-    """Whether something is so."""
-
-    value: bool = Field(description="true or false")
-
-
-class Figures(FileModel):
-    """What is known of a provider's models; what is left out is taken from the next wider entry."""
-
-    context: Count | None = Field(None, description="context size, tokens of the model")
-    min_cache_tokens: Count | None = Field(None, description="shorter prefixes are not cached, tokens of the model")
-    cache_read: Ratio | None = Field(None, description="price of a cached input token, plain input being 1")
-    cache_write: Ratio | None = Field(None, description="price of a token written to the cache, plain input being 1")
-    cache_lifetime: Count | None = Field(None, description="seconds an unused entry lives at least, as `cache_write`")
-    long_cache_write: Ratio | None = Field(None, description="price of a token written for the longer lifetime")
-    long_cache_lifetime: Count | None = Field(None, description="seconds of the longer lifetime")
-    breakpoints: Count | None = Field(
-        None, description="cache breakpoints that a request may set; 0 when there are none"
-    )
-    mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
-    tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
-    token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
-    searches: Truth | None = Field(
-        None, description="whether the model calls a search tool when it needs one; `auto` delivery counts on it"
-    )
-
-    def values(self) -> dict[str, Any]:
-        """The bare figures that this entry states."""
-        stated = ((name, getattr(self, name)) for name in Figures.model_fields)
-        return {name: figure.value for name, figure in stated if figure is not None}
 
 
 class ModelEntry(Figures):
@@ -132,8 +59,9 @@ class ModelProfile:
     """What a request has to know of its model; the defaults are what an unknown model gets.
 
     They err on the careful side: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a count that is rather too high. Units as in `Figures`; None means unknown. `known` is false
-    where no file knew anything of the model; `endpoint` is the address that it was looked up for.
+    mid-conversation, a count that is rather too high, all definitions in front. Units as in `Figures`; None means
+    unknown. Answers cost five times what is read, which is the most common ratio.
+    `known` is false where no file knew anything of the model; `endpoint` is the address that it was looked up for.
     """
 
     name: str
@@ -146,6 +74,10 @@ class ModelProfile:
     long_cache_write: float | None = None
     long_cache_lifetime: int | None = None
     breakpoints: int = 0
+    look_back: int | None = None
+    output: float = 5.0
+    definitions: Definitions = "all"
+    ends: date | None = None
     mid_conversation: MidConversation = "user"
     tokenizer: str = ""
     token_factor: float = 1.25
@@ -183,7 +115,7 @@ class ModelProfiles:
             endpoint: the base URL of the service that is asked; empty for the provider's own. Instructions get a role
                 in mid-conversation only where the entry of the endpoint says that messages stay in their places.
         """
-        entry = next((found for name in names_to_try(model) if (found := self._entry(name))), None)
+        entry = self._entry(model)
         owner = entry.provider if entry else provider
         figures = {**self.providers.get(owner, Figures()).values(), **(entry.values() if entry else {})}
         if endpoint:
@@ -201,11 +133,14 @@ class ModelProfiles:
         return {**({} if there.in_place.value else {"mid_conversation": "user"}), **own.values()}
 
     def _entry(self, model: str) -> ModelEntry | None:
-        for name in (model, _DATE.sub("", model)):
-            if name in self.models:
-                return self.models[name]
-        patterns = [name for name in self.models if name.endswith("*") and model.startswith(name[:-1])]
-        return self.models[max(patterns, key=len)] if patterns else None
+        """The entry of exactly this name, however it is written, else of the longest pattern for its shortest form."""
+        names = [each for name in names_to_try(model) for each in (name, _DATE.sub("", name))]
+        if exact := next((name for name in names if name in self.models), None):
+            return self.models[exact]
+        for name in reversed(names):
+            if patterns := [each for each in self.models if each.endswith("*") and name.startswith(each[:-1])]:
+                return self.models[max(patterns, key=len)]
+        return None
 
 
 def unknown_providers(document: Document, file: ModelsFile, known: Iterable[str]) -> list[Problem]:

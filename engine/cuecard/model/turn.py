@@ -27,8 +27,8 @@ class Turn:
         delivery: overrides the engine's delivery for this call; another one than before opens a new baseline.
         model: the name of the model, such as `claude-opus-4-8`, with or without its provider in front; decides what
             `auto` delivery means.
-        endpoint: the base URL of the service that is asked; empty for the provider's own. Where no models file knows it,
-            no role but the user's carries instructions in mid-conversation.
+        endpoint: the base URL of the service that is asked; empty for the provider's own. Where no models file knows
+            it, no role but the user's carries instructions in mid-conversation.
         authority: the role in which the host places appended blocks, where it knows better than the model's profile.
         host: whether the host can append messages in mid-conversation, or only set the system prompt.
         profile: which set of sections, of those that the agent file names.

@@ -1,4 +1,4 @@
-"""A server on this machine that plays a model for real clients: it calls tools as told, and records every byte it got."""
+"""A server on this machine that plays a model for real clients: it calls tools as told, and records what it got."""
 
 from __future__ import annotations
 

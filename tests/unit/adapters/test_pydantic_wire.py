@@ -20,7 +20,7 @@ from pydantic_ai.messages import ModelMessage
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.models.fallback import FallbackModel
-from pydantic_ai.models.openai import OpenAIChatModel, OpenAIResponsesModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings, OpenAIResponsesModel
 from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
@@ -195,7 +195,7 @@ def blocks_of(body: Json) -> list[tuple[str, bool]]:
 
 
 def cached_shares(bodies: Sequence[Json]) -> list[float]:
-    """Of each request, how much was read from the cache: what ends at a breakpoint is kept, 20 blocks are looked back."""
+    """Of each request, what was read from the cache: what ends at a breakpoint is kept, 20 blocks are looked back."""
     kept: set[tuple[str, ...]] = set()
     shares = []
     for body in bodies:
@@ -250,8 +250,9 @@ def test_the_host_chooses_the_lifetime() -> None:
 
 
 def test_openai_gets_one_cache_key_for_the_configuration_unless_the_host_has_its_own() -> None:
+    mine = OpenAIChatModelSettings(openai_prompt_cache_key="mine")
     keys = {body["prompt_cache_key"] for body in talk("gpt-5").sent}
-    own = {body["prompt_cache_key"] for body in talk("gpt-5", settings={"openai_prompt_cache_key": "mine"}).sent}  # type: ignore[typeddict-unknown-key] # a setting of OpenAI's
+    own = {body["prompt_cache_key"] for body in talk("gpt-5", settings=mine).sent}
 
     assert keys == {f"cuecard-{engine().agent.sha256[:32]}"}
     assert own == {"mine"}

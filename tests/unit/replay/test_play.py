@@ -91,13 +91,15 @@ def test_parallel_results_keep_together_and_the_instructions_come_after_the_last
     ]
 
 
-def test_breakpoints_stand_after_the_static_part_after_the_system_prompt_and_at_the_end() -> None:
-    request = play(engine(), pages(), "append")[1].request
-    static, system, end = request.breakpoints
+def test_breakpoints_stand_after_both_parts_of_the_system_prompt_and_where_both_requests_end() -> None:
+    first, second = play(engine(), pages(), "append")[:2]
+    request = second.request
+    static, system, before, end = request.breakpoints
     names = [block.label for block in request.blocks]
 
     assert names[static - 1 : static + 1] == ["system/agent", "system/identity"]
     assert names[system - 1 : system + 1] == ["system//agent", "messages/user"]
+    assert before == len(first.request.blocks)
     assert end == len(names)
 
 
@@ -227,7 +229,8 @@ def last_step(cms: Engine, recorded: TranscriptFile) -> tuple[Step, list[dict[st
                 {"type": "tool_result", "tool_use_id": i, "content": json.dumps(c.result)}
                 for i, c in zip(ids, request.calls, strict=True)
             ]
-            messages.append({"role": "assistant", "content": uses or request.text})
+            text = [{"type": "text", "text": request.text}] if request.text else []
+            messages.append({"role": "assistant", "content": [*text, *uses]})
             messages += [{"role": "user", "content": results}] if results else []
             history += [ToolResult(c.tool, c.result, i, c.is_error) for i, c in zip(ids, request.calls, strict=True)]
     assert step is not None
@@ -246,7 +249,7 @@ def said(body: Mapping[str, Any]) -> list[str]:
     for message in body["messages"]:
         for block in message["content"]:
             if message["role"] == "assistant":
-                found += ["assistant"] if found[-1] != "assistant" else []
+                found.append("assistant")
             elif block["type"] == "tool_result":
                 references = [b for b in block["content"] if isinstance(b, dict) and b["type"] == "tool_reference"]
                 found += ["result", *(["definition"] * len(references))]

@@ -43,10 +43,10 @@ def user_block(text: str, count: CountTokens) -> Block:
     return _block("messages", "user", text, count)
 
 
-def answer_block(request: RecordedRequest, count: CountTokens) -> Block:
-    """What the model wrote, and the tools it called."""
+def answer_blocks(request: RecordedRequest, count: CountTokens) -> list[Block]:
+    """What the model wrote, and each call it made: providers take those for blocks of their own."""
     calls = [compact({"name": call.tool, "arguments": call.args}) for call in request.calls]
-    return _block("messages", "assistant", "\n".join(part for part in (request.text, *calls) if part), count)
+    return [_block("messages", "assistant", part, count) for part in (request.text, *calls) if part]
 
 
 def result_block(call: RecordedCall, count: CountTokens) -> Block:

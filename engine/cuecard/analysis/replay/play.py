@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
 
 from cuecard.adapters.placing import Message, homes
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
-    answer_block,
+    answer_blocks,
     appended_block,
     result_block,
     segment_block,
@@ -18,16 +17,13 @@ from cuecard.analysis.replay.blocks import (
     tool_block,
     user_block,
 )
+from cuecard.config.figures import Definitions
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.config.turn_file import EntityEntry
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
 from cuecard.pipeline.segments import stable_part
-
-Definitions: TypeAlias = Literal["deferred", "all"]
-"""Where tool definitions stand. `deferred`: those of discovered tools after the search result that found them under
-`append`, at the end of the list of tools under `rewrite`. `all`: every one in front, from the start."""
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
@@ -48,7 +44,9 @@ def play(
     """Every request of the conversation under this delivery.
 
     The engine makes the prompt; the recorded messages, calls and results are sent as they were. Breakpoints are those
-    of `adapters.anthropic`: after the static part of the system prompt, after all of it, and at the end.
+    of `adapters.anthropic`: after the static part of the system prompt, after all of it, where the request before
+    ended, and at the end. Deferred definitions stand after the search result that found their tool under `append`, and
+    at the end of the list of tools under `rewrite`.
 
     Raises:
         InputError: with every missing, unknown or wrong input of a turn.
@@ -87,8 +85,10 @@ class _Stage:
                     call, news = aside.user(self._turn(turn, request.memory)), []
                 step = aside.step(news) if aside else step
                 self.at = request.at.timestamp() if request.at else self.at
-                yield Sent(self._request(call, step), step.manifest, number, place)
-                self._answer(request, f"{number}.{place}")
+                answer = answer_blocks(request, self.engine.count)
+                sent = replace(self._request(call, step), answer=sum(block.tokens for block in answer))
+                yield Sent(sent, step.manifest, number, place)
+                self._answer(request, answer, f"{number}.{place}")
 
     def _prepare(self, turn: RecordedTurn) -> Call:
         self.now = turn.at or (turn.requests[0].at if turn.requests else None) or self.now or _NO_TIME
@@ -112,9 +112,9 @@ class _Stage:
         news, self.news = self.news, []
         return news
 
-    def _answer(self, request: RecordedRequest, place: str) -> None:
+    def _answer(self, request: RecordedRequest, answer: Sequence[Block], place: str) -> None:
         count = self.engine.count
-        self.messages.append({"role": "assistant", "block": answer_block(request, count)})
+        self.messages += [{"role": "assistant", "block": block} for block in answer]
         for number, call in enumerate(request.calls, 1):
             identity = call.id or f"{place}.{number}"
             self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
@@ -127,12 +127,15 @@ class _Stage:
         system = [segment_block(segment) for segment in step.segments]
         placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
         said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
+        before = 0
         for place, message in enumerate(self.messages):
+            if message["role"] == "assistant" and self.messages[place - 1]["role"] != "assistant":
+                before = len(front) + len(system) + len(said)
             said.append(message["block"])
             said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
             said += [appended_block(block) for block in placed.get(place, ())]
         blocks = (*front, *system, *said)
-        ends = {len(front) + stable_part(step.segments), len(front) + len(system), len(blocks)} - {0}
+        ends = {len(front) + stable_part(step.segments), len(front) + len(system), before, len(blocks)} - {0}
         return Request(blocks, tuple(sorted(ends)), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from cuecard.analysis.cost import Prices, bill
-from cuecard.analysis.replay.play import Definitions, play, without_searches
+from cuecard.analysis.replay.play import play, without_searches
 from cuecard.analysis.replay.report import DELIVERIES, FROZEN_DIRECT, Report
 from cuecard.analysis.replay.resize import needed, resized
+from cuecard.config.figures import Definitions
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.model import Delivery, ToolCard
@@ -45,10 +46,10 @@ class Recommendation:
     thresholds: tuple[Threshold, ...]
 
 
-def recommend(
-    report: Report, engine: Engine, transcript: TranscriptFile, definitions: Definitions = "deferred"
-) -> Recommendation:
-    """Play and bill the conversation again with smaller and larger catalogues (see `resized`)."""
+def recommend(report: Report, engine: Engine, transcript: TranscriptFile) -> Recommendation:
+    """Play and bill the conversation again with smaller and larger catalogues (see `resized`), for the first model."""
+    billing, model = report.billing, report.models[0]
+    definitions = billing.place(model)
     real = [variant for variant in report.variants if variant.name in DELIVERIES]
     best = min(real, key=lambda variant: report.bill(variant).cost)
     rivals = [variant for variant in real if variant.name != "frozen"]
@@ -58,7 +59,7 @@ def recommend(
     against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
     fewest = len(engine.core_tools) + len(needed(engine, transcript))
     played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.search_tool)}
-    again = _Again(_told(engine, transcript), needed(engine, transcript), Prices.of(report.models[0]), definitions)
+    again = _Again(_told(engine, transcript), needed(engine, transcript), billing.prices(model), definitions)
 
     def dearer(frozen: str, tools: int) -> bool:
         # What the others send does not depend on tools that nobody has found, but for their definitions.
