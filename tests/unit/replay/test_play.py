@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuecard import Engine
 from cuecard.adapters import anthropic
 from cuecard.analysis.cost import first_break
-from cuecard.analysis.replay.play import Sent, play, with_inputs, without_searches
+from cuecard.analysis.replay.play import Channel, Sent, play, with_inputs, without_searches
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.model import Step, ToolResult, Turn
 from cuecard.outside.models import read_models
@@ -63,7 +63,7 @@ def test_all_definitions_may_stand_in_front_under_every_delivery() -> None:
     fronts = [
         [name for name in labels(sent) if name.startswith("tools/")]
         for delivery in ("append", "rewrite", "frozen")
-        for sent in play(engine(), pages(), delivery, "all")
+        for sent in play(engine(), pages(), delivery, Channel("all"))
     ]
 
     assert [sorted(front) for front in fronts] == [["tools/create_page", "tools/list_pages", "tools/tool_search"]] * 18
@@ -172,7 +172,7 @@ def test_promise_5_under_append_and_frozen_every_request_begins_with_the_one_bef
     turns: list[dict[str, Any]], definitions: Any
 ) -> None:
     for delivery in ("append", "frozen"):
-        sent = play(engine(), conversation(*turns), delivery, definitions)
+        sent = play(engine(), conversation(*turns), delivery, Channel(definitions))
 
         assert [first_break(a.request, b.request) for a, b in pairwise(sent)] == [None] * (len(sent) - 1)
 
@@ -181,7 +181,7 @@ def test_promise_5_under_append_and_frozen_every_request_begins_with_the_one_bef
 @given(turns=st.lists(TURNS, min_size=1, max_size=3))
 def test_the_system_prompt_and_the_appended_blocks_have_the_tokens_of_the_manifest(turns: list[dict[str, Any]]) -> None:
     for delivery in ("append", "rewrite", "frozen"):
-        for sent in play(engine(), conversation(*turns), delivery, "all"):
+        for sent in play(engine(), conversation(*turns), delivery, Channel("all")):
             groups: dict[str, int] = {}
             for block in sent.request.blocks:
                 group = block.label.partition("/")[0]

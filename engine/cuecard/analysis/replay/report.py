@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from cuecard.analysis.cost import Bill, Prices, bill
 from cuecard.analysis.replay.breaks import Break, breaks
-from cuecard.analysis.replay.play import Sent, play, without_searches
+from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
 from cuecard.config.figures import Definitions
 from cuecard.config.models_file import ModelProfile
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile
@@ -31,7 +31,7 @@ class Variant:
 
     Attributes:
         name: the delivery, or the name of a baseline.
-        sent: its requests, as they go to the first model: where definitions stand depends on the model.
+        sent: its requests, as they go to the first model: what comes late is taken in several ways.
         bills: what they cost, by model.
         breaks: for each request, why it does not begin with the one before; None where it does.
     """
@@ -56,9 +56,10 @@ class Billing:
     definitions: Definitions | None = None
     long: bool = False
 
-    def place(self, model: ModelProfile) -> Definitions:
-        """Where tool definitions stand for a model."""
-        return self.definitions or model.definitions
+    def channel(self, model: ModelProfile) -> Channel:
+        """How a model takes what comes in mid-conversation."""
+        channel = Channel.of(model)
+        return replace(channel, definitions=self.definitions) if self.definitions else channel
 
     def prices(self, model: ModelProfile) -> Prices:
         """What a model costs."""
@@ -119,10 +120,10 @@ def replay(
     Raises:
         InputError: with every missing, unknown or wrong input of a turn.
     """
-    places = dict.fromkeys(map(billing.place, billing.models))
+    channels = dict.fromkeys(map(billing.channel, billing.models))
 
     def played(delivery: Delivery, talk: TranscriptFile = transcript) -> _Played:
-        return {place: play(engine, talk, delivery, place) for place in places}
+        return {channel: play(engine, talk, delivery, channel) for channel in channels}
 
     wanted: tuple[Delivery, ...] = (*dict.fromkeys((*deliveries, "frozen")),)
     found = {delivery: played(delivery) for delivery in wanted}
@@ -142,13 +143,13 @@ def replay(
     )
 
 
-_Played: TypeAlias = Mapping[Definitions, tuple[Sent, ...]]
-"""A conversation as it is sent, by where tool definitions stand."""
+_Played: TypeAlias = Mapping[Channel, tuple[Sent, ...]]
+"""A conversation as it is sent, by how models take it."""
 
 
 def _variant(name: str, played: _Played, billing: Billing) -> Variant:
-    bills = {model.name: _bill(name, played[billing.place(model)], billing.prices(model)) for model in billing.models}
-    sent = played[billing.place(billing.models[0])]
+    bills = {model.name: _bill(name, played[billing.channel(model)], billing.prices(model)) for model in billing.models}
+    sent = played[billing.channel(billing.models[0])]
     return Variant(name, sent, bills, (None, *_breaks(sent)) if sent else ())
 
 
