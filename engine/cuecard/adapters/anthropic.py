@@ -23,6 +23,7 @@ def request(
     tools: Iterable[Message] = (),
     defer: bool = False,
     base_url: str = "",
+    compare_with: str | None = None,
 ) -> Body:
     """The body of one request, the messages last; add `max_tokens` and whatever else the host wants.
 
@@ -40,13 +41,13 @@ def request(
             `tool_reference` in the search result that found them. A tool that says `defer_loading` itself is left so.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
             models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
+        compare_with: the id of the message before, or empty for the first: the answer then says why the cache missed.
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no user message to go with.
     """
-    messages, tools, model = admit_request(
-        "anthropic", step, messages, tools, model, {"defer": defer, "base_url": base_url}
-    )
+    options = {"defer": defer, "base_url": base_url, "compare_with": compare_with}
+    messages, tools, model = admit_request("anthropic", step, messages, tools, model, options)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
     turns = _place([_normal(message) for message in messages], step, model)
     if defer:
@@ -57,6 +58,7 @@ def request(
         "model": model.name,
         **({"tools": ordered} if ordered else {}),
         "system": [_block(text, CACHED if marked else {}) for text, marked in pieces],
+        **({} if compare_with is None else {"diagnostics": {"previous_message_id": compare_with or None}}),
         "messages": _marked(turns) if model.breakpoints else turns,
     }
 

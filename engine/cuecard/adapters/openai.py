@@ -25,6 +25,7 @@ def responses_request(
     tools: Iterable[Message] = (),
     cache_key: str | None = None,
     base_url: str = "",
+    compare_with: str | None = None,
 ) -> Body:
     """The body of one request to the Responses API, `input` last.
 
@@ -41,13 +42,14 @@ def responses_request(
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
             models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
 
+        compare_with: the id of the response before: the answer then says why the cache missed (GPT-5.6 and later).
+
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
             to go with.
     """
-    items, tools, model = admit_request(
-        "responses", step, items, tools, model, {"cache_key": cache_key, "base_url": base_url}
-    )
+    options = {"cache_key": cache_key, "base_url": base_url, "compare_with": compare_with}
+    items, tools, model = admit_request("responses", step, items, tools, model, options)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
@@ -56,6 +58,7 @@ def responses_request(
     return {
         **_head(step, model, ordered, cache_key),
         **({} if first else {"instructions": step.system}),
+        **({"prompt_cache_options": {"comparison_response_id": compare_with}} if compare_with else {}),
         "input": [*first, *rest],
     }
 

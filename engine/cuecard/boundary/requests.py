@@ -21,7 +21,7 @@ _MODEL = Either(
     [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
 )
 _JSON = JsonValue()
-_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag(), "base_url": Text()}
+_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag(), "base_url": Text(), "compare_with": Maybe([Text()])}
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
 
