@@ -27,7 +27,7 @@ def manifests(delivery: Delivery, models: tuple[str, str] = ("claude-opus-4-8",)
 def claude(reason: dict[str, Any] | None) -> dict[str, Any]:
     """An answer as Anthropic's client writes it, with what is said of the cache."""
     types = pytest.importorskip("anthropic.types", reason="anthropic is not installed")
-    message = {
+    message: dict[str, Any] = {
         "id": "msg_2",
         "type": "message",
         "role": "assistant",
