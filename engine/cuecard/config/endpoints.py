@@ -2,26 +2,31 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from fnmatch import fnmatchcase
-from urllib.parse import urlsplit
+
+_URL = re.compile(
+    r"(?:(?P<scheme>[a-z][a-z0-9+.-]*)://)?(?:[^/?#]*@)?(?P<host>\[[0-9a-f:.]+\]|[^\[\]:/?#@]+)(?::(?P<port>\d{0,5}))?"
+    r"(?P<path>/[^?#]*)?(?:[?#].*)?",
+    re.IGNORECASE,
+)
+_ODD = re.compile(r"[\s\\\x00-\x1f\x7f]")
+_USUAL = {"https": "443", "http": "80"}
 
 
 def endpoint_name(url: str) -> str:
     """Host, port and path of a base URL, in lower case where case does not count: no scheme, no user, no password.
 
-    An address that cannot be read is its own name, and so no known one.
+    An address that cannot be read is its own name, up to a user and password in it, and so no known one.
     """
     url = url.strip()
-    try:
-        parts = urlsplit(url if "://" in url else f"//{url}")
-        port = parts.port
-    except ValueError:
+    parts = _URL.fullmatch(url)
+    if not parts or _ODD.search(url) or int(parts["port"] or 0) > 65535:
         return url.rpartition("@")[2]
-    usual = {"https": 443, "http": 80}.get(parts.scheme)
-    host = (parts.hostname or "").rstrip(".")
-    shown = f"[{host}]" if ":" in host else host
-    return f"{shown}{f':{port}' if port not in {None, usual} else ''}{parts.path.rstrip('/')}"
+    port = parts["port"] or ""
+    shown = f":{port}" if port and port != _USUAL.get((parts["scheme"] or "").lower()) else ""
+    return f"{parts['host'].lower().rstrip('.')}{shown}{(parts['path'] or '').rstrip('/')}"
 
 
 def find_endpoint(url: str, known: Iterable[str]) -> str | None:

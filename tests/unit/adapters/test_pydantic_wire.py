@@ -29,6 +29,7 @@ from typing_extensions import override
 
 from cuecard import Call, Engine, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.adapters.pydantic_models import framework_name
 from cuecard.conversation import Conversation
 from unit.adapters.model_server import Calls, Json, model_server
 
@@ -346,3 +347,18 @@ def test_without_a_conversation_each_run_tells_its_model_anew() -> None:
 
     assert [call.delivery.model for call in got.calls] == ["claude-opus-4-8"] * 2
     assert len({json.dumps(body["tools"]) for body in got.sent}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("claude-opus-4-8", "anthropic:claude-opus-4-8"),
+        ("anthropic/claude-opus-4-8", "anthropic:claude-opus-4-8"),
+        ("openai/gpt-5", "openai:gpt-5"),
+        ("openrouter:anthropic/claude-opus-4-8", "openrouter:anthropic/claude-opus-4-8"),
+        ("test", "test"),
+        ("nobody-knows-it", "nobody-knows-it"),
+    ],
+)
+def test_a_bare_name_is_one_that_pydantic_ai_takes(name: str, known: str) -> None:
+    assert framework_name(name) == known

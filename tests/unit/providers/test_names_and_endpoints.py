@@ -83,6 +83,12 @@ def test_an_unknown_model_is_said_once_in_a_conversation() -> None:
         ("not an address at all", "user"),
         ("http://[::1", "user"),
         ("http://host:99999", "user"),
+        ("https://api.anthropic.com\\@evil.example", "user"),
+        ("https://evil.example\\.api.anthropic.com", "user"),
+        ("https://api.anthropic.com\t.evil.example", "user"),
+        ("https://evil.example#@api.anthropic.com", "user"),
+        ("https://evil.example?@api.anthropic.com", "user"),
+        ("//api.anthropic.com:8443", "user"),
     ],
 )
 def test_authority_belongs_to_the_endpoint_and_not_to_the_name(endpoint: str, authority: Authority) -> None:
