@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, SpecError, Turn
+from cuecard import CuecardError, Engine, InputError, SpecError, Turn
+from cuecard.cli.main import main
 from cuecard.cli.probe.command import Options, probe
 from cuecard.outside.models import read_models
 from unit.probe.service import Messages, Raw, Refusal, drop, hoist, in_place, refuse, service, to_the_end
@@ -224,3 +225,25 @@ def test_a_models_file_that_is_wrong_is_told_with_its_place(path: Path, capsys: 
         ask(there.url, path, capsys)
 
     assert path.read_text(encoding="utf-8") == "endpoints: 7\n"
+
+
+def test_the_command_takes_every_option(
+    path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with service(hoist) as there:
+        given = ["--base-url", there.url, "--api", "openai", "--role", "developer", "--file", str(path), "--json"]
+        monkeypatch.setattr("sys.argv", ["cuecard", "probe", MODEL, *given, "--timeout", "30", "--dry-run"])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    told = json.loads(capsys.readouterr().out)
+
+    assert ended.value.code in {0, None}
+    assert (told["found"], told["written"], path.exists()) == ("moved to the front", False, False)
+    assert {message["role"] for message in there.requests[1]["messages"]} == {"user", "assistant", "developer"}
+
+
+def test_a_file_that_cannot_be_one_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+    with service() as there, pytest.raises(CuecardError, match="not a regular file"):
+        probe(MODEL, Options(base_url=there.url, api="openai", file=tmp_path))
+
+    assert there.requests == []

@@ -62,10 +62,10 @@ def probe(model: str, options: Options) -> None:
     service = _service(api, base, options)
     role = options.role or _role(model, api, options.base_url)
     name = wire_name(model, options.base_url)
+    text = read_text(options.file).text if options.file.exists() else ""
     verdict = _asked(service, api, name, role)
     day = utc_now().date()
     finding = Finding(endpoint_name(base), name, verdict.in_place, verdict.role, verdict.why, day)
-    text = read_text(options.file).text if options.file.exists() else ""
     written = with_finding(text, finding, str(options.file))
     if not options.dry_run:
         _write(options.file, written)
