@@ -29,6 +29,7 @@ from cuecard.adapters.pydantic_messages import (
     place_reveals,
     tool_results,
     with_notices,
+    without_reveals,
 )
 from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, searcher, shown_tools
@@ -151,6 +152,7 @@ class Cuecard(AbstractCapability[Any]):
         # The history keeps the blocks too, so that the next request begins with this one.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
+        placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
         request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
         return request_context
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from pydantic_ai.messages import (
@@ -61,6 +61,20 @@ def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMes
             note = ToolAvailabilityDeltaPart(tools_added=[found.tool], tool_call_id=found.after_call_id)
             placed[index] = replace(request, parts=_with_block(request.parts, note))
     return placed
+
+
+def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) -> list[ModelMessage]:
+    """The messages without the notes about these tools, for a request that has all definitions in front."""
+    return [
+        replace(message, parts=[part for part in message.parts if not _reveals(part, tools)])
+        if isinstance(message, ModelRequest) and any(_reveals(part, tools) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
+    return isinstance(part, ToolAvailabilityDeltaPart) and all(name in tools for name in part.tools_added)
 
 
 def with_notices(messages: Sequence[ModelMessage], notices: Iterable[str]) -> list[ModelMessage]:

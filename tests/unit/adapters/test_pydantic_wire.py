@@ -16,7 +16,7 @@ from typing import Any
 import httpx2
 import pytest
 from pydantic_ai import Agent, RunContext, Tool
-from pydantic_ai.messages import ModelMessage
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
 from pydantic_ai.models import Model
 from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
 from pydantic_ai.models.fallback import FallbackModel
@@ -362,3 +362,44 @@ def test_without_a_conversation_each_run_tells_its_model_anew() -> None:
 )
 def test_a_bare_name_is_one_that_pydantic_ai_takes(name: str, known: str) -> None:
     assert framework_name(name) == known
+
+
+@pytest.mark.parametrize("name", ["claude-opus-4-8", "gpt-5", "chat:gpt-5"])
+def test_a_history_goes_through_a_gateway_and_back(name: str) -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
+
+    async def runs(url: str) -> None:
+        history: list[ModelMessage] = []
+        for gateway in (False, True, False):
+            ran = await agent.run("go on", model=model_of(name, url, gateway=gateway), message_history=history)
+            history = ModelMessagesTypeAdapter.validate_json(ran.all_messages_json())
+
+    with model_server(TALK) as server:
+        asyncio.run(runs(server.url))
+        *_, direct, through, back = server.sent
+    key = "input" if "input" in direct else "messages"
+    before, after = unmarked(direct), unmarked(back)
+
+    assert declared(through) == ["tool_search", *sorted(TOOLS)]
+    assert not {"system", "developer"} & {message.get("role") for message in through[key][1:]}
+    assert {**after, key: None} == {**before, key: None}
+    assert after[key][: len(before[key])] == before[key]
+
+
+def test_a_model_that_defers_nothing_goes_on_where_one_did_that_does() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
+
+    async def runs(url: str) -> None:
+        first = await agent.run("a page", model=model_of("claude-opus-4-8", url, gateway=False))
+        other = model_of("claude-sonnet-4-6", url, gateway=False)
+        await agent.run("go on", model=other, message_history=first.all_messages())
+
+    with model_server(TALK) as server:
+        asyncio.run(runs(server.url))
+        last = server.sent[-1]
+
+    assert declared(last) == ["tool_search", *sorted(TOOLS)]
+    assert not any(each.get("defer_loading") for each in last["tools"])
+    assert "search_tools" not in json.dumps(last["messages"])
