@@ -213,6 +213,19 @@ def test_the_deletion_knows_the_page_from_the_working_memory(played: dict[str, P
     assert memory == {0: False, 1: True, 2: True}
 
 
+def test_what_was_deleted_is_in_no_working_memory(played: dict[str, Played]) -> None:
+    kept = {entity.id for entity in played["delete-page"].talk.chat.memory.entities}
+
+    assert "page-4" not in kept
+    assert kept
+
+
+def test_a_post_is_remembered_by_the_slug_that_tools_take(played: dict[str, Played]) -> None:
+    shown = [r.instructions + r.appended for r in played["blog-post"].requests if r.turn == 1]
+
+    assert all('- "Working from anywhere" (working-from-anywhere)' in text for text in shown)
+
+
 def test_the_post_is_published_with_the_cover_in_both_places(played: dict[str, Played]) -> None:
     one = played["blog-post"]
     post = snapshot(one.database)["posts"]["post-5"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cuecard.config.agent_file import MemorySpec
+from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.config.words_spec import ENGLISH
@@ -31,7 +31,7 @@ def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.m
 def _lines(kind: str, entities: Sequence[Entity], words: MemoryWords) -> Iterator[str]:
     yield fill(words.types.get(kind, words.type), {"type": _one_line(kind)})
     for entity in entities:
-        yield fill(words.entity, {"name": _one_line(entity.name), "id": _one_line(entity.id)})
+        yield fill(words.entity, {"name": _one_line(entity.name), "id": _one_line(entity.key or entity.id)})
 
 
 def _one_line(text: str) -> str:

@@ -87,7 +87,8 @@ def delete_page(db: Database, page_id: PageId, *, confirmed: Confirmed = False) 
     """Delete a page and all its sections for good, after the user confirmed; lists navigation items that lead to it."""
     row = by_id(db, "pages", page_id)
     labels = _labels(db, row["slug"])
-    count = len(sections.outlines(db, page_id))
+    gone = [section["id"] for section in sections.outlines(db, page_id)]
+    count = len(gone)
     menu = f" The navigation still leads to it: {', '.join(labels)}." if labels else ""
     message = (
         f'Delete the page "{row["title"]}" ({page_id}) with {count} section{"s" * (count != 1)}? '
@@ -96,7 +97,8 @@ def delete_page(db: Database, page_id: PageId, *, confirmed: Confirmed = False) 
     if asked := confirm.question(db, f"cms_deletePage {page_id}", message, confirmed=confirmed):
         return asked
     db.run("DELETE FROM pages WHERE id = ?", page_id)
-    return {"success": True, "deleted": [page_id], **({"staleNavigation": labels} if labels else {})}
+    told = {"success": True, "deleted": [page_id], "deletedSections": gone}
+    return {**told, **({"staleNavigation": labels} if labels else {})}
 
 
 def view(db: Database, page_id: str) -> Json:
