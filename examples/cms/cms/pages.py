@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cms import confirm, links, sections, slugs
+from cms import confirm, links, navigation, sections, slugs
 from cms.arguments import Confirmed, PageId, Slug, Title
 from cms.database import Database, Json
 from cms.errors import ValidationError
@@ -131,5 +131,4 @@ def _add_all(db: Database, page_id: str, new: Sequence[Mapping[str, Any]]) -> No
 
 
 def _labels(db: Database, slug: str) -> list[str]:
-    rows = db.rows("SELECT label FROM navigation WHERE href = ? ORDER BY position", links.page_address(slug))
-    return [row["label"] for row in rows]
+    return navigation.labels_of(db, [links.page_address(slug)])
