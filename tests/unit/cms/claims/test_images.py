@@ -1,0 +1,253 @@
+"""What the instructions of the image tools say, tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cms import images, pictures
+from unit.cms.claims.claims import holds
+
+if TYPE_CHECKING:
+    from unit.cms.conftest import Site
+
+CONFIRMED = "Needs confirmed:true, after a yes."
+
+
+@holds(
+    "cms_listAllImages",
+    "Show a few as ![description](url) and give the total",
+    "cms_updateSectionImage, cms_searchImages",
+)
+def test_the_list_holds_every_image_with_what_is_needed_to_show_it(site: Site) -> None:
+    listed = site.use("cms_listAllImages")["data"]
+
+    assert len(listed) == len(site.content()["images"])
+    assert all(image["description"] and image["url"].startswith("/uploads/") for image in listed)
+    attach(site, listed[0]["id"])
+
+
+@holds("cms_listAllImages", "Uploads appear by themselves once processed.")
+def test_an_upload_is_listed_without_a_call(site: Site) -> None:
+    with site.db.transaction():
+        images.store(site.db, "upload.png", pictures.draw("cup", "day"), "A cup", ["cup"], "upload")
+
+    assert site.use("cms_listAllImages")["data"][-1]["filename"] == "upload.png"
+
+
+@holds("cms_getImage", "imageId from memory or a search", "Show it as ![description](url) with its tags")
+@holds("cms_getImage", "Use its url as it stands (/uploads/...)", "cms_updateSectionImage, cms_updateImageMetadata")
+@holds("cms_getImageUsage", "imageId from memory or a search")
+def test_an_image_of_a_search_is_shown_by_its_url(site: Site) -> None:
+    found = site.use("cms_searchImages", query="team")["matches"][0]
+    image = site.use("cms_getImage", imageId=found["id"])
+
+    assert image["url"].startswith("/uploads/")
+    assert (site.folder / image["url"].lstrip("/")).is_file()
+    assert image["description"]
+    assert image["tags"]
+    assert site.use("cms_getImageUsage", imageId=found["id"])["imageId"] == found["id"]
+
+
+@holds("cms_findImage", "ONE image, even a weak one.", "Lower score is better, -0.3 or less is strong.")
+@holds("cms_searchImages", "Lower score is better", "Show the hits with their local urls and ask for a choice")
+@pytest.mark.parametrize(
+    ("weaker", "better"), [("pathway", "path"), ("boats somewhere", "sailing boat"), ("flower", "flowers meadow")]
+)
+def test_the_better_match_has_the_lower_score(site: Site, weaker: str, better: str) -> None:
+    weak, strong = (site.use("cms_findImage", description=query) for query in (weaker, better))
+    many = site.use("cms_searchImages", query=better, limit=12)["matches"]
+
+    assert weak["id"] == strong["id"] == many[0]["id"]
+    assert strong["score"] < weak["score"] < 0
+    assert strong["score"] <= -0.3
+    assert [match["score"] for match in many] == sorted(match["score"] for match in many)
+    assert all(match["url"].startswith("/uploads/") for match in many)
+
+
+@holds("cms_findImage", "For a choice use cms_searchImages.")
+def test_a_search_gives_a_choice_where_find_gives_one(site: Site) -> None:
+    assert "id" in site.use("cms_findImage", description="nature")
+    assert len(site.use("cms_searchImages", query="nature")["matches"]) > 1
+
+
+@holds(
+    "cms_searchImages",
+    'Spell out short queries: "AI" -> "artificial intelligence, robots, computer chips".',
+)
+@pytest.mark.parametrize(
+    ("short", "long"),
+    [
+        ("AI", "artificial intelligence, robots, computer chips"),
+        ("team", "team of professional people at their work"),
+        ("sea", "sea with waves, sailing boat, summer"),
+        ("office", "office desk with a laptop computer"),
+        ("growth", "growth chart, rising results, financial success"),
+        ("nature", "untouched nature, a wide landscape with mountains"),
+    ],
+)
+def test_a_query_that_is_spelled_out_finds_more_and_nothing_that_is_worse(site: Site, short: str, long: str) -> None:
+    few, many = (
+        {match["id"]: match["score"] for match in site.use("cms_searchImages", query=query, limit=12)["matches"]}
+        for query in (short, long)
+    )
+
+    assert many
+    assert all(many[image] <= score for image, score in few.items())
+    assert min(many.values()) < min(few.values(), default=0)
+
+
+@holds("cms_searchImages", "trust the order even without a common word.")
+@pytest.mark.parametrize(
+    ("query", "expected"),
+    [("ocean vessel", "harbour-sail.png"), ("staff", "studio-team.png"), ("dawn", "sunrise.png")],
+)
+def test_an_image_is_found_by_meaning(site: Site, query: str, expected: str) -> None:
+    best = site.use("cms_searchImages", query=query)["matches"][0]
+    words = f"{best['filename']} {best['description']} {' '.join(best['tags'])}".casefold()
+
+    assert best["filename"] == expected
+    assert best["score"] <= -0.3
+    assert not any(word in words for word in query.split())
+
+
+@holds("cms_searchImages", "cms_updateSectionImage (attach)", "pexels_searchPhotos if nothing fits")
+@holds("cms_updateSectionImage", "imageId from cms_searchImages or pexels_downloadPhoto")
+@holds("cms_updateSectionImage", "cms_getSectionFields for the image field")
+@holds("pexels_downloadPhoto", "cms_updateSectionImage (section), cms_updatePost (cover)")
+@holds("pexels_downloadPhoto", "pexels_searchPhotos for photoId", "Show it by the LOCAL url in the result")
+@holds("pexels_downloadPhoto", "The imageId is the id in the result, not photoId.")
+def test_an_image_of_the_library_and_a_downloaded_one_can_be_attached(site: Site) -> None:
+    attach(site, site.use("cms_searchImages", query="team")["matches"][0]["id"])
+    photo = site.use("pexels_searchPhotos", query="team")["photos"][0]
+    image = site.use("pexels_downloadPhoto", photoId=photo["id"])["image"]
+    attach(site, image["id"])
+    site.use("cms_updatePost", slug="prices-for-2025", cover={"url": image["url"], "alt": "x"})
+
+    assert image["url"].startswith("/uploads/")
+    assert site.refuse("cms_getImage", imageId=str(photo["id"])).kind == "reference"
+
+
+@holds("cms_updateImageMetadata", "cms_getImage for the current values", "Show the new values")
+@holds("cms_updateImageMetadata", "The description is also the alt text, so say what is seen.")
+@holds("cms_updateImageMetadata", "Tags you send replace the old list", "searches read both.")
+def test_the_description_is_the_alt_text_and_new_tags_replace_the_old(site: Site) -> None:
+    changed = site.use("cms_updateImageMetadata", imageId="img-5", description="A zeppelin", tags=["quokka"])["image"]
+    hero = site.use("cms_getSectionContent", pageSectionId="sec-1")["content"]
+
+    assert (changed["description"], changed["tags"]) == ("A zeppelin", ["quokka"])
+    assert changed == site.use("cms_getImage", imageId="img-5")
+    assert hero["backgroundImage"]["alt"] == "A zeppelin"
+    for word in ("zeppelin", "quokka"):
+        assert site.use("cms_findImage", description=word)["id"] == "img-5"
+    assert all(match["id"] != "img-5" for match in site.use("cms_searchImages", query="summer")["matches"])
+
+
+@holds(
+    "cms_updateSectionImage",
+    "imageField is the exact key of the definition (backgroundImage, photo, ...), never a guess.",
+)
+def test_the_image_field_is_a_key_of_the_definition_and_no_other(site: Site) -> None:
+    definitions = [row["id"] for row in site.use("cms_listSectionDefinitions")["data"]]
+    fields = [f for id_ in definitions for f in site.use("cms_getSectionFields", id=id_)["elementsStructure"]]
+    guess = {"imageId": "img-1", "pageSectionId": "sec-1", "imageField": "heroImage"}
+
+    assert {"backgroundImage", "photo"} <= {field["key"] for field in fields if field["type"] == "image"}
+    assert list(site.refuse("cms_updateSectionImage", **guess).options) == ["backgroundImage"]
+
+
+@holds(
+    "cms_updateSectionImage",
+    "Not for post covers, which need cms_updatePost.",
+    "Show the image and say where it now is",
+)
+def test_a_post_is_no_section(site: Site) -> None:
+    wrong = {"imageId": "img-1", "pageSectionId": "post-1", "imageField": "cover"}
+    done = site.use("cms_updateSectionImage", imageId="img-1", pageSectionId="sec-1", imageField="backgroundImage")
+
+    assert site.refuse("cms_updateSectionImage", **wrong).kind == "reference"
+    assert (done["image"]["id"], done["section"]["pageId"]) == ("img-1", "page-1")
+
+
+@holds("cms_getImageUsage", "Name the pages and posts", "cms_deleteImage if it is unused")
+@holds("cms_getImageUsage", "Sections, covers and featured images only", "![...] inside a text is not seen.")
+def test_the_usage_names_fields_and_not_texts(site: Site) -> None:
+    shown = "![x](/uploads/logo.png)"
+    site.use("cms_updatePost", slug="prices-for-2025", body=shown)
+    site.use("cms_updateSectionContent", pageSectionId="sec-2", content={"body": shown})
+    places = site.use("cms_getImageUsage", imageId="img-10")["data"]
+
+    assert site.use("cms_getImageUsage", imageId="img-12")["data"] == []
+    assert {place["field"] for place in places} == {"backgroundImage", "cover", "featuredImage"}
+    assert [place["name"] for place in places][:2] == ["Hero on Services", "Five questions before a redesign"]
+    assert site.use_and_confirm("cms_deleteImage", imageId="img-12")["deleted"] == ["img-12"]
+
+
+@holds("cms_deleteImage", "Refused while a section requires it", "put another image there first.")
+def test_a_required_image_is_deleted_only_after_another_took_its_place(site: Site) -> None:
+    assert site.refuse("cms_deleteImage", imageId="img-9").kind == "constraint"
+    site.use("cms_updateSectionImage", imageId="img-1", pageSectionId="sec-6", imageField="image1")
+
+    assert site.use_and_confirm("cms_deleteImage", imageId="img-9")["success"] is True
+
+
+@holds("cms_deleteImage", "No undo.", CONFIRMED, "Say that it is gone and which places are empty now")
+@holds("cms_deleteImage", "cms_getImageUsage", "cms_updateSectionImage for those places")
+def test_a_deleted_image_is_gone_and_its_places_are_named_to_be_filled(site: Site) -> None:
+    before = site.use("cms_getImageUsage", imageId="img-5")["data"]
+    done = site.use_and_confirm("cms_deleteImage", imageId="img-5")
+    place = done["emptied"][0]
+
+    assert done["emptied"] == before
+    assert "img-5" not in site.refuse("cms_getImage", imageId="img-5").options
+    assert place["field"] not in site.use("cms_getSectionContent", pageSectionId=place["id"])["content"]
+    site.use("cms_updateSectionImage", imageId="img-1", pageSectionId=place["id"], imageField=place["field"])
+
+
+@holds("pexels_searchPhotos", "cms_searchImages", "the library may have one")
+@holds("pexels_searchPhotos", "Show the photos with photographer", "pexels_downloadPhoto")
+@holds("pexels_searchPhotos", "Hits are previews, in the CMS only once downloaded.")
+@holds("pexels_getPhoto", "photoId from pexels_searchPhotos", "Show preview, size and photographer")
+@holds("pexels_getPhoto", "Its urls are for looking only", "a page needs the downloaded copy.", "pexels_downloadPhoto")
+def test_a_photo_of_pexels_is_a_preview_until_it_is_downloaded(site: Site) -> None:
+    before = site.content()
+    photo = site.use("pexels_searchPhotos", query="coffee")["photos"][0]
+    same = site.use("pexels_getPhoto", photoId=photo["id"])
+
+    assert site.content() == before
+    assert {**same, "score": photo["score"]} == photo
+    assert all(same[key] for key in ("preview", "width", "height", "photographer"))
+    for url in (same["url"], same["preview"]):
+        assert site.refuse("cms_updatePost", slug="prices-for-2025", featuredImage=url).kind == "validation"
+    copy = site.use("pexels_downloadPhoto", photoId=photo["id"])["image"]
+    site.use("cms_updatePost", slug="prices-for-2025", featuredImage=copy["url"])
+
+
+@holds("pexels_searchPhotos", "English words for what can be seen work best.")
+def test_words_for_what_is_seen_find_photos_and_other_languages_do_not(site: Site) -> None:
+    assert site.use("pexels_searchPhotos", query="mountains by a lake")["photos"]
+    assert site.use("pexels_searchPhotos", query="Gebirge am Wasserfall")["photos"] == []
+    assert site.use("pexels_searchPhotos", query="unwavering loyalty")["photos"] == []
+
+
+@holds("pexels_downloadPhoto", "Only the local url (/uploads/...) may go into content", "pexels.com urls NEVER.")
+@pytest.mark.parametrize("url", ["https://images.pexels.com/photos/1/a.jpg", "https://pexels.example/photo/2104"])
+def test_no_content_takes_an_address_of_pexels(site: Site, url: str) -> None:
+    text = f"Look: ![a photo](<{url}>)"
+    post, section = {"slug": "prices-for-2025"}, {"pageSectionId": "sec-2"}
+
+    assert site.refuse("cms_updatePost", **post, cover={"url": url, "alt": "x"}).kind == "validation"
+    assert site.refuse("cms_updatePost", **post, featuredImage=url).kind == "validation"
+    assert site.refuse("cms_updatePost", **post, body=text).kind == "validation"
+    assert site.refuse("cms_createPost", title="New", body=text).kind == "validation"
+    assert site.refuse("cms_updateSectionContent", **section, content={"body": text}).kind == "validation"
+
+
+def attach(site: Site, image: str) -> None:
+    """Put an image into the field that the fields of a section name."""
+    structure = site.use("cms_getSectionFields", id="hero")["elementsStructure"]
+    field = next(field["key"] for field in structure if field["type"] == "image")
+    site.use("cms_updateSectionImage", imageId=image, pageSectionId="sec-1", imageField=field)
+
+    assert site.use("cms_getSectionContent", pageSectionId="sec-1")["content"][field]["id"] == image
