@@ -155,6 +155,15 @@ def test_every_scenario_discovers_and_no_step_is_left_out(played: dict[str, Play
         assert one.steps[-1].manifest.discovered
 
 
+def test_no_scenario_searches_twice_for_a_tool_that_it_has(played: dict[str, Played]) -> None:
+    for one in played.values():
+        had: set[str] = set()
+        for result in tool_results(one.requests[-1].messages):
+            if result.tool == "tool_search":
+                assert set(result.result["tools"]) - had
+                had.update(result.result["tools"])
+
+
 def test_promise_5_append_only(played: dict[str, Played]) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
     for one in played.values():
