@@ -1,4 +1,4 @@
-"""Which sentences of the tool instructions a test holds: `@holds(tool, sentence, ...)` above the test."""
+"""Which sentences about the tools a test holds: `@holds(tool, sentence, ...)` above the test."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from cms.tools import TOOLS
 from cuecard import Engine
 
 CMS = Path(__file__).parents[4] / "prompts" / "cms"
 
 Test = TypeVar("Test", bound=Callable[..., None])
 Sentence = tuple[str, str]
-"""A tool, and a sentence of its instructions."""
+"""A tool, and a sentence about it."""
 
 
 def holds(tool: str, *sentences: str) -> Callable[[Test], Test]:
@@ -28,11 +29,16 @@ def holds(tool: str, *sentences: str) -> Callable[[Test], Test]:
 
 
 def sentences() -> Iterator[Sentence]:
-    """Every sentence of every instruction; a semicolon ends one, too."""
-    for tool, card in Engine.open(CMS).tools.items():
+    """Every sentence that is said of a tool, by its instructions and by the CMS; a semicolon ends one, too."""
+    for name, tool in TOOLS.items():
+        yield from ((name, part) for part in _parts(tool.description))
+    for name, card in Engine.open(CMS).tools.items():
         said = card.instructions
         assert said is not None
         for text in (said.before, said.after, said.next, said.gotcha):
             for line in text.splitlines():
-                parts = re.split(r"(?<=[.!?])\s+|;\s+", line.removeprefix("- "))
-                yield from ((tool, part) for part in parts)
+                yield from ((name, part) for part in _parts(line.removeprefix("- ")))
+
+
+def _parts(text: str) -> list[str]:
+    return re.split(r"(?<=[.!?])\s+|;\s+", text)

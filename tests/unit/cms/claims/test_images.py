@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CONFIRMED = "Needs confirmed:true, after a yes."
 
 
+@holds("cms_listAllImages", "List every image of the media library with its local URL, description and tags.")
 @holds(
     "cms_listAllImages",
     "Show a few as ![description](url) and give the total",
@@ -36,6 +37,7 @@ def test_an_upload_is_listed_without_a_call(site: Site) -> None:
     assert site.use("cms_listAllImages")["data"][-1]["filename"] == "upload.png"
 
 
+@holds("cms_getImage", "Get one image with its local URL, description, tags and size.")
 @holds("cms_getImage", "imageId from memory or a search", "Show it as ![description](url) with its tags")
 @holds("cms_getImage", "Use its url as it stands (/uploads/...)", "cms_updateSectionImage, cms_updateImageMetadata")
 @holds("cms_getImageUsage", "imageId from memory or a search")
@@ -50,6 +52,18 @@ def test_an_image_of_a_search_is_shown_by_its_url(site: Site) -> None:
     assert site.use("cms_getImageUsage", imageId=found["id"])["imageId"] == found["id"]
 
 
+@holds(
+    "cms_findImage",
+    "Find the one image that fits a description best.",
+    "Lower scores are better",
+    "-0.3 or lower is a strong match.",
+)
+@holds(
+    "cms_searchImages",
+    "Search images by what they show, best first.",
+    "Lower scores are better",
+    "-0.3 or lower is a strong match.",
+)
 @holds("cms_findImage", "ONE image, even a weak one.", "Lower score is better, -0.3 or less is strong.")
 @holds("cms_searchImages", "Lower score is better", "Show the hits with their local urls and ask for a choice")
 @pytest.mark.parametrize(
@@ -112,6 +126,11 @@ def test_an_image_is_found_by_meaning(site: Site, query: str, expected: str) -> 
     assert not any(word in words for word in query.split())
 
 
+@holds(
+    "pexels_downloadPhoto",
+    "Bring a stock photo of Pexels into the media library.",
+    "The answer holds the local URL to use from then on.",
+)
 @holds("cms_searchImages", "cms_updateSectionImage (attach)", "pexels_searchPhotos if nothing fits")
 @holds("cms_updateSectionImage", "imageId from cms_searchImages or pexels_downloadPhoto")
 @holds("cms_updateSectionImage", "cms_getSectionFields for the image field")
@@ -129,6 +148,7 @@ def test_an_image_of_the_library_and_a_downloaded_one_can_be_attached(site: Site
     assert site.refuse("cms_getImage", imageId=str(photo["id"])).kind == "reference"
 
 
+@holds("cms_updateImageMetadata", "Change the description or the tags of an image, which is what searches look at.")
 @holds("cms_updateImageMetadata", "cms_getImage for the current values", "Show the new values")
 @holds("cms_updateImageMetadata", "The description is also the alt text, so say what is seen.")
 @holds("cms_updateImageMetadata", "Tags you send replace the old list", "searches read both.")
@@ -170,6 +190,7 @@ def test_a_post_is_no_section(site: Site) -> None:
     assert (done["image"]["id"], done["section"]["pageId"]) == ("img-1", "page-1")
 
 
+@holds("cms_getImageUsage", "Tell which sections and posts use an image, and in which field.")
 @holds("cms_getImageUsage", "Name the pages and posts", "cms_deleteImage if it is unused")
 @holds("cms_getImageUsage", "Sections, covers and featured images only", "![...] inside a text is not seen.")
 def test_the_usage_names_fields_and_not_texts(site: Site) -> None:
@@ -184,6 +205,7 @@ def test_the_usage_names_fields_and_not_texts(site: Site) -> None:
     assert site.use_and_confirm("cms_deleteImage", imageId="img-12")["deleted"] == ["img-12"]
 
 
+@holds("cms_deleteImage", "one that requires an image keeps it from being deleted.")
 @holds("cms_deleteImage", "Refused while a section requires it", "put another image there first.")
 def test_a_required_image_is_deleted_only_after_another_took_its_place(site: Site) -> None:
     assert site.refuse("cms_deleteImage", imageId="img-9").kind == "constraint"
@@ -192,6 +214,7 @@ def test_a_required_image_is_deleted_only_after_another_took_its_place(site: Sit
     assert site.use_and_confirm("cms_deleteImage", imageId="img-9")["success"] is True
 
 
+@holds("cms_deleteImage", "Delete an image for good, after the user confirmed.", "Places that use it become empty")
 @holds("cms_deleteImage", "No undo.", CONFIRMED, "Say that it is gone and which places are empty now")
 @holds("cms_deleteImage", "cms_getImageUsage", "cms_updateSectionImage for those places")
 def test_a_deleted_image_is_gone_and_its_places_are_named_to_be_filled(site: Site) -> None:
@@ -205,6 +228,12 @@ def test_a_deleted_image_is_gone_and_its_places_are_named_to_be_filled(site: Sit
     site.use("cms_updateSectionImage", imageId="img-1", pageSectionId=place["id"], imageField=place["field"])
 
 
+@holds(
+    "pexels_searchPhotos",
+    "Search stock photos on Pexels by what they show, best match first.",
+    "Nothing is downloaded yet.",
+)
+@holds("pexels_getPhoto", "Get one stock photo of Pexels: what it shows, who took it, and its size.")
 @holds("pexels_searchPhotos", "cms_searchImages", "the library may have one")
 @holds("pexels_searchPhotos", "Show the photos with photographer", "pexels_downloadPhoto")
 @holds("pexels_searchPhotos", "Hits are previews, in the CMS only once downloaded.")

@@ -30,6 +30,7 @@ def test_a_slug_is_unique_and_a_variant_of_a_taken_one_is_free(site: Site) -> No
     assert site.use("cms_createPage", title="Contact", slug="contact-2")["page"]["slug"] == "contact-2"
 
 
+@holds("cms_createPage", "Create an empty page.")
 @holds("cms_createPage", "The page is empty and in no menu.", "cms_addPageSection, cms_addNavigationItem")
 def test_a_new_page_is_empty_and_in_no_menu(site: Site) -> None:
     menu = site.use("cms_getNavigation")
@@ -41,6 +42,7 @@ def test_a_new_page_is_empty_and_in_no_menu(site: Site) -> None:
     site.use("cms_addNavigationItem", label="About", href="/pages/about?locale=en", location="header")
 
 
+@holds("cms_createPageWithContent", "Create a page together with its sections and their content, all or nothing.")
 @holds(
     "cms_createPageWithContent",
     "All or nothing: sections is a list of {definitionId, content}, top to bottom, with the exact keys and every "
@@ -81,6 +83,11 @@ def test_a_page_is_read_by_slug_or_id_as_metadata_and_section_ids(site: Site) ->
     assert site.use("cms_getSectionContent", pageSectionId=page["sections"][0]["id"])["content"]
 
 
+@holds(
+    "cms_getPage",
+    "Get a page by its slug or id: its title and the ids of its sections, or everything on it with includeContent.",
+)
+@holds("cms_getSectionContent", "Read the content of one section of a page.")
 @holds("cms_getPage", "Ask for includeContent:true only to show, copy or rewrite the whole page")
 @holds("cms_getPage", "the light form saves 40 to 96 % of its tokens.")
 @holds("cms_getSectionContent", "The cheap way to read")
@@ -105,6 +112,7 @@ def test_the_list_of_pages_holds_pages_only(site: Site) -> None:
     assert all(site.use("cms_getPage", slug=page["slug"])["id"] == page["id"] for page in listed)
 
 
+@holds("cms_updatePage", "Tells which navigation items still use an old slug.")
 @holds("cms_updatePage", "cms_getPage for the current values", "Show old and new value")
 @holds("cms_updatePage", "cms_updateNavigationItem for each label in staleNavigation")
 @holds("cms_updatePage", "Menu links do NOT follow a new slug or title.")
@@ -122,6 +130,7 @@ def test_menu_links_stay_behind_and_are_named(site: Site) -> None:
     assert site.use("cms_getSiteOverview")["deadLinks"] == []
 
 
+@holds("cms_duplicatePage", "Copy a page with all its sections, under another title and slug.")
 @holds("cms_duplicatePage", 'Ask for title and slug, or it becomes "(copy)" and -copy.')
 @holds("cms_duplicatePage", "Its sections have new ids", "the old ones still change the original.")
 @holds("cms_duplicatePage", "Give title and slug of the copy", "cms_updateSectionContent, cms_addNavigationItem")
@@ -138,6 +147,11 @@ def test_a_copy_has_a_name_of_its_own_and_new_section_ids(site: Site) -> None:
     assert (named["title"], named["slug"]) == ("Work", "work")
 
 
+@holds(
+    "cms_deletePage",
+    "Delete a page and all its sections for good, after the user confirmed",
+    "lists navigation items that lead to it.",
+)
 @holds("cms_deletePage", "Takes ALL its sections along, no undo.", CONFIRMED, "Say that page and sections are gone")
 @holds("cms_deletePage", "cms_getPage to verify", "cms_getNavigation for links to it")
 @holds("cms_deletePage", "cms_removeNavigationItem for each label in staleNavigation")
@@ -156,6 +170,7 @@ def test_a_deleted_page_takes_its_sections_along_and_names_its_links(site: Site)
     assert site.use("cms_getSiteOverview")["deadLinks"] == []
 
 
+@holds("cms_findResource", "Lower scores are better.")
 @holds("cms_findResource", "Lower score is better", "check type and name before you use an id.")
 @holds("cms_findResource", "cms_getPage, cms_getSectionContent, cms_getPost")
 def test_hits_have_type_and_name_and_what_the_next_tool_takes(site: Site) -> None:
@@ -179,6 +194,10 @@ def test_a_not_found_error_leads_to_the_search(site: Site, tool: str, slug: str)
     assert site.use(tool, slug=best["slug"])["id"] == best["id"]
 
 
+@holds(
+    "cms_getSiteOverview",
+    "Get the whole site at a glance: its pages, how much there is of everything, and links that lead nowhere.",
+)
 @holds("cms_getSiteOverview", "Counts, names and dead menu links (deadLinks), no content.")
 @holds("cms_getSiteOverview", "cms_getPage, cms_listPosts, cms_getNavigation")
 def test_the_overview_holds_counts_and_names_and_no_content(site: Site) -> None:

@@ -17,6 +17,7 @@ PUBLIC = "five-questions-before-a-redesign"
 ARCHIVED = "prices-for-2025"
 
 
+@holds("cms_createPost", "Write a new blog post as a draft, not yet visible to the public.")
 @holds("cms_createPost", "cms_listPosts, lest a post has this title already")
 @holds(
     "cms_createPost", "Starts as a DRAFT nobody sees, without images.", "pexels_searchPhotos (cover), cms_publishPost"
@@ -60,6 +61,7 @@ def test_the_list_has_no_bodies_and_says_how_many_there_are(site: Site) -> None:
         assert ({post["status"] for post in found["posts"]}, found["total"]) == ({state}, number)
 
 
+@holds("cms_getPost", "Read one blog post with its whole text, cover and tags.")
 @holds("cms_getPost", "Slug from memory, cms_listPosts or cms_searchPosts", "Returns the whole Markdown body")
 @holds("cms_getPost", "cms_updatePost, cms_publishPost")
 @holds("cms_searchPosts", "Name the hits with their state", "cms_getPost")
@@ -80,6 +82,7 @@ def test_a_post_is_found_by_its_words_only(site: Site) -> None:
     assert site.use("cms_searchPosts", query="team")["matches"]
 
 
+@holds("cms_updatePost", "What is not named stays.")
 @holds("cms_updatePost", "cms_getPost for the current text", "Say which fields changed")
 @holds("cms_updatePost", "Fields you leave out stay", "so does the state.", "cms_publishPost if still a draft")
 @pytest.mark.parametrize("slug", [DRAFT, PUBLIC, ARCHIVED])
@@ -106,6 +109,7 @@ def test_cover_and_featured_image_are_set_apart_and_are_local(site: Site) -> Non
     assert site.refuse("cms_updatePost", slug=DRAFT, cover={"url": far, "alt": ""}).kind == "validation"
 
 
+@holds("cms_publishPost", "Make a draft or archived blog post visible to the public, after the user confirmed.")
 @holds("cms_publishPost", "cms_getPost to see that title, body and cover are complete")
 @holds("cms_publishPost", "Drafts and archived posts only.", CONFIRMED)
 @holds("cms_publishPost", "Say that it is public and listed on /posts/blog")
@@ -122,6 +126,11 @@ def test_a_draft_or_an_archived_post_becomes_public(site: Site, slug: str) -> No
     site.use("cms_addNavigationItem", label="All posts", href="/posts/blog", location="footer")
 
 
+@holds(
+    "cms_archivePost",
+    "Hide a published blog post from the public, after the user confirmed.",
+    "It can be published again.",
+)
 @holds("cms_archivePost", "Published posts only.", CONFIRMED, "Menu links to it stay.")
 @holds("cms_archivePost", "cms_publishPost makes it public again", "Say that it is hidden and can come back")
 def test_an_archived_post_keeps_its_links_and_can_come_back(site: Site) -> None:
@@ -137,6 +146,9 @@ def test_an_archived_post_keeps_its_links_and_can_come_back(site: Site) -> None:
     assert site.use_and_confirm("cms_publishPost", slug=PUBLIC)["post"]["status"] == "published"
 
 
+@holds(
+    "cms_deletePost", "Delete a blog post for good, after the user confirmed", "lists navigation items that lead to it."
+)
 @holds("cms_deletePost", "No undo, in any state.", CONFIRMED, "Say that it is gone")
 @holds("cms_deletePost", "cms_removeNavigationItem for each label in staleNavigation")
 @pytest.mark.parametrize("slug", [DRAFT, PUBLIC, ARCHIVED])
