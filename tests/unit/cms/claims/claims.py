@@ -35,7 +35,7 @@ def sentences() -> Iterator[Sentence]:
     for name, card in Engine.open(CMS).tools.items():
         said = card.instructions
         assert said is not None
-        for text in (said.before, said.after, said.next, said.gotcha):
+        for text in (card.description, said.before, said.after, said.next, said.gotcha):
             for line in text.splitlines():
                 yield from ((name, part) for part in _parts(line.removeprefix("- ")))
 

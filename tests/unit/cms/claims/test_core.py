@@ -38,6 +38,7 @@ def test_a_verb_and_an_object_find_the_tool_where_other_words_did_not(other: str
     assert engine().search_tools(words).tools[0] == tool
 
 
+@holds("tool_search", "Find tools by what they can do, and activate them")
 @holds("tool_search", "Found tools can be called from the next step on", "read their instructions first")
 @holds("acknowledge", "tool_search, or a tool that is already active")
 @holds("acknowledge", "the turn continues")

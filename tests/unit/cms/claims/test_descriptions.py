@@ -26,6 +26,7 @@ def test_posts_are_listed_newest_first(site: Site) -> None:
     assert [post["title"] for post in site.use("cms_listPosts", status="draft")["posts"]][:2] == ["Second", "First"]
 
 
+@holds("cms_searchPosts", "Search blog posts by words in title, text or tags")
 @holds("cms_searchPosts", "Search blog posts by words in their title, tags, excerpt or text, best match first.")
 def test_posts_are_searched_in_every_field(site: Site) -> None:
     for place in ({"title": "Zebra"}, {"title": "b", "tags": ["zebra"]}, {"title": "c", "excerpt": "Zebra"}):
@@ -40,6 +41,7 @@ def test_posts_are_searched_in_every_field(site: Site) -> None:
     ]
 
 
+@holds("cms_updatePost", "Change the text, title, tags or cover of a blog post")
 @holds("cms_updatePost", "Change the text, tags, slug, cover or featured image of a blog post.")
 @holds("cms_updatePost", "Tells which navigation items still use an old slug.")
 def test_a_post_takes_new_values_and_names_links_to_its_old_slug(site: Site) -> None:
@@ -59,6 +61,8 @@ def test_a_post_takes_new_values_and_names_links_to_its_old_slug(site: Site) -> 
     assert done["post"]["content"] == {"body": "New", "tags": ["x"], "cover": {"url": url, "alt": "y"}}
 
 
+@holds("cms_updatePage", "Change a page's title, slug or metadata")
+@holds("cms_listPages", "List the pages of the site")
 @holds("cms_listPages", "List every page of the site with its slug and number of sections.")
 @holds("cms_updatePage", "Change the title, slug or description of a page.")
 def test_pages_are_listed_with_slug_and_number_of_sections(site: Site) -> None:
@@ -73,6 +77,7 @@ def test_pages_are_listed_with_slug_and_number_of_sections(site: Site) -> None:
     ]
 
 
+@holds("cms_findResource", "Find a page, section, post or image by an inexact name")
 @holds("cms_findResource", "Find pages, posts, sections and images by a rough name, to learn their ids.")
 def test_anything_is_found_by_a_rough_name(site: Site) -> None:
     for rough, kind, id_ in (

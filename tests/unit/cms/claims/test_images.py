@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 CONFIRMED = "Needs confirmed:true, after a yes."
 
 
+@holds("cms_listAllImages", "List every image in the library")
 @holds("cms_listAllImages", "List every image of the media library with its local URL, description and tags.")
 @holds(
     "cms_listAllImages",
@@ -37,6 +38,7 @@ def test_an_upload_is_listed_without_a_call(site: Site) -> None:
     assert site.use("cms_listAllImages")["data"][-1]["filename"] == "upload.png"
 
 
+@holds("cms_getImage", "Show one image with its details")
 @holds("cms_getImage", "Get one image with its local URL, description, tags and size.")
 @holds("cms_getImage", "imageId from memory or a search", "Show it as ![description](url) with its tags")
 @holds("cms_getImage", "Use its url as it stands (/uploads/...)", "cms_updateSectionImage, cms_updateImageMetadata")
@@ -52,6 +54,7 @@ def test_an_image_of_a_search_is_shown_by_its_url(site: Site) -> None:
     assert site.use("cms_getImageUsage", imageId=found["id"])["imageId"] == found["id"]
 
 
+@holds("cms_findImage", "Find the one image that fits a description best")
 @holds(
     "cms_findImage",
     "Find the one image that fits a description best.",
@@ -112,6 +115,7 @@ def test_a_query_that_is_spelled_out_finds_more_and_nothing_that_is_worse(site: 
     assert min(many.values()) < min(few.values(), default=0)
 
 
+@holds("cms_searchImages", "Search the image library by meaning")
 @holds("cms_searchImages", "trust the order even without a common word.")
 @pytest.mark.parametrize(
     ("query", "expected"),
@@ -126,6 +130,8 @@ def test_an_image_is_found_by_meaning(site: Site, query: str, expected: str) -> 
     assert not any(word in words for word in query.split())
 
 
+@holds("pexels_downloadPhoto", "Download a Pexels photo into the image library")
+@holds("cms_updateSectionImage", "Attach an image to a section")
 @holds(
     "pexels_downloadPhoto",
     "Bring a stock photo of Pexels into the media library.",
@@ -148,6 +154,7 @@ def test_an_image_of_the_library_and_a_downloaded_one_can_be_attached(site: Site
     assert site.refuse("cms_getImage", imageId=str(photo["id"])).kind == "reference"
 
 
+@holds("cms_updateImageMetadata", "Change the description (alt text) or tags of an image")
 @holds("cms_updateImageMetadata", "Change the description or the tags of an image, which is what searches look at.")
 @holds("cms_updateImageMetadata", "cms_getImage for the current values", "Show the new values")
 @holds("cms_updateImageMetadata", "The description is also the alt text, so say what is seen.")
@@ -190,6 +197,7 @@ def test_a_post_is_no_section(site: Site) -> None:
     assert (done["image"]["id"], done["section"]["pageId"]) == ("img-1", "page-1")
 
 
+@holds("cms_getImageUsage", "Show where an image is used")
 @holds("cms_getImageUsage", "Tell which sections and posts use an image, and in which field.")
 @holds("cms_getImageUsage", "Name the pages and posts", "cms_deleteImage if it is unused")
 @holds("cms_getImageUsage", "Sections, covers and featured images only", "![...] inside a text is not seen.")
@@ -205,6 +213,7 @@ def test_the_usage_names_fields_and_not_texts(site: Site) -> None:
     assert site.use_and_confirm("cms_deleteImage", imageId="img-12")["deleted"] == ["img-12"]
 
 
+@holds("cms_deleteImage", "Delete an image from the library")
 @holds("cms_deleteImage", "one that requires an image keeps it from being deleted.")
 @holds("cms_deleteImage", "Refused while a section requires it", "put another image there first.")
 def test_a_required_image_is_deleted_only_after_another_took_its_place(site: Site) -> None:
@@ -228,6 +237,8 @@ def test_a_deleted_image_is_gone_and_its_places_are_named_to_be_filled(site: Sit
     site.use("cms_updateSectionImage", imageId="img-1", pageSectionId=place["id"], imageField=place["field"])
 
 
+@holds("pexels_getPhoto", "Show details of one Pexels photo")
+@holds("pexels_searchPhotos", "Search Pexels for free stock photos")
 @holds(
     "pexels_searchPhotos",
     "Search stock photos on Pexels by what they show, best match first.",

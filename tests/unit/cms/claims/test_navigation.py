@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 SEEDED = ["Home", "Services", "Blog", "Contact"]
 
 
+@holds("cms_getNavigation", "Show the menus of the site")
 @holds("cms_getNavigation", "List the navigation items of header and footer in order, hidden ones too.")
 @holds("cms_getNavigation", "Show labels in order, hidden ones marked", "One list for header and footer")
 @holds("cms_getNavigation", 'location "both" is one item in two places.')
@@ -43,6 +44,7 @@ def test_an_address_has_the_one_form_and_leads_somewhere(site: Site, href: str) 
         site.use("cms_addNavigationItem", label=good, href=good, location="footer")
 
 
+@holds("cms_addNavigationItem", "Add a link to the header or footer menu")
 @holds("cms_addNavigationItem", "Add a link to the header, the footer or both, after the others.")
 @holds(
     "cms_addNavigationItem", "New items come last.", "Say where it shows", "cms_reorderNavigation if the place matters"
@@ -57,6 +59,7 @@ def test_a_new_item_comes_last_until_the_menu_is_reordered(site: Site, location:
     assert labels(site) == ["New", *SEEDED]
 
 
+@holds("cms_updateNavigationItem", "Change label, link or place of a menu item")
 @holds("cms_updateNavigationItem", "Change the label, address or location of a navigation item.")
 @holds("cms_updateNavigationItem", "cms_getNavigation for the exact label", "Show old and new entry")
 @holds("cms_updateNavigationItem", "label picks the item", "new values go into newLabel, newHref, newLocation.")
@@ -69,6 +72,7 @@ def test_an_update_takes_the_label_and_new_values_beside_it(site: Site) -> None:
     assert site.refuse("cms_updateNavigationItem", label="Blog", href="/posts/blog").kind == "validation"
 
 
+@holds("cms_toggleNavigationItem", "Hide a menu item, or show it again")
 @holds("cms_toggleNavigationItem", "Hide a navigation item, or show it again, without losing it.")
 @holds("cms_toggleNavigationItem", "Flips the state, so a second call undoes the first.")
 @holds("cms_toggleNavigationItem", "cms_getNavigation", "it may already be as wanted", "Say whether it is visible now")
@@ -83,6 +87,7 @@ def test_a_second_toggle_undoes_the_first_and_the_page_stays(site: Site) -> None
     assert site.use("cms_getNavigation") == before
 
 
+@holds("cms_reorderNavigation", "Change the order of menu items")
 @holds("cms_reorderNavigation", "Put the navigation items into another order.")
 @holds("cms_reorderNavigation", "cms_getNavigation for all labels", "Show the new order")
 @holds("cms_reorderNavigation", "labels holds EVERY label once, header and footer, hidden ones too.")
@@ -94,6 +99,7 @@ def test_an_order_holds_every_label_once(site: Site) -> None:
     assert [item["label"] for item in site.use("cms_reorderNavigation", labels=SEEDED[::-1])["data"]] == SEEDED[::-1]
 
 
+@holds("cms_removeNavigationItem", "Remove a link from the menu")
 @holds("cms_removeNavigationItem", "Take a link out of the navigation.", "The page it leads to stays.")
 @holds("cms_removeNavigationItem", "cms_getNavigation for the exact label", "Removes the link only.")
 @holds("cms_removeNavigationItem", "cms_addNavigationItem puts it back, as the last one")

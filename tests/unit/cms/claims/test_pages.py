@@ -30,6 +30,7 @@ def test_a_slug_is_unique_and_a_variant_of_a_taken_one_is_free(site: Site) -> No
     assert site.use("cms_createPage", title="Contact", slug="contact-2")["page"]["slug"] == "contact-2"
 
 
+@holds("cms_createPage", "Create an empty page")
 @holds("cms_createPage", "Create an empty page.")
 @holds("cms_createPage", "The page is empty and in no menu.", "cms_addPageSection, cms_addNavigationItem")
 def test_a_new_page_is_empty_and_in_no_menu(site: Site) -> None:
@@ -42,6 +43,7 @@ def test_a_new_page_is_empty_and_in_no_menu(site: Site) -> None:
     site.use("cms_addNavigationItem", label="About", href="/pages/about?locale=en", location="header")
 
 
+@holds("cms_createPageWithContent", "Create a page together with filled sections")
 @holds("cms_createPageWithContent", "Create a page together with its sections and their content, all or nothing.")
 @holds(
     "cms_createPageWithContent",
@@ -72,6 +74,7 @@ def test_a_page_with_content_is_made_whole_or_not_at_all(site: Site) -> None:
     assert [section["definitionId"] for section in page["sections"]] == ["text-block", "hero"]
 
 
+@holds("cms_getPage", "Read one page, light or with all content")
 @holds("cms_getPage", "Slug or id from memory, else cms_findResource", "keep the section ids")
 @holds("cms_getPage", "cms_getSectionContent (one section), cms_updatePage", "Default is metadata and section ids.")
 def test_a_page_is_read_by_slug_or_id_as_metadata_and_section_ids(site: Site) -> None:
@@ -83,6 +86,7 @@ def test_a_page_is_read_by_slug_or_id_as_metadata_and_section_ids(site: Site) ->
     assert site.use("cms_getSectionContent", pageSectionId=page["sections"][0]["id"])["content"]
 
 
+@holds("cms_getSectionContent", "Read the content of one section")
 @holds(
     "cms_getPage",
     "Get a page by its slug or id: its title and the ids of its sections, or everything on it with includeContent.",
@@ -130,6 +134,7 @@ def test_menu_links_stay_behind_and_are_named(site: Site) -> None:
     assert site.use("cms_getSiteOverview")["deadLinks"] == []
 
 
+@holds("cms_duplicatePage", "Copy a page with all its sections")
 @holds("cms_duplicatePage", "Copy a page with all its sections, under another title and slug.")
 @holds("cms_duplicatePage", 'Ask for title and slug, or it becomes "(copy)" and -copy.')
 @holds("cms_duplicatePage", "Its sections have new ids", "the old ones still change the original.")
@@ -147,6 +152,7 @@ def test_a_copy_has_a_name_of_its_own_and_new_section_ids(site: Site) -> None:
     assert (named["title"], named["slug"]) == ("Work", "work")
 
 
+@holds("cms_deletePage", "Delete a page and everything on it")
 @holds(
     "cms_deletePage",
     "Delete a page and all its sections for good, after the user confirmed",
@@ -194,6 +200,7 @@ def test_a_not_found_error_leads_to_the_search(site: Site, tool: str, slug: str)
     assert site.use(tool, slug=best["slug"])["id"] == best["id"]
 
 
+@holds("cms_getSiteOverview", "Summarise the whole site")
 @holds(
     "cms_getSiteOverview",
     "Get the whole site at a glance: its pages, how much there is of everything, and links that lead nowhere.",

@@ -17,6 +17,7 @@ PUBLIC = "five-questions-before-a-redesign"
 ARCHIVED = "prices-for-2025"
 
 
+@holds("cms_createPost", "Create a blog post as a draft")
 @holds("cms_createPost", "Write a new blog post as a draft, not yet visible to the public.")
 @holds("cms_createPost", "cms_listPosts, lest a post has this title already")
 @holds(
@@ -37,6 +38,7 @@ def test_a_new_post_is_a_draft_and_gets_a_cover_in_two_fields(site: Site) -> Non
     assert site.use_and_confirm("cms_publishPost", slug="new")["post"]["status"] == "published"
 
 
+@holds("cms_listPosts", "List blog posts with their state")
 @holds("cms_listPosts", "Show title, state and date of each", "cms_getPost (read one), cms_publishPost")
 def test_every_post_of_the_list_has_title_state_and_date(site: Site) -> None:
     site.use("cms_createPost", title="New")
@@ -61,6 +63,7 @@ def test_the_list_has_no_bodies_and_says_how_many_there_are(site: Site) -> None:
         assert ({post["status"] for post in found["posts"]}, found["total"]) == ({state}, number)
 
 
+@holds("cms_getPost", "Read one blog post in full")
 @holds("cms_getPost", "Read one blog post with its whole text, cover and tags.")
 @holds("cms_getPost", "Slug from memory, cms_listPosts or cms_searchPosts", "Returns the whole Markdown body")
 @holds("cms_getPost", "cms_updatePost, cms_publishPost")
@@ -109,6 +112,7 @@ def test_cover_and_featured_image_are_set_apart_and_are_local(site: Site) -> Non
     assert site.refuse("cms_updatePost", slug=DRAFT, cover={"url": far, "alt": ""}).kind == "validation"
 
 
+@holds("cms_publishPost", "Make a draft or archived blog post public")
 @holds("cms_publishPost", "Make a draft or archived blog post visible to the public, after the user confirmed.")
 @holds("cms_publishPost", "cms_getPost to see that title, body and cover are complete")
 @holds("cms_publishPost", "Drafts and archived posts only.", CONFIRMED)
@@ -126,6 +130,7 @@ def test_a_draft_or_an_archived_post_becomes_public(site: Site, slug: str) -> No
     site.use("cms_addNavigationItem", label="All posts", href="/posts/blog", location="footer")
 
 
+@holds("cms_archivePost", "Take a published blog post offline without deleting it")
 @holds(
     "cms_archivePost",
     "Hide a published blog post from the public, after the user confirmed.",
@@ -146,6 +151,7 @@ def test_an_archived_post_keeps_its_links_and_can_come_back(site: Site) -> None:
     assert site.use_and_confirm("cms_publishPost", slug=PUBLIC)["post"]["status"] == "published"
 
 
+@holds("cms_deletePost", "Delete a blog post for good")
 @holds(
     "cms_deletePost", "Delete a blog post for good, after the user confirmed", "lists navigation items that lead to it."
 )

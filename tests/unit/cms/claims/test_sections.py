@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 CONFIRMED = "Needs confirmed:true, after a yes."
 
 
+@holds("cms_getSectionFields", "Show the fields of a section definition")
+@holds("cms_listSectionDefinitions", "List the kinds of section a page can have")
 @holds("cms_listSectionDefinitions", "List the kinds of section a page can be built from, such as hero or team.")
 @holds(
     "cms_listSectionDefinitions", "Its id is what other tools call definitionId, and the id of cms_getSectionFields."
@@ -35,6 +37,7 @@ def test_the_id_of_a_definition_is_no_section(site: Site) -> None:
     site.use("cms_addPageSection", pageId="page-1", definitionId=listed[0], content={"heading": "x"})
 
 
+@holds("cms_updateSectionContent", "Change texts and values in a section")
 @holds("cms_updateSectionContent", "Change some fields of a section.")
 @holds("cms_updateSectionImage", "Attach an image to an image field of a section, such as the background of a hero.")
 @holds("cms_getSectionFields", "Use the keys of elementsStructure letter by letter", "Never guess a key.")
@@ -55,6 +58,7 @@ def test_the_keys_of_the_structure_are_taken_and_guesses_are_refused(site: Site)
         assert "heading" in error.options
 
 
+@holds("cms_getPageSections", "List the sections of a page")
 @holds("cms_getPageSections", "List the sections of a page from top to bottom, without their content.")
 @holds("cms_getPageSections", "pageId from memory or cms_getPage", "Ids and kinds in page order, no texts.")
 @holds("cms_getPageSections", "Keep the id (it is the pageSectionId) and definitionId of each")
@@ -73,6 +77,7 @@ def test_the_list_of_sections_has_ids_and_kinds_and_no_texts(site: Site) -> None
     site.use("cms_updateSectionContent", pageSectionId=listed[0]["id"], content={"subheading": "x"})
 
 
+@holds("cms_addPageSection", "Add a section to a page")
 @holds("cms_addPageSection", "Add a section to a page, at the end or at a position, with its content.")
 @holds(
     "cms_getSectionFields",
@@ -110,6 +115,7 @@ def test_an_update_merges_and_an_empty_text_empties_an_optional_field(site: Site
     assert site.refuse("cms_updateSectionContent", pageSectionId="sec-1", content=url).kind == "reference"
 
 
+@holds("cms_reorderPageSections", "Put the sections of a page into a new order")
 @holds("cms_reorderPageSections", "Put the sections of a page into another order.")
 @holds("cms_reorderPageSections", "cms_getPageSections for all ids in today's order", "Show the new order by name")
 @holds("cms_reorderPageSections", "order holds EVERY section id of the page once.")
@@ -122,6 +128,7 @@ def test_an_order_holds_every_id_once(site: Site) -> None:
     assert [section["name"] for section in done] == ["Call to action", "Text block", "Hero"]
 
 
+@holds("cms_movePageSection", "Move one section up or down, or to another page")
 @holds("cms_movePageSection", "Move a section to another page, or to another position on its own page.")
 @holds("cms_reorderPageSections", "To shift a single one use cms_movePageSection.")
 @holds("cms_movePageSection", "cms_getPageSections for ids and places", "Say what now stands before and after it")
@@ -139,6 +146,7 @@ def test_a_moved_section_keeps_its_id_and_the_others_shift(site: Site) -> None:
     assert (order(site), order(site, "page-3")[-1]) == ([second, third], first)
 
 
+@holds("cms_duplicatePageSection", "Copy a section with its content")
 @holds("cms_duplicatePageSection", "Copy a section, with its content, to the place right below it.")
 @holds("cms_duplicatePageSection", "The copy has a new pageSectionId", "edit that one, or you change the original.")
 @holds("cms_duplicatePageSection", "cms_getPageSections to be sure of the source", "Say where the copy stands")
@@ -151,6 +159,7 @@ def test_a_copied_section_is_another_one(site: Site) -> None:
     assert site.use("cms_getSectionContent", pageSectionId="sec-1")["content"]["heading"] == "Design with a sea view"
 
 
+@holds("cms_deletePageSection", "Delete one section from a page")
 @holds("cms_deletePageSection", "Delete one section from its page for good, after the user confirmed.")
 @holds("cms_deletePageSection", "No undo.", CONFIRMED, "Its images stay in the library.")
 @holds("cms_deletePageSection", "cms_getSectionContent to be sure of the section", "Say what went and what remains")
@@ -164,6 +173,7 @@ def test_a_deleted_section_is_gone_and_its_image_stays(site: Site) -> None:
     assert site.use("cms_getImage", imageId=image)["id"] == image
 
 
+@holds("cms_deletePageSections", "Delete several sections in one go")
 @holds("cms_deletePageSections", "Delete several sections for good in one go, after the user confirmed.")
 @holds("cms_deletePageSections", "cms_getPageSections", "show the user the list by name")
 @holds("cms_deletePageSections", "No undo, all or nothing.", "The page stays.", "Say which went and what remains")
