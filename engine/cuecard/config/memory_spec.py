@@ -61,5 +61,5 @@ class MemorySpec(FileModel):
     )
     keys: dict[str, Texts] = Field(
         default_factory=dict,
-        description="entity type to the keys that may hold what tools take in place of its id, such as a slug",
+        description="entity type to the keys that may hold what tools take in place of its id; `*` for all other types",
     )

@@ -15,6 +15,8 @@ from cuecard.sources.gone import without_gone
 from cuecard.sources.result_values import applies, identifier, read_result, value_at
 from cuecard.template import without_controls
 
+_LONGEST_TYPE = 100
+
 
 def remember(memory: Memory, results: History, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`, nothing that is gone.
@@ -64,15 +66,20 @@ def _entity(
     identity = identifier(value.get("id"))
     if not identity:
         return None
-    stated = value.get("type")
-    kind = rule.type or (without_controls(stated) if isinstance(stated, str) else "") or _type_of(tool, spec)
+    kind = rule.type or _stated(value.get("type")) or _type_of(tool, spec)
     keys = spec.names.get(kind) or spec.names.get("*") or ("name", "title", "slug")
     named = next((value[key] for key in keys if isinstance(value.get(key), str) and value[key].strip()), None)
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.
         return None
-    key = next(filter(None, (identifier(value.get(field)) for field in spec.keys.get(kind, ()))), "")
+    taken = spec.keys.get(kind) or spec.keys.get("*") or ()
+    key = next(filter(None, (identifier(value.get(field)) for field in taken)), "")
     return Entity(kind, identity, without_controls(named or "") or fill(words.unnamed, {"type": kind}), key)
+
+
+def _stated(kind: Json) -> str:
+    """The type that an entity states; empty for what is no word, but a text."""
+    return without_controls(kind) if isinstance(kind, str) and len(kind) <= _LONGEST_TYPE else ""
 
 
 def _type_of(tool: str, spec: MemorySpec) -> str:

@@ -182,6 +182,26 @@ def test_the_host_may_forget_by_key_and_an_empty_one_is_nobodys() -> None:
     assert chat.memory.entities == (SECTION, LINK)
 
 
+def test_a_name_has_a_bound_and_its_cut_is_recorded() -> None:
+    text, cuts = memory_text(Memory((Entity("page", "p", "x" * 100_000), PAGE)), MemorySpec(per_type=3, total=10))
+
+    assert f'  - "{"x" * 197}..." (p)' in text.splitlines()
+    assert [(cut.what, cut.reason) for cut in cuts] == [("memory page p", "a name of more than 200 characters")]
+
+
+def test_a_type_that_is_no_word_is_not_taken() -> None:
+    result = {"id": "page-1", "type": "x" * 10_000, "title": "Home"}
+
+    assert cms().remember(Memory(), [ToolResult("cms_getPage", result)]).entities[0].type == "page"
+
+
+def test_a_star_names_the_key_of_every_other_type() -> None:
+    spec = rules("{extract: [{at: a, type: page}, {at: b, type: post}], keys: {post: slug, '*': path}}")
+    result = {"a": {"id": "1", "path": "/x", "slug": "y"}, "b": {"id": "2", "path": "/x", "slug": "y"}}
+
+    assert [entity.key for entity in remember(Memory(), [ToolResult("t", result)], spec).entities] == ["/x", "y"]
+
+
 IDS = st.sampled_from([f"page-{n}" for n in range(14)])
 CALLS = st.lists(
     st.one_of(

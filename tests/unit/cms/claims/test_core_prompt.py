@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -23,7 +23,7 @@ SEARCHES = {
     "list page sections": "cms_getPageSections",
     "section fields": "cms_getSectionFields",
 }
-ASKING = {
+ASKING: dict[str, dict[str, Any]] = {
     "cms_deletePage": {"pageId": "page-1"},
     "cms_deletePageSection": {"pageSectionId": "sec-1"},
     "cms_deletePageSections": {"pageSectionIds": ["sec-1", "sec-2"]},
