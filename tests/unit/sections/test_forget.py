@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -223,6 +224,19 @@ def test_a_memory_is_the_same_however_its_results_were_portioned(calls: list[Too
     assert memory == whole
     assert len(whole.entities) <= 10
     assert all(calls[last[entity.id]].tool == "cms_getPage" for entity in whole.entities)
+
+
+@given(CALLS)
+@settings(max_examples=20)
+def test_a_conversation_that_is_rebuilt_from_its_results_remembers_the_same(calls: list[ToolResult]) -> None:
+    results = [replace(call, call_id=f"call-{number}") for number, call in enumerate(calls)]
+    lived, rebuilt = cms().conversation(), cms().conversation()
+    lived.user(Turn())
+    for number, _ in enumerate(results, start=1):
+        lived.step(results[:number])  # a host may hand over the whole history at each step
+    rebuilt.user(Turn(), results)
+
+    assert lived.memory == rebuilt.memory == cms().remember(Memory(), results)
 
 
 def test_thousands_of_entities_come_and_go() -> None:
