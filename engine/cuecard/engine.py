@@ -177,7 +177,7 @@ class Engine(Answers):
         turn, history = admit_call(self.agent, turn, history, self.clock, arguments)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
-        records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
+        records = tuple(record_of(result, result.tool if result.tool in search else "") for result in history)
         ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
         found = self._hooks.found(records, previous)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended)

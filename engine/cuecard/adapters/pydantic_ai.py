@@ -137,9 +137,8 @@ class Cuecard(AbstractCapability[Any]):
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
         name, words = call.tool_name, self.engine.words
-        if self.step and name in self.engine.tools and name not in self.step.active_tools:
-            values = {"tool": words.quoted(name), "search": self.engine.search_tool}
-            raise ToolFailed(fill(words.tools.inactive, values))
+        if self.step and (refusal := self.step.refusal(name)):
+            raise ToolFailed(refusal)
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
         failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
         if self.retries is not None and failures > self.retries:
@@ -174,15 +173,17 @@ class Cuecard(AbstractCapability[Any]):
         fields = {key: {**field, "description": described[key]} for key, field in schema["properties"].items()}
         return replace(tool, parameters_json_schema={**schema, "properties": fields})
 
-    async def _search(self, query: str, limit: int | None = None) -> dict[str, Json]:
+    async def _search(self, ctx: RunContext[Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
 
         Args:
+            ctx: the run; the framework supplies it.
             query: the action as verb and object, two to five words.
             limit: at most so many tools.
         """
         try:
-            return self.engine.search_tools(query, limit).to_json()
+            call, history = self.chat.call if self.chat else None, tool_results(ctx.messages)
+            return self.engine.search_tools(query, limit, call=call, history=history if call else ()).to_json()
         except InputError as error:
             raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
 

@@ -88,10 +88,12 @@ class MemorySpec(FileModel):
 
 
 class BudgetSpec(FileModel):
-    """Limits in tokens. What does not fit is left out, newest first, and recorded in the manifest."""
+    """Limits in tokens. What does not fit as a whole is left out, and recorded in the manifest."""
 
     total: int | None = Field(None, ge=1, description="the whole prompt")
-    protocols: int | None = Field(None, ge=1, description="the instructions of discovered tools")
+    protocols: int | None = Field(
+        None, ge=1, description="the instructions of discovered tools; one without room is not active"
+    )
 
 
 class TokensSpec(FileModel):

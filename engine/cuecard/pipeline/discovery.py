@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from cuecard.errors import visible
-from cuecard.model import Cut, Diagnostic, Discovery, ResultRecord, ToolResult
+from cuecard.model import Call, Cut, Diagnostic, Discovery, ResultRecord, ToolResult
 from cuecard.pipeline.found_names import FoundNames, found_names
 
 
@@ -18,20 +18,31 @@ class Found:
         tools: tools of the catalogue in order of first discovery.
         unknown: what else they named.
         unread: results that could not be read, each with the tool, the call and the shape, never the text.
+        called: tools of the catalogue that were called without an error, the one whose last result is oldest first.
+        named: tools of the catalogue that searches have named, the one that was named last at the end.
     """
 
     tools: tuple[Discovery, ...] = ()
     unknown: tuple[Cut, ...] = ()
     unread: tuple[Diagnostic, ...] = ()
+    called: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+
+    @classmethod
+    def before(cls, call: Call) -> Found:
+        """What had been found as a call began."""
+        return cls(call.tools.discovered, called=call.tools.called, named=call.tools.named)
 
     def more(self, results: Iterable[ResultRecord], known: Collection[str]) -> Found:
         """With what later results found; `known` are the names of the catalogue, every other is dropped and recorded.
 
         What was found stays in front and is never re-ordered, so that a conversation can be read in any portions.
         """
-        read = [result for result in results if not result.is_error and (result.found or result.unread)]
+        good = [result for result in results if not result.is_error]
+        read = [result for result in good if result.found or result.unread]
+        called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
         if not read:
-            return self
+            return self if called is self.called else replace(self, called=called)
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
@@ -43,7 +54,15 @@ class Found:
                     tools[name] = Discovery(name, search.call_id)
                 else:
                     unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
-        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread))
+        named = _latest(self.named, [name for search in read for name in search.found if name in known])
+        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), called, named)
+
+
+def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
+    """Names by the place where each stands last: those of now behind those before."""
+    if not now:
+        return before
+    return tuple(reversed(dict.fromkeys(reversed((*before, *now)))))
 
 
 def record_of(result: ToolResult, search_tool: str) -> ResultRecord:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
@@ -22,11 +22,14 @@ from cuecard.model import (
     Tier,
     TokenSource,
     TokenTotals,
+    Withheld,
 )
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
+from cuecard.pipeline.placement import WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.whole import cut_out, section_limit
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
@@ -55,16 +58,17 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in parts.discovered))
+    short = tuple(_cut_short(request, placed))
     manifest = Manifest(
         configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
         active_tools=active,
         discovered=parts.discovered,
         sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted)),
-        protocols=tuple(_protocols(request, parts.fitted.shown)),
+        protocols=tuple(_protocols(request, parts.fitted.shown, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
-        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *_silent(request, active)))),
+        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *short, *_silent(request, active)))),
         diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.unread))),
         sources=record.sources,
         trust=record.trust,
@@ -88,6 +92,14 @@ def _fingerprint(manifest: Manifest) -> str:
 
 def _flat(value: Any) -> Any:
     return _FIELDS[type(value)](value)
+
+
+def _cut_short(request: StepRequest, placed: Placed) -> Iterator[Cut]:
+    """Core tools whose instructions the budget of their section has cut, and which are active nevertheless."""
+    agent, call = request.agent, request.call
+    if limit := section_limit(slots(agent, call)):
+        for name in cut_out(agent, placed.system, call.tools.initial):
+            yield Cut(name, f"instructions cut: {limit}", request.count(agent.protocols[name].text))
 
 
 def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
@@ -125,25 +137,31 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
         yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
+def _anchor(found: Discovery | Withheld) -> tuple[str | None, str]:
+    return found.after_call_id, found.tool
+
+
 def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
-    for discovery in fitted.shown:
-        found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    for after, tool in (*map(_anchor, fitted.shown), *map(_anchor, fitted.placed.withheld)):
+        found.setdefault(after, []).append(tool)
     for block in fitted.placed.appended:
         if block.turn is not None:
-            source, reason = f"call {block.turn + 1}", "changed since the call before"
+            withheld = block.id.startswith(WITHHELD)
+            reason = "no room for instructions" if withheld else "changed since the call before"
+            source = f"call {block.turn + 1}"
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
             reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _protocols(request: StepRequest, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
+def _protocols(request: StepRequest, shown: tuple[Discovery, ...], cut: Collection[str]) -> Iterator[SectionRecord]:
     agent, call = request.agent, request.call
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
     for name in (*call.tools.initial, *place):
         protocol = agent.protocols.get(name)
-        if protocol is None:
+        if protocol is None or name in cut:
             continue
         if name in agent.spec.tools.core:
             reason = "core tool"

@@ -17,14 +17,17 @@ _BLANK_LINES = re.compile(r"\n{2,}")
 
 
 def render_sections(
-    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str]
+    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str], notice: str = ""
 ) -> list[str]:
-    """The text of each section, with the protocols of these tools.
+    """The text of each section, with the protocols of these tools, and a notice behind them: whole lines.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
+    protocols = protocols_text(tools, agent.protocols)
+    if notice:
+        protocols = f"{protocols}\n{notice}".strip("\n")
+    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols)}
     texts = [section.render(everything) for section in sections]
     if agent.layout.compact:
         texts = [_compact(text) for text in texts]
@@ -35,6 +38,11 @@ def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
     """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
+
+
+def as_shown(agent: Agent, text: str) -> str:
+    """A text as it stands in a section."""
+    return _compact(text) if agent.layout.compact else text
 
 
 def _compact(text: str) -> str:

@@ -1,0 +1,128 @@
+"""Which discovered tools are active: those whose instructions are in the prompt as a whole, decided once each.
+
+A fold over what was discovered: each tool that fits whole into what is left of the budgets is active, whatever came
+before it and did not fit. First what was discovered before the call, the most recently used tools first; then what is
+discovered in the run, in order of discovery. What an earlier step or call has decided since the last baseline stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cuecard.agent import PROTOCOLS
+from cuecard.model import Discovery, Withheld
+from cuecard.pipeline.placement import Placed, edition, place, slots
+from cuecard.pipeline.recency import recent_first
+from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.whole import not_whole
+
+
+def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | None = None) -> Placed:
+    """The prompt of a step with the instructions of those of these tools that are active, and what is not active.
+
+    Args:
+        request: what the step is prepared from.
+        discovered: every tool that was discovered and exists, in order of first discovery.
+        last: the prompt of the call's last step, which is gone on from.
+    """
+    fold = _begun(request, discovered, last)
+    new = _undecided(fold)
+    if not new:
+        return fold.placed(last)
+    trial = fold.copy()
+    for discovery in new:
+        trial.decide(discovery, trial.room(discovery))
+    placed = trial.placed(last)
+    if not _unfit(request, placed, trial.active):
+        return placed
+    # All of them together are too much, so each is tried with those alone that were decided before it.
+    for discovery in new:
+        fold.decide(discovery, fold.room(discovery) or _obstacle(fold, discovery, last))
+        if fold.withheld and fold.withheld[-1].tool == discovery.tool and _too_long(request, fold.placed(last)):
+            fold.withheld[-1] = replace(fold.withheld[-1], told=False)
+    return fold.placed(last)
+
+
+@dataclass(slots=True)
+class _Fold:
+    """How far the decisions have come: what is active, what is withheld, what the instructions of both take."""
+
+    request: StepRequest
+    discovered: Sequence[Discovery]
+    active: list[str]
+    withheld: list[Withheld]
+    used: int = 0
+
+    def copy(self) -> _Fold:
+        return _Fold(self.request, self.discovered, [*self.active], [*self.withheld], self.used)
+
+    def placed(self, last: Placed | None) -> Placed:
+        active = frozenset(self.active)
+        return place(self.request, tuple(d for d in self.discovered if d.tool in active), tuple(self.withheld), last)
+
+    def cost(self, tool: str) -> int:
+        protocol = self.request.agent.protocols.get(tool)
+        return self.request.count(protocol.text) if protocol else 0
+
+    def room(self, discovery: Discovery) -> str:
+        """Why the budget of protocols has no room for a tool; empty when it has."""
+        limit = self.request.agent.spec.budget.protocols
+        if limit is None or self.used + self.cost(discovery.tool) <= limit:
+            return ""
+        return f"budget.protocols: {limit} tokens"
+
+    def decide(self, discovery: Discovery, obstacle: str) -> None:
+        tool, cost = discovery.tool, self.cost(discovery.tool)
+        if obstacle and cost:
+            self.withheld.append(Withheld(tool, discovery.after_call_id, obstacle, cost))
+        else:
+            self.active.append(tool)
+            self.used += cost
+
+
+def _begun(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | None) -> _Fold:
+    tools, core = request.call.tools, request.agent.spec.tools.core
+    active = [d.tool for d in last.shown] if last else [d.tool for d in discovered if d.tool in tools.sent]
+    fold = _Fold(request, discovered, active, list(last.withheld if last else tools.withheld))
+    if request.agent.spec.budget.protocols is not None:
+        told = dict.fromkeys((*tools.earlier, *tools.sent, *active))
+        fold.used = sum(fold.cost(tool) for tool in told if tool not in core)
+    return fold
+
+
+def _undecided(fold: _Fold) -> list[Discovery]:
+    """In the order in which they are decided."""
+    known = {*fold.active, *(each.tool for each in fold.withheld)}
+    new = [discovery for discovery in fold.discovered if discovery.tool not in known]
+    if not new:
+        return new
+    tools = fold.request.call.tools
+    before = {discovery.tool for discovery in tools.discovered}
+    early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
+    first = recent_first(early, tools.called, tools.named)
+    return [*(early[name] for name in first), *(d for d in new if d.tool not in early)]
+
+
+def _obstacle(fold: _Fold, discovery: Discovery, last: Placed | None) -> str:
+    trial = fold.copy()
+    trial.decide(discovery, "")
+    return _unfit(fold.request, trial.placed(last), trial.active)
+
+
+def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
+    """What makes a prompt one that cannot be sent: it is too long, or instructions are not in it as a whole."""
+    agent, call = request.agent, request.call
+    if _too_long(request, placed):
+        return f"budget.total: {agent.spec.budget.total} tokens"
+    if not any(PROTOCOLS in section.reads for section in edition(request)):
+        return ""  # by its author's choice: there is nothing that could be missing
+    new = [tool for tool in active if tool not in call.tools.sent]
+    if call.delivery.rebuilds:
+        return not_whole(agent, slots(agent, call), placed.system, new)
+    return not_whole(agent, (), "".join(block.text for block in placed.appended), new)
+
+
+def _too_long(request: StepRequest, placed: Placed) -> bool:
+    total = request.agent.spec.budget.total
+    return total is not None and placed.tokens > total
