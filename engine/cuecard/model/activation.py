@@ -31,16 +31,19 @@ class Refusals:
 
     Attributes:
         tools: every tool of the agent's catalogue; a host's other tools are none of the engine's business.
-        inactive: what to do instead, of a tool that a search may find; `{tool}` stands for its name.
+        inactive: what to do instead, of a tool that a search may find: `{tool}` stands for its name.
+        search: the name of the search tool, for which `{search}` stands.
         withheld: what to do instead, by tool, of those that were found and have no room.
     """
 
     tools: tuple[str, ...] = ()
     inactive: str = ""
+    search: str = ""
     withheld: Mapping[str, str] = field(default_factory=dict)
 
     def text(self, tool: str) -> str | None:
         """The answer for a tool that is not active; None for one that the catalogue does not know."""
         if tool in self.withheld:
             return self.withheld[tool]
-        return self.inactive.replace("{tool}", tool) if tool in self.tools else None
+        told = self.inactive.replace("{tool}", tool).replace("{search}", self.search)
+        return told if tool in self.tools else None

@@ -32,13 +32,13 @@ def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Plac
         return fold.placed(last)
     trial = fold.copy()
     for discovery in new:
-        trial.decide(discovery, trial.room(discovery))
+        trial.decide(discovery)
     placed = trial.placed(last)
     if not _unfit(request, placed, trial.active):
         return placed
     # All of them together are too much, so each is tried with those alone that were decided before it.
     for discovery in new:
-        fold.decide(discovery, fold.room(discovery) or _obstacle(fold, discovery, last))
+        fold.decide(discovery, _obstacle(fold, discovery, last))
         if fold.withheld and fold.withheld[-1].tool == discovery.tool and _too_long(request, fold.placed(last)):
             fold.withheld[-1] = replace(fold.withheld[-1], told=False)
     return fold.placed(last)
@@ -65,15 +65,12 @@ class _Fold:
         protocol = self.request.agent.protocols.get(tool)
         return self.request.count(protocol.text) if protocol else 0
 
-    def room(self, discovery: Discovery) -> str:
-        """Why the budget of protocols has no room for a tool; empty when it has."""
-        limit = self.request.agent.spec.budget.protocols
-        if limit is None or self.used + self.cost(discovery.tool) <= limit:
-            return ""
-        return f"budget.protocols: {limit} tokens"
-
-    def decide(self, discovery: Discovery, obstacle: str) -> None:
+    def decide(self, discovery: Discovery, obstacle: str = "") -> None:
+        """Activate a tool, unless the budget of protocols has no room for it, or there is another obstacle."""
         tool, cost = discovery.tool, self.cost(discovery.tool)
+        limit = self.request.agent.spec.budget.protocols
+        if limit is not None and self.used + cost > limit:
+            obstacle = f"budget.protocols: {limit} tokens"
         if obstacle and cost:
             self.withheld.append(Withheld(tool, discovery.after_call_id, obstacle, cost))
         else:
@@ -98,6 +95,8 @@ def _undecided(fold: _Fold) -> list[Discovery]:
     if not new:
         return new
     tools = fold.request.call.tools
+    if not tools.discovered:
+        return new
     before = {discovery.tool for discovery in tools.discovered}
     early = {discovery.tool: discovery for discovery in new if discovery.tool in before}
     first = recent_first(early, tools.called, tools.named)
@@ -115,12 +114,13 @@ def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
     agent, call = request.agent, request.call
     if _too_long(request, placed):
         return f"budget.total: {agent.spec.budget.total} tokens"
-    if not any(PROTOCOLS in section.reads for section in edition(request)):
-        return ""  # by its author's choice: there is nothing that could be missing
     new = [tool for tool in active if tool not in call.tools.sent]
     if call.delivery.rebuilds:
-        return not_whole(agent, slots(agent, call), placed.system, new)
-    return not_whole(agent, (), "".join(block.text for block in placed.appended), new)
+        reason = not_whole(agent, slots(agent, call), placed.system, new)
+    else:
+        reason = not_whole(agent, (), "".join([block.text for block in placed.appended]), new)
+    # Where by its author's choice no section shows instructions, there is nothing that could be missing.
+    return reason if reason and any(PROTOCOLS in section.reads for section in edition(request)) else ""
 
 
 def _too_long(request: StepRequest, placed: Placed) -> bool:

@@ -46,16 +46,19 @@ class Found:
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
+        named = dict.fromkeys(self.named)
         for search in read:
             for name in search.found:
+                if name in known:
+                    named.pop(name, None)
+                    named[name] = None
                 if name in tools or name in unknown:
                     continue
                 if name in known:
                     tools[name] = Discovery(name, search.call_id)
                 else:
                     unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
-        named = _latest(self.named, [name for search in read for name in search.found if name in known])
-        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), called, named)
+        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), called, tuple(named))
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:

@@ -22,7 +22,6 @@ from cuecard.model import (
     Tier,
     TokenSource,
     TokenTotals,
-    Withheld,
 )
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
@@ -137,14 +136,14 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
         yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 
 
-def _anchor(found: Discovery | Withheld) -> tuple[str | None, str]:
-    return found.after_call_id, found.tool
-
-
 def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
-    for after, tool in (*map(_anchor, fitted.shown), *map(_anchor, fitted.placed.withheld)):
-        found.setdefault(after, []).append(tool)
+    for discovery in fitted.shown:
+        found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    unfit: dict[str | None, list[str]] = {}
+    for each in fitted.placed.withheld:
+        if each.told:
+            unfit.setdefault(each.after_call_id, []).append(each.tool)
     for block in fitted.placed.appended:
         if block.turn is not None:
             withheld = block.id.startswith(WITHHELD)
@@ -152,7 +151,9 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
             source = f"call {block.turn + 1}"
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
-            reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
+            told = (("discovered", found), ("no room for", unfit))
+            there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
+            reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 

@@ -122,8 +122,9 @@ def _append(
     blocks = list(before)
     for after, group in groupby(new, key=lambda d: d.after_call_id):
         found = tuple(group)
-        tools = [each.tool for each in found if isinstance(each, Discovery) and each.tool in agent.protocols]
-        notice = withheld_notice(agent, [each for each in found if isinstance(each, Withheld)])
+        unfit = [each for each in found if isinstance(each, Withheld)]
+        tools = [each.tool for each in found if each.tool in agent.protocols and each not in unfit]
+        notice = withheld_notice(agent, unfit) if unfit else ""
         text = notice if not there else said(there, render_sections(agent, there, call.values, tools, notice))
         if notice or (tools and there):
             text = escape_text(text, call.prompt.withdrawn, mode="names")

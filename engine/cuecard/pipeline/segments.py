@@ -34,9 +34,11 @@ def render_sections(
     return [text.strip() for text in texts] if agent.layout.trim else texts
 
 
-def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
+def marked(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
     """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
+    if not authored:
+        return values
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
 
 

@@ -43,7 +43,5 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
 def _refusals(request: StepRequest, placed: Placed) -> Refusals:
     agent, there = request.agent, request.call.tools.available
     words = agent.spec.words.tools
-    withheld = [each.tool for each in placed.withheld if each.tool in there]
-    said = {tool: fill(words.withheld, {"tool": tool}) for tool in withheld}
-    inactive = fill(words.inactive, {"search": agent.spec.tools.search.tool})
-    return Refusals(agent.catalogue.names, inactive, said)
+    said = {w.tool: fill(words.withheld, {"tool": w.tool}) for w in placed.withheld if w.tool in there}
+    return Refusals(agent.catalogue.names, words.inactive, agent.spec.tools.search.tool, said)

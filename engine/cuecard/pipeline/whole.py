@@ -23,7 +23,7 @@ def not_whole(agent: Agent, sections: Sequence[Section], text: str, tools: Itera
     limit = section_limit(sections)
     if limit and any(cut_out(agent, text, known)):
         return limit
-    return NOT_SHOWN if any(f"{tool}>" not in text for tool in known) else ""
+    return NOT_SHOWN if [tool for tool in known if f"{tool}>" not in text] else ""
 
 
 def cut_out(agent: Agent, text: str, tools: Iterable[str]) -> tuple[str, ...]:
