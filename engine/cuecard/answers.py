@@ -7,8 +7,9 @@ from functools import cached_property, partial
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary import admit_memory, admit_search, admit_summary, check_reading, check_search
+from cuecard.boundary import admit_memory, admit_search, admit_summary, admit_turn, check_reading, check_search
 from cuecard.catalogue import Explanation, SearchIndex
+from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfiles
 from cuecard.config.values.placeholders import fill
@@ -87,6 +88,35 @@ class Answers(AgentFacts):
         history = admit_search(query, limit, call, history, ranker)
         search = partial(self._found, query=query, limit=limit, call=call, history=history)
         return await search_remotely(self._index, ranker, search)
+
+    def look_ahead(self, turn: Turn) -> Turn:
+        """The turn with the tools that the user's own words find, where the agent file has `tools.ahead`.
+
+        `prepare_call` and `Conversation.user` do that themselves for a turn whose `ahead` is None.
+
+        Raises:
+            InputError: with everything that is wrong in the turn.
+        """
+        return self._look_ahead(admit_turn(self.agent, turn, None))
+
+    async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
+        """The same with a ranker that is awaited: only so can it search ahead, as neither hook waits for anybody.
+
+        A ranker that fails leaves the search to BM25; a cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = admit_turn(self.agent, turn, None)
+        admit_search("", None, None, (), ranker)
+        spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
+        if spec is None or turn.ahead is not None:
+            return turn
+        return await search_remotely(self._index, ranker, partial(look_ahead, turn=turn, spec=spec, search=search))
+
+    def _look_ahead(self, turn: Turn) -> Turn:
+        spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
+        return turn if spec is None or turn.ahead is not None else look_ahead(self._index, turn, spec, search)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the agent file's `memory.extract` rules.

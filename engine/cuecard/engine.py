@@ -210,4 +210,4 @@ class Engine(Answers):
 
     @cached_property
     def _hooks(self) -> Hooks:
-        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt)
+        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt, self._look_ahead)

@@ -5,13 +5,14 @@ Whoever calls them has checked what goes in: `Engine` and `Conversation` are the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Call, Clock, DeliveryWish, ResultRecord, Step, Tokenizer, Turn
 from cuecard.outside.models import profiles_with
+from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.baseline import begins_anew
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import CallParts, make_call, select_history
@@ -37,6 +38,7 @@ class Hooks:
     count: Tokenizer
     clock: Clock
     salt: str = field(default="", repr=False)
+    ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
     def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
         """What these results found, after what a call had discovered as it began."""
@@ -58,6 +60,7 @@ class Hooks:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
+        turn = self.ahead(turn)
         request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
         chosen = select_history(request)
         values = clean_inputs(request, chosen.summary)
@@ -67,7 +70,8 @@ class Hooks:
         plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all, anew=anew)
         plan, sections = compose_whole(request, values.values, plan, anew=anew)
         call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
-        return tell_withheld(request, continue_conversation(request, call), plan.tools.withheld)
+        call = tell_withheld(request, continue_conversation(request, call), plan.tools.withheld)
+        return discover_ahead(request, call)
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.

@@ -9,7 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.search_spec import AheadSpec, SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, Names, Texts, as_tuple
@@ -58,6 +58,9 @@ class ToolsSpec(FileModel):
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: Names = Field((), description="tools that are active from the first step on")
     search: SearchSpec = Field(SearchSpec(), description="the search tool")
+    ahead: AheadSpec | None = Field(
+        None, description="discovers tools by the words of the user, before the model searches; off when left out"
+    )
     visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
 
 

@@ -108,6 +108,10 @@ class TurnFile(FileModel):
     query: str = Field("", description="the user's words, where the host sends the message by other ways")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
     ephemeral: str = Field("", description="an instruction for this call alone")
+    ahead: Names | None = Field(
+        None,
+        description="tools that the user's words have found; left out, they are searched where the agent file says so",
+    )
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
@@ -141,4 +145,5 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
         query=file.query,
         metadata=file.metadata,
         ephemeral=file.ephemeral,
+        ahead=file.ahead,
     )

@@ -29,6 +29,7 @@ class CallTools:
             step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
         withheld: those found before this call, since the last baseline, that are not active.
         called: the tools that were called so far, the one whose last result is oldest first.
+        ahead: the tools that the user's own words have found.
         named: the tools that searches have named so far, the one that was named last at the end.
     """
 
@@ -42,6 +43,7 @@ class CallTools:
     withheld: tuple[Withheld, ...] = ()
     called: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    ahead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

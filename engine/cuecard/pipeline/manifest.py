@@ -26,11 +26,14 @@ from cuecard.model import (
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
-from cuecard.pipeline.placement import WITHHELD, Placed, slots
+from cuecard.pipeline.placement import AHEAD, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import cut_out, section_limit
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
+
+_BLOCKS = {WITHHELD: "no room for instructions", AHEAD: "found ahead by the user's message"}
+_CHANGED = "changed since the call before"
 
 _FIELDS = {
     kind: attrgetter(*(field.name for field in fields(kind)))
@@ -146,8 +149,7 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
             unfit.setdefault(each.after_call_id, []).append(each.tool)
     for block in fitted.placed.appended:
         if block.turn is not None:
-            withheld = block.id.startswith(WITHHELD)
-            reason = "no room for instructions" if withheld else "changed since the call before"
+            reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
             source = f"call {block.turn + 1}"
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
@@ -166,6 +168,8 @@ def _protocols(request: StepRequest, shown: tuple[Discovery, ...], cut: Collecti
             continue
         if name in agent.spec.tools.core:
             reason = "core tool"
+        elif name in place and name in call.tools.ahead:
+            reason = _BLOCKS[AHEAD]
         elif name in place:
             reason = f"discovered by {place[name] or 'a search without an id'}"
         else:

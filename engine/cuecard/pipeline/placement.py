@@ -15,6 +15,9 @@ from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import make_segments, render_sections, said
 from cuecard.template.guards.guard import escape_text
 
+AHEAD = "found-ahead"
+"""What the id of a block begins with that holds the instructions of tools which the user's own words have found."""
+
 WITHHELD = "withheld-tools"
 """What the id of a block begins with that says nothing but which tools are not active."""
 
