@@ -21,6 +21,7 @@ from cuecard.pipeline.continuation import continue_conversation, earlier_tools
 from cuecard.pipeline.delivery import delivery_of
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.inputs import clean_inputs
+from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
@@ -71,7 +72,7 @@ class Hooks:
         plan, sections = compose_whole(request, values.values, plan, anew=anew)
         call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
         call = tell_withheld(request, continue_conversation(request, call), plan.tools.withheld)
-        return discover_ahead(request, call)
+        return discover_ahead(request, tell_late_cues(request, call))
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.

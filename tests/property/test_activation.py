@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from cuecard import Call, Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.model import Delivery
+from property.cue_times import timed
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -39,9 +40,10 @@ class Activations(RuleBasedStateMachine):
         delivery=st.sampled_from(DELIVERIES),
         protocols=st.sampled_from([None, 150, 400, 900]),
         total=st.sampled_from([None, None, 1500, 1900, 2600]),
+        later=st.booleans(),
     )
-    def begin(self, delivery: Delivery, protocols: int | None, total: int | None) -> None:
-        agent = opened().agent
+    def begin(self, delivery: Delivery, protocols: int | None, total: int | None, *, later: bool) -> None:
+        agent = timed().with_catalogue(opened().agent.catalogue) if later else opened().agent
         spec = agent.spec.model_copy(update={"budget": BudgetSpec(total=total, protocols=protocols)})
         self.engine = replace(opened(), agent=replace(agent, spec=spec), delivery=delivery)
         self.delivery, self.protocols, self.total = delivery, protocols, total
@@ -50,16 +52,18 @@ class Activations(RuleBasedStateMachine):
         self.call: Call | None = None
         self.active: set[str] = set()
         self.withheld: set[str] = set()
-        self.say((), compacted=False, hinted=[])
+        self.answered: set[str] = set()
+        self.say((), compacted=False, hinted=[], query="")
 
     @rule(
         withdrawn=st.sampled_from([(), (), tuple(TOOLS[:2])]),
         compacted=st.sampled_from([False, False, True]),
         hinted=st.lists(st.sampled_from(TOOLS[-4:]), max_size=1),
+        query=st.sampled_from(["", "", "find a picture", "delete the about page"]),
     )
-    def say(self, withdrawn: Collection[str], *, compacted: bool, hinted: list[str]) -> None:
+    def say(self, withdrawn: Collection[str], *, compacted: bool, hinted: list[str], query: str) -> None:
         self.there = tuple(name for name in self.engine.tools if name not in withdrawn)
-        turn = Turn(now=NOW, tools=self.there, discovered=tuple(hinted))
+        turn = Turn(now=NOW, tools=self.there, discovered=tuple(hinted), query=query)
         call = self.engine.prepare_call(turn, self.history, previous=self.call, compacted=compacted)
         if compacted or self.delivery == "rewrite":
             self.active, self.withheld = set(), set()
@@ -73,12 +77,15 @@ class Activations(RuleBasedStateMachine):
         self.receive("tool_search", {"tools": names}, failed=failed)
 
     @precondition(lambda self: self.call)
-    @rule(data=st.data())
-    def use(self, data: st.DataObject) -> None:
+    @rule(data=st.data(), asks=st.booleans())
+    def use(self, data: st.DataObject, *, asks: bool) -> None:
         assert self.last
-        self.receive(data.draw(st.sampled_from(self.last.active_tools[1:])), {"ok": True}, failed=False)
+        name = data.draw(st.sampled_from(self.last.active_tools[1:]))
+        self.receive(name, {"requiresConfirmation": asks}, failed=False)
 
     def receive(self, tool: str, result: object, *, failed: bool) -> None:
+        if self.last and tool in self.last.active_tools and result == {"requiresConfirmation": False}:
+            self.answered.add(tool)
         self.history.append(ToolResult(tool, result, f"call-{len(self.history)}", is_error=failed))
         self.ask()
 
@@ -92,11 +99,15 @@ class Activations(RuleBasedStateMachine):
     def holds(self, step: Step) -> None:
         said = step.system + "".join(block.text for block in step.appended)
         instructions = {name: made.text for name, made in self.engine.agent.protocols.items()}
+        first = {name: made.first for name, made in self.engine.agent.protocols.items()}
         cuts = {cut.what: cut for cut in step.manifest.cuts}
         for name in step.active_tools:
             assert name in self.there
             assert step.refusal(name) is None
-            assert instructions.get(name, "") in said, "active without its instructions"
+            whole = instructions.get(name, "") in said
+            assert whole or first[name] in said, "active without its instructions"
+            due = name in self.answered and not whole and name in {each.tool for each in step.discovered}
+            assert not due or self.engine.agent.protocols[name].later in said, "a result without its cues"
         for name in found(self.history):
             if name in self.there and name not in step.active_tools:
                 assert name in instructions, "a tool without instructions needs no room"
@@ -132,4 +143,4 @@ def found(history: list[ToolResult]) -> set[str]:
 
 
 TestActivations = Activations.TestCase
-TestActivations.settings = settings(max_examples=60, stateful_step_count=20, deadline=None)
+TestActivations.settings = settings(max_examples=40, stateful_step_count=20, deadline=None)

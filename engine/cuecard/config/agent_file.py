@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.search_spec import AheadSpec, SearchSpec
@@ -58,6 +59,7 @@ class ToolsSpec(FileModel):
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: Names = Field((), description="tools that are active from the first step on")
     search: SearchSpec = Field(SearchSpec(), description="the search tool")
+    cues: CuesSpec = Field(CuesSpec(), description="when each line of a tool's instructions reaches the model")
     ahead: AheadSpec | None = Field(
         None, description="discovers tools by the words of the user, before the model searches; off when left out"
     )

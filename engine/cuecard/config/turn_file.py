@@ -40,6 +40,8 @@ class ResultEntry(FileModel):
     result: Json = Field(description="what it returned")
     call_id: str | None = Field(None, description="the id of the tool call")
     is_error: bool = Field(default=False, description="whether the tool failed")
+    pending: bool = Field(default=False, description="whether the tool asks for confirmation and has done nothing yet")
+    batch: str | None = Field(None, description="what results of calls made in one message of the model share")
 
 
 class SummaryEntry(FileModel):
@@ -115,7 +117,7 @@ class TurnFile(FileModel):
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
-        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error) for r in self.history)
+        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
 
 
 def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:

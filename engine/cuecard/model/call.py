@@ -29,6 +29,8 @@ class CallTools:
             step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
         withheld: those found before this call, since the last baseline, that are not active.
         called: the tools that were called so far, the one whose last result is oldest first.
+        waiting: those of the sent ones whose cues for a first result are still to come.
+        early: results of waiting tools that came before these were discovered, which bring no cues.
         ahead: the tools that the user's own words have found.
         named: the tools that searches have named so far, the one that was named last at the end.
     """
@@ -43,6 +45,8 @@ class CallTools:
     withheld: tuple[Withheld, ...] = ()
     called: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    early: tuple[Discovery, ...] = ()
     ahead: tuple[str, ...] = ()
 
 

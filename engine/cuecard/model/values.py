@@ -55,12 +55,18 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result of a tool in the conversation so far: the history items that matter to a prompt."""
+    """One result of a tool in the conversation so far: the history items that matter to a prompt.
+
+    `pending` says that nothing has happened yet, because the tool asks for confirmation first. Results of calls that
+    the model made in one message have the same `batch`, any text; None where the host does not know.
+    """
 
     tool: str
     result: Json
     call_id: str | None = None
     is_error: bool = False
+    pending: bool = False
+    batch: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from dataclasses import dataclass, replace
 
 from cuecard.agent import PROTOCOLS
 from cuecard.model import Discovery, Withheld
-from cuecard.pipeline.placement import Placed, edition, place, slots
+from cuecard.pipeline.cues import waiting
+from cuecard.pipeline.placement import CUES, Placed, cues_text, edition, place, slots
 from cuecard.pipeline.recency import recent_first
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import not_whole
@@ -124,5 +125,14 @@ def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
 
 
 def _too_long(request: StepRequest, placed: Placed) -> bool:
+    """Whether the whole prompt is over its budget, with room for all cues of active tools that are still to come."""
     total = request.agent.spec.budget.total
-    return total is not None and placed.tokens > total
+    if total is None:
+        return False
+    if not request.agent.pending or request.call.delivery.name != "append":
+        return placed.tokens > total
+    new = placed.appended[len(request.call.prompt.sent) :]
+    said = sum(block.tokens for block in new if block.id.startswith(CUES))
+    there = slots(request.agent, request.call)
+    texts = (cues_text(request.agent, request.call, there, (name,)) for name in waiting(request, placed.shown))
+    return placed.tokens - said + sum(map(request.count, texts)) > total

@@ -6,16 +6,18 @@ from dataclasses import dataclass
 
 from cuecard.model import Cut, Discovery, Withheld
 from cuecard.pipeline.activation import activate
+from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
 
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The prompt with the instructions of the tools that are active, and what was cut."""
+    """The prompt with the instructions of the tools that are active, what was cut, and whose cues are not all told."""
 
     placed: Placed
     cuts: tuple[Cut, ...]
+    waiting: tuple[str, ...] = ()
 
     @property
     def shown(self) -> tuple[Discovery, ...]:
@@ -35,7 +37,7 @@ def fit(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | 
     if total is not None and placed.tokens > total:
         over_by = placed.tokens - total
         cuts.append(Cut("budget.total", "nothing more can be left out; the prompt is over its budget", over_by))
-    return Fitted(placed, (*cuts, *placed.cuts))
+    return Fitted(placed, (*cuts, *placed.cuts), tuple(waiting(request, placed.shown)))
 
 
 def _reason(withheld: Withheld) -> str:

@@ -108,7 +108,7 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
         withdrawn=tuple(withdrawn),
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
-    now = replace(now, withheld=_still_withheld(last, call))
+    now = replace(now, withheld=_still_withheld(last, call), waiting=_still_waiting(last, told, news.protocols))
     return replace(call, prompt=prompt, tools=now)
 
 
@@ -117,6 +117,12 @@ def _still_withheld(last: Fitted, call: Call) -> tuple[Withheld, ...]:
     known = {each.tool: each for each in (*last.placed.withheld, *call.tools.withheld)}
     lasting = (each for each in known.values() if each.reason != NOT_SHOWN)
     return tuple(each for each in lasting if each.tool not in call.tools.initial)
+
+
+def _still_waiting(last: Fitted, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
+    """The tools whose cues for a first result have not come, but for those that are told anew, all of them."""
+    said = {tool for each in last.placed.due for tool in each.tools}
+    return tuple(n for n in last.waiting if n not in said and now.get(n) == told.protocols.get(n))
 
 
 def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:

@@ -24,15 +24,20 @@ from cuecard.model import (
     TokenTotals,
 )
 from cuecard.pipeline.budget import Fitted
+from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
-from cuecard.pipeline.placement import AHEAD, WITHHELD, Placed, slots
+from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import cut_out, section_limit
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 
-_BLOCKS = {WITHHELD: "no room for instructions", AHEAD: "found ahead by the user's message"}
+_BLOCKS = {
+    WITHHELD: "no room for instructions",
+    AHEAD: "found ahead by the user's message",
+    CUES: "cues for first results",
+}
 _CHANGED = "changed since the call before"
 
 _FIELDS = {
@@ -67,7 +72,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         active_tools=active,
         discovered=parts.discovered,
         sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted)),
-        protocols=tuple(_protocols(request, parts.fitted.shown, {each.what for each in short})),
+        protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
         cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *short, *_silent(request, active)))),
@@ -151,6 +156,8 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
         if block.turn is not None:
             reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
             source = f"call {block.turn + 1}"
+        elif block.id.startswith(CUES):
+            source, reason = f"result {block.after_call_id}", _BLOCKS[CUES]
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
             told = (("discovered", found), ("no room for", unfit))
@@ -159,8 +166,10 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _protocols(request: StepRequest, shown: tuple[Discovery, ...], cut: Collection[str]) -> Iterator[SectionRecord]:
-    agent, call = request.agent, request.call
+def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
+    agent, call, shown = request.agent, request.call, placed.shown
+    said = {tool for each in placed.due for tool in each.tools}
+    partly = waiting(request, placed.shown).keys() - said if call.delivery.name == "append" else set[str]()
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
     for name in (*call.tools.initial, *place):
         protocol = agent.protocols.get(name)
@@ -174,7 +183,8 @@ def _protocols(request: StepRequest, shown: tuple[Discovery, ...], cut: Collecti
             reason = f"discovered by {place[name] or 'a search without an id'}"
         else:
             reason = "every tool, from the start" if call.delivery.shows_all else "discovered earlier"
-        digest, tokens = salted(protocol.sha256, request.salt), request.count(protocol.text)
+        text = protocol.first if name in partly else protocol.text
+        digest, tokens = salted(protocol.sha256, request.salt), request.count(text)
         source = agent.catalogue[name].source
         if name in place and not call.delivery.rebuilds:
             yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)

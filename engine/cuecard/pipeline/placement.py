@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeAlias
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Appended, Call, Cut, Discovery, Segment, Withheld
+from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
@@ -17,6 +19,9 @@ from cuecard.template.guards.guard import escape_text
 
 AHEAD = "found-ahead"
 """What the id of a block begins with that holds the instructions of tools which the user's own words have found."""
+
+CUES = "cues"
+"""What the id of a block begins with that holds cues for first results."""
 
 WITHHELD = "withheld-tools"
 """What the id of a block begins with that says nothing but which tools are not active."""
@@ -27,7 +32,7 @@ class Placed:
     """The two places of a prompt: segments of the system prompt, and blocks in the conversation.
 
     `shown` are the discovered tools whose protocols it holds, `withheld` those that are not active, `cuts` what was
-    left out on the way.
+    left out on the way; `due` are cues that first results of tools have brought.
     """
 
     segments: tuple[Segment, ...]
@@ -35,6 +40,7 @@ class Placed:
     shown: tuple[Discovery, ...]
     withheld: tuple[Withheld, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    due: tuple[Due, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -54,6 +60,10 @@ class Placed:
         return replace(self, segments=tuple(segments), appended=tuple(_salted(each, salt) for each in self.appended))
 
 
+News: TypeAlias = Discovery | Withheld | Due
+"""What a call has to say behind a result."""
+
+
 def place(
     request: StepRequest,
     shown: tuple[Discovery, ...],
@@ -64,31 +74,36 @@ def place(
 
     What is withheld is said where its instructions would stand.
     """
-    if last and last.shown == shown and last.withheld == withheld:
+    cues = due(request, shown)
+    if last and last.shown == shown and last.withheld == withheld and last.due == cues:
         return last
     if request.call.delivery.rebuilds:
         return _rewrite(request, shown, withheld)
-    new = _new(request, shown, withheld)
+    new = _new(request, shown, withheld, cues)
     blocks = request.call.prompt.sent
-    if last and _goes_on(before := _new(request, last.shown, last.withheld), new):
+    if last and _goes_on(before := _new(request, last.shown, last.withheld, last.due), new):
         new, blocks = new[len(before) :], last.appended
-    return Placed(request.call.prompt.segments, _append(request, new, blocks), shown, withheld)
+    return Placed(request.call.prompt.segments, _append(request, new, blocks), shown, withheld, due=cues)
 
 
 def _new(
-    request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...]
-) -> tuple[Discovery | Withheld, ...]:
-    """What this call has to say of discovered tools, in order of discovery."""
+    request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...], cues: tuple[Due, ...]
+) -> tuple[News, ...]:
+    """What this call has to say of discovered tools, in order of discovery, and of their first results."""
     tools = request.call.tools
     told = tuple(each for each in shown if each.tool not in tools.sent)
     unfit = withheld[len(tools.withheld) :]
-    if not unfit:
+    if not (unfit or cues):
         return told
     order = {discovery.tool: place for place, discovery in enumerate(request.found.tools)}
-    return tuple(sorted((*told, *unfit), key=lambda each: order[each.tool]))
+
+    def place_of(each: News) -> tuple[int, int]:
+        return (each.behind - 1, 1) if isinstance(each, Due) else (order[each.tool], 0)
+
+    return tuple(sorted((*told, *unfit, *cues), key=place_of))
 
 
-def _goes_on(before: tuple[Discovery | Withheld, ...], now: tuple[Discovery | Withheld, ...]) -> bool:
+def _goes_on(before: tuple[News, ...], now: tuple[News, ...]) -> bool:
     """Whether what is new has blocks of its own: none before it stands after the same result."""
     goes_on = now[: len(before)] == before
     same = before and len(now) > len(before) and before[-1].after_call_id == now[len(before)].after_call_id
@@ -109,31 +124,50 @@ def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple
     if not (shown or withheld) or not stepwise:
         return Placed(call.prompt.segments, (), shown, withheld)
     tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, withheld)
-    texts = zip(stepwise, render_sections(agent, stepwise, call.values, tools, notice), strict=True)
+    rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
+    texts = zip(stepwise, rendered, strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
     bodies = [fitted[s.id][0] if s.id in fitted else before.get(s.id, "") for s in sections]
     segments = make_segments(agent, sections, bodies, request.count, call.prompt.segments)
     return Placed(segments, (), shown, withheld, tuple(cut for _, cuts in fitted.values() for cut in cuts))
 
 
-def _append(
-    request: StepRequest, new: tuple[Discovery | Withheld, ...], before: tuple[Appended, ...]
-) -> tuple[Appended, ...]:
-    """The blocks before, and one per search result: the section that holds protocols, filled with the new ones only."""
+def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
+    """The blocks before, and one per result: the section that holds protocols, filled with the new ones only."""
     agent, call = request.agent, request.call
     there = slots(agent, call)
     blocks = list(before)
-    for after, group in groupby(new, key=lambda d: d.after_call_id):
-        found = tuple(group)
+    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, isinstance(each, Due))):
+        if is_due:
+            blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
+            continue
+        found = tuple(each for each in group if not isinstance(each, Due))
         unfit = [each for each in found if isinstance(each, Withheld)]
         tools = [each.tool for each in found if each.tool in agent.protocols and each not in unfit]
         notice = withheld_notice(agent, unfit) if unfit else ""
-        text = notice if not there else said(there, render_sections(agent, there, call.values, tools, notice))
+        text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
             text = escape_text(text, call.prompt.withdrawn, mode="names")
             digest, name = sha256(text), there[0].id if there else WITHHELD
             blocks.append(Appended(after, text, f"{name}-{digest[:12]}", request.count(text), digest))
     return tuple(blocks)
+
+
+def _first(request: StepRequest, there: Sequence[Section], tools: Sequence[str], notice: str) -> str:
+    values = request.call.values
+    return said(there, render_sections(request.agent, there, values, tools, notice=notice, form="first"))
+
+
+def _cues(request: StepRequest, there: Sequence[Section], after: str | None, tools: Sequence[str]) -> Appended:
+    text = cues_text(request.agent, request.call, there, tools)
+    digest = sha256(text)
+    return Appended(after, text, f"{CUES}-{digest[:12]}", request.count(text), digest)
+
+
+def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequence[str]) -> str:
+    """The cues for the first results of tools, in the section of instructions."""
+    text = said(there, render_sections(agent, there, call.values, tools, form="later"))
+    return escape_text(text, call.prompt.withdrawn, mode="names")
 
 
 def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:

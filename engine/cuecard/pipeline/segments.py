@@ -9,7 +9,7 @@ from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Frame, lay_out
-from cuecard.sources.protocols import protocols_text
+from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
 
 _SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
@@ -17,14 +17,20 @@ _BLANK_LINES = re.compile(r"\n{2,}")
 
 
 def render_sections(
-    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str], notice: str = ""
+    agent: Agent,
+    sections: Iterable[Section],
+    values: Mapping[str, Json],
+    tools: Iterable[str],
+    *,
+    notice: str = "",
+    form: Form = "text",
 ) -> list[str]:
     """The text of each section, with the protocols of these tools, and a notice behind them: whole lines.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    protocols = protocols_text(tools, agent.protocols)
+    protocols = protocols_text(tools, agent.protocols, form)
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**marked(agent, values), PROTOCOLS: trusted(protocols)}
