@@ -8,8 +8,7 @@ where that has to be, else by `news` -> `withholding`: what is said of tools wit
 found `ahead`.
 
 A step (`Engine.prepare_step`): `origin` asks whether the call is of this agent -> what searches found (`found_names`,
-`discovery`, `pending`) -> `request` -> `tools` discovered -> `activation` of those that fit, by `placement`, with the `cues` that
-are due -> `budget` -> `step`,
-and a `manifest` when somebody looks at it. A search asks a `preview` of that. `fingerprints` are made all along the
-way; `prompt_split` cuts a finished prompt where a cache would.
+`discovery`, `pending`) -> `request` -> `tools` discovered -> `activation` of those that fit, by `placement`, with the
+`cues` that are due -> `budget` -> `step`, and a `manifest` when somebody looks at it. A search asks a `preview` of
+that. `fingerprints` are made all along the way; `prompt_split` cuts a finished prompt where a cache would.
 """
