@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -66,7 +66,7 @@ class ToolResult:
     call_id: str | None = None
     is_error: bool = False
     pending: bool = False
-    batch: str | None = None
+    batch: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
