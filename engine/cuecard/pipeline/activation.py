@@ -59,8 +59,11 @@ class _Fold:
         return _Fold(self.request, self.discovered, [*self.active], [*self.withheld], self.used)
 
     def placed(self, last: Placed | None) -> Placed:
-        active = frozenset(self.active)
-        return place(self.request, tuple(d for d in self.discovered if d.tool in active), tuple(self.withheld), last)
+        shown = tuple(self.discovered)
+        if len(shown) > len(self.active):
+            active = frozenset(self.active)
+            shown = tuple(d for d in shown if d.tool in active)
+        return place(self.request, shown, tuple(self.withheld), last)
 
     def cost(self, tool: str) -> int:
         protocol = self.request.agent.protocols.get(tool)
@@ -115,7 +118,8 @@ def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
     agent, call = request.agent, request.call
     if _too_long(request, placed):
         return f"budget.total: {agent.spec.budget.total} tokens"
-    new = [tool for tool in active if tool not in call.tools.sent]
+    sent = call.tools.sent
+    new = [tool for tool in active if tool not in sent] if sent else active
     if call.delivery.rebuilds:
         reason = not_whole(agent, slots(agent, call), placed.system, new)
     else:

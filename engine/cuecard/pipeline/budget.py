@@ -37,7 +37,7 @@ def fit(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | 
     if total is not None and placed.tokens > total:
         over_by = placed.tokens - total
         cuts.append(Cut("budget.total", "nothing more can be left out; the prompt is over its budget", over_by))
-    return Fitted(placed, (*cuts, *placed.cuts), tuple(waiting(request, placed.shown)))
+    return Fitted(placed, (*cuts, *placed.cuts), tuple(waiting(request, placed.shown)) if request.agent.pending else ())
 
 
 def _reason(withheld: Withheld) -> str:

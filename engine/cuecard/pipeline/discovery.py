@@ -69,7 +69,8 @@ class Found:
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        named, answers = dict.fromkeys(self.named), _Answers(self, known)
+        named = dict.fromkeys(self.named)
+        answers = _Answers(self, known)
         for search in good:
             if not (search.found or search.unread):
                 answers.note((search,), tools)
@@ -83,15 +84,8 @@ class Found:
                     tools[name] = Discovery(name, search.call_id)
                 else:
                     unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
-        return Found(
-            tuple(tools.values()),
-            tuple(unknown.values()),
-            tuple(unread),
-            called,
-            tuple(named),
-            answers.first,
-            answers.too_soon,
-        )
+        told = (called, tuple(named), answers.first, answers.too_soon)
+        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), *told)
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:

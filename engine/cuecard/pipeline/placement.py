@@ -91,7 +91,7 @@ def _new(
 ) -> tuple[News, ...]:
     """What this call has to say of discovered tools, in order of discovery, and of their first results."""
     tools = request.call.tools
-    told = tuple(each for each in shown if each.tool not in tools.sent)
+    told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
     unfit = withheld[len(tools.withheld) :]
     if not (unfit or cues):
         return told

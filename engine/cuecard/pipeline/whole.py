@@ -10,7 +10,7 @@ from cuecard.pipeline.segments import as_shown
 NOT_SHOWN = "no section of this call shows its instructions"
 
 
-def not_whole(agent: Agent, sections: Sequence[Section], text: str, tools: Iterable[str]) -> str:
+def not_whole(agent: Agent, sections: Sequence[Section], text: str, tools: Sequence[str]) -> str:
     """Why the instructions of one of these tools are not in a text as a whole; empty if all are.
 
     Args:
@@ -19,11 +19,11 @@ def not_whole(agent: Agent, sections: Sequence[Section], text: str, tools: Itera
         text: what they show, and may show more.
         tools: those whose instructions should be there.
     """
-    known = [tool for tool in tools if tool in agent.protocols]
     limit = section_limit(sections)
-    if limit and any(cut_out(agent, text, known)):
+    if limit and cut_out(agent, text, tools):
         return limit
-    return NOT_SHOWN if [tool for tool in known if f"{tool}>" not in text] else ""
+    absent = [tool for tool in tools if f"{tool}>" not in text]
+    return NOT_SHOWN if absent and any(tool in agent.protocols for tool in absent) else ""
 
 
 def cut_out(agent: Agent, text: str, tools: Iterable[str]) -> tuple[str, ...]:
