@@ -119,7 +119,7 @@ class Answers(AgentFacts):
         return turn if spec is None or turn.ahead is not None else look_ahead(self._index, turn, spec, search)
 
     def remember(self, memory: Memory, results: History) -> Memory:
-        """The working memory after these tool results, by the agent file's `memory.extract` rules.
+        """The working memory after these tool results, by the rules in `memory` of the agent file.
 
         Raises:
             InputError: with everything that is wrong in an argument.
