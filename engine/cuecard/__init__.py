@@ -61,6 +61,7 @@ if TYPE_CHECKING:
         Json,
         Manifest,
         Memory,
+        Refusals,
         ReloadPolicy,
         ResultRecord,
         SearchResult,
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
         ToolInstructions,
         ToolResult,
         Turn,
+        Withheld,
     )
     from cuecard.model.gates import Gates
     from cuecard.model.messages import Message, Part, Role, Summary, ToolCall, messages_from_json
@@ -114,9 +116,9 @@ _NAMES = {
     ),
     "model": (
         "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
-        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit Host "
-        "Json Manifest Memory ReloadPolicy ResultRecord SearchResult SectionRecord Segment SourceRow Step Tier "
-        "TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn"
+        "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
+        "Host Json Manifest Memory Refusals ReloadPolicy ResultRecord SearchResult SectionRecord Segment "
+        "SourceRow Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
     ),
     "model.gates": "Gates",
     "model.messages": "Message Part Role Summary ToolCall messages_from_json",
@@ -201,6 +203,7 @@ __all__ = [
     "RankerMaker",
     "Reasons",
     "Refusal",
+    "Refusals",
     "ReloadPolicy",
     "ResultRecord",
     "Role",
@@ -240,6 +243,7 @@ __all__ = [
     "Turn",
     "Watcher",
     "Watching",
+    "Withheld",
     "WordSeen",
     "WordsSpec",
     "__version__",

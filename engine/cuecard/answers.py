@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary import admit_memory, admit_summary, check_reading, check_search
+from cuecard.boundary import admit_memory, admit_search, admit_summary, admit_turn, check_reading, check_search
 from cuecard.catalogue import Explanation, SearchIndex
+from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfiles
 from cuecard.config.values.placeholders import fill
-from cuecard.model import History, Memory, SearchResult, Turn
+from cuecard.model import Call, History, Memory, SearchResult, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.skills import read_skill
 from cuecard.outside.summarizer import Reply, asummarize, summarize
 from cuecard.outside.tokens import TokenCounter
+from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
+from cuecard.pipeline.origin import check_call
+from cuecard.pipeline.preview import announced, preview
+from cuecard.pipeline.request import StepRequest
 from cuecard.sources.entities import remember
 
 
@@ -35,14 +40,24 @@ class Answers(AgentFacts):
         """What is known of models: the shipped profiles, and over them those of the agent's own file."""
         return profiles_with(self.agent.models)
 
-    def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
+    def search_tools(
+        self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
+    ) -> SearchResult:
         """The tools that fit a capability, best first; none when nothing fits well enough.
 
+        Args:
+            query: what the tools should do, in a few words.
+            limit: at most so many tools; the agent file's when left out.
+            call: the call that searches. With it, only those tools are announced that its next step will have active:
+                none that the turn does not have, and none whose instructions do not fit; the message names those.
+            history: tool results so far, as for `prepare_step`.
+
         Raises:
-            InputError: when `limit` is out of range, or an argument is of the wrong type.
+            InputError: when `limit` is out of range, an argument is of the wrong type, or the call is of another agent,
+                or of other files or tools.
         """
-        check_search(query, limit)
-        return self._found(self._index, query, limit)
+        history = admit_search(query, limit, call, history)
+        return self._found(self._index, query, limit, call, history)
 
     def explain_search(self, query: str, limit: int | None = None) -> Explanation:
         """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
@@ -54,16 +69,54 @@ class Answers(AgentFacts):
         search, words = self.agent.spec.tools.search, self.agent.spec.words
         return self._index.explain(query, self.tools, limit, spec=search, found_hint=self._hint(), words=words)
 
-    async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
+    async def asearch_tools(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        ranker: AsyncRanker,
+        call: Call | None = None,
+        history: History = (),
+    ) -> SearchResult:
         """The same with a ranker that is awaited, such as a search service; names it makes up are left out.
 
         A ranker that fails leaves the search to BM25, as one that is not awaited does; a cancellation passes through.
 
         Raises:
-            InputError: when `limit` is out of range, or an argument is of the wrong type.
+            InputError: as `search_tools`.
         """
-        check_search(query, limit, ranker)
-        return await search_remotely(self._index, ranker, lambda index: self._found(index, query, limit))
+        history = admit_search(query, limit, call, history, ranker)
+        search = partial(self._found, query=query, limit=limit, call=call, history=history)
+        return await search_remotely(self._index, ranker, search)
+
+    def look_ahead(self, turn: Turn) -> Turn:
+        """The turn with the tools that the user's own words find, where the agent file has `tools.ahead`.
+
+        `prepare_call` and `Conversation.user` do that themselves for a turn whose `ahead` is None.
+
+        Raises:
+            InputError: with everything that is wrong in the turn.
+        """
+        return self._look_ahead(admit_turn(self.agent, turn, None))
+
+    async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
+        """The same with a ranker that is awaited: only so can it search ahead, as neither hook waits for anybody.
+
+        A ranker that fails leaves the search to BM25; a cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        turn = admit_turn(self.agent, turn, None)
+        admit_search("", None, None, (), ranker)
+        spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
+        if spec is None or turn.ahead is not None:
+            return turn
+        return await search_remotely(self._index, ranker, partial(look_ahead, turn=turn, spec=spec, search=search))
+
+    def _look_ahead(self, turn: Turn) -> Turn:
+        spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
+        return turn if spec is None or turn.ahead is not None else look_ahead(self._index, turn, spec, search)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the rules in `memory` of the agent file.
@@ -125,9 +178,17 @@ class Answers(AgentFacts):
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _found(self, index: SearchIndex, query: str, limit: int | None) -> SearchResult:
-        search, words = self.agent.spec.tools.search, self.agent.spec.words
-        return index.search(query, limit, spec=search, found_hint=self._hint(), words=words)
+    def _found(
+        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, history: History
+    ) -> SearchResult:
+        search, words, hint = self.agent.spec.tools.search, self.agent.spec.words, self._hint()
+        result = index.search(query, limit, spec=search, found_hint=hint, words=words)
+        if call is None or not result.hits:
+            return result
+        check_call(call, self.agent)
+        found = Found.before(call).more((record_of(each, search.tool) for each in history), self.tools)
+        seen = preview(StepRequest(self.agent, call, found, self.count), result.tools)
+        return announced(result, seen, index.nothing(query, words), hint, words)
 
     def _hint(self) -> str:
         """The sentence that ends an answer which found something: where the instructions of the tools are."""

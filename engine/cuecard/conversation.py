@@ -189,7 +189,7 @@ class Conversation:
         agents = (self._hooks.agent, self._earlier) if self._earlier else (self._hooks.agent,)
         searches, batch = {agent.spec.tools.search.tool for agent in agents}, set[ResultRecord]()
         for result in results:
-            record = record_of(result, result.tool if result.tool in searches else "")
+            record = record_of(result, result.tool if result.tool in searches else "", self._hooks.agent.pending)
             if record.call_id is None or (record not in self._known and record not in batch):
                 batch.add(record)
                 yield record, result

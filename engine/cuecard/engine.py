@@ -177,7 +177,9 @@ class Engine(Answers):
         turn, history = admit_call(self.agent, turn, history, self.clock, arguments)
         check_texts(previous, "previous")
         search = {engine.search_tool for engine in (self, earlier) if engine}
-        records = tuple(record_of(result, result.tool) for result in history if result.tool in search)
+        records = tuple(
+            record_of(result, result.tool if result.tool in search else "", self.agent.pending) for result in history
+        )
         ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
         found = self._hooks.found(records, previous)
         return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended)
@@ -200,8 +202,9 @@ class Engine(Answers):
         return self._hooks.step(call, self._hooks.found(self._records(history), call))[0]
 
     def _records(self, history: History) -> tuple[ResultRecord, ...]:
-        search = self.search_tool
-        return tuple(record_of(result, search) for result in history if result.tool == search)
+        search, pending = self.search_tool, self.agent.pending
+        every = bool(self.agent.spec.tools.cues.on_result)
+        return tuple(record_of(result, search, pending) for result in history if every or result.tool == search)
 
     @cached_property
     def _checked(self) -> WeakValueDictionary[int, Call]:
@@ -210,4 +213,4 @@ class Engine(Answers):
 
     @cached_property
     def _hooks(self) -> Hooks:
-        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt)
+        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt, self._look_ahead)

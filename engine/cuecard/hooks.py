@@ -5,25 +5,29 @@ Whoever calls them has checked what goes in: `Engine` and `Conversation` are the
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Call, Clock, DeliveryWish, ResultRecord, Step, Tokenizer, Turn
 from cuecard.outside.models import profiles_with
+from cuecard.pipeline.ahead import discover_ahead
+from cuecard.pipeline.baseline import begins_anew
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import CallParts, make_call, select_history
+from cuecard.pipeline.composition import compose_whole
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
 from cuecard.pipeline.delivery import delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.inputs import clean_inputs
+from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
-from cuecard.pipeline.sections import compose
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.pipeline.withholding import tell_withheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +39,11 @@ class Hooks:
     count: Tokenizer
     clock: Clock
     salt: str = field(default="", repr=False)
+    ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
     def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
         """What these results found, after what a call had discovered as it began."""
-        known = Found(before.tools.discovered) if before else Found()
+        known = Found.before(before) if before else Found()
         return known.more(results, self.agent.catalogue)
 
     def call(
@@ -56,7 +61,7 @@ class Hooks:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
-        model = self._profile(turn)
+        turn, model = self.ahead(turn), self._profile(turn)
         if told := told_of_model(turn, previous, model):
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
         request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
@@ -64,10 +69,12 @@ class Hooks:
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, model)
-        plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)
-        sections = compose(request, values.values, plan.tools)
+        anew = begins_anew(request, delivery)
+        plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all, anew=anew)
+        plan, sections = compose_whole(request, values.values, plan, anew=anew)
         call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
-        return continue_conversation(request, call)
+        call = tell_withheld(request, continue_conversation(request, call), plan.tools.withheld)
+        return discover_ahead(request, tell_late_cues(request, call))
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
         """A step of a call, and its prompt as it was placed: the call's next step goes on from there.
@@ -79,7 +86,7 @@ class Hooks:
         request = StepRequest(self.agent, call, found, self.count, self.salt)
         discovered, dropped = discover_more(request)
         fitted = fit(request, discovered, last)
-        return make_step(request, discovered, dropped, fitted), fitted.placed
+        return make_step(request, dropped, fitted), fitted.placed
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are read when a turn names its model, and not before."""

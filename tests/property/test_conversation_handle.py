@@ -15,6 +15,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from cuecard import Call, Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import ConversationState, Delivery
+from property.cue_times import timed
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
@@ -37,9 +38,9 @@ ENTITIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n 
 class Conversations(RuleBasedStateMachine):
     """Beside the handle, what the pure core needs: all results, the call before, whether a compaction came since."""
 
-    @initialize(delivery=st.sampled_from(DELIVERIES), budget=st.sampled_from([None, 300, 900]))
-    def begin(self, delivery: Delivery, budget: int | None) -> None:
-        agent = opened().agent
+    @initialize(delivery=st.sampled_from(DELIVERIES), budget=st.sampled_from([None, 300, 900]), later=st.booleans())
+    def begin(self, delivery: Delivery, budget: int | None, *, later: bool) -> None:
+        agent = timed() if later else opened().agent
         spec = agent.spec.model_copy(update={"budget": agent.spec.budget.model_copy(update={"protocols": budget})})
         self.engine = replace(opened(), agent=replace(agent, spec=spec), delivery=delivery)
         self.chat = self.engine.conversation()
@@ -58,6 +59,10 @@ class Conversations(RuleBasedStateMachine):
             if self.call:
                 self.ask_the_model(again=1)
 
+    @rule(tool=st.sampled_from(TOOLS[:16]), asks=RARELY, with_id=st.booleans())
+    def use(self, tool: str, *, asks: bool, with_id: bool) -> None:
+        self.receive(tool, {"requiresConfirmation": asks}, with_id=with_id, failed=False)
+
     @rule(number=st.integers(0, 5), with_id=st.booleans(), failed=RARELY)
     def touch(self, *, number: int, with_id: bool, failed: bool) -> None:
         page = {"data": {"id": f"p{number}", "title": f"Page {number}"}}
@@ -71,7 +76,8 @@ class Conversations(RuleBasedStateMachine):
     def say(self, hours: int, withdrawn: tuple[str, ...], memory: list[Entity]) -> None:
         self.now += timedelta(hours=hours)
         exists = tuple(name for name in self.engine.tools if name not in withdrawn)
-        turn = Turn(memory=Memory(tuple(memory)), now=self.now, tools=exists)
+        query = "delete a page" if hours == 1 else ""
+        turn = Turn(memory=Memory(tuple(memory)), now=self.now, tools=exists, query=query)
         news = self.taken()
         self.memory = turn.memory if memory else self.memory
         told = self.chat.user(turn, news)

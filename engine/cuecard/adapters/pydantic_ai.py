@@ -32,7 +32,7 @@ from cuecard.adapters.pydantic_messages import (
     without_reveals,
 )
 from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
-from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, searcher, shown_tools
+from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
 from cuecard.boundary import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
@@ -166,9 +166,8 @@ class Cuecard(AbstractCapability[Any]):
             ToolFailed: with what to do instead; the model reads it and the run goes on.
         """
         name, words = call.tool_name, self.engine.words
-        if self.step and name in self.engine.tools and name not in self.step.active_tools:
-            values = {"tool": words.quoted(name), "search": self.engine.search_tool}
-            raise ToolFailed(fill(words.tools.inactive, values))
+        if self.step and (refusal := self.step.refusal(name)):
+            raise ToolFailed(refusal)
         of_run = (message for message in ctx.messages if message.run_id == ctx.run_id)
         failures = sum(result.is_error for result in tool_results(of_run) if result.tool == name)
         if self.retries is not None and failures > self.retries:
@@ -195,16 +194,17 @@ class Cuecard(AbstractCapability[Any]):
             raise error
         raise ToolFailed(f"{type(error).__name__}: {error}") from error
 
-    async def _search(self, query: str, limit: int | None = None) -> dict[str, Json]:
+    async def _search(self, ctx: RunContext[Any], query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
 
         Args:
+            ctx: the run; the framework supplies it.
             query: the action as verb and object, two to five words.
             limit: at most so many tools.
         """
         _, call = self._running()
         try:
-            return searcher(self.engine, call).search_tools(query, limit).to_json()
+            return self.engine.search_tools(query, limit, call=call, history=tool_results(ctx.messages)).to_json()
         except InputError as error:
             raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
 

@@ -21,11 +21,17 @@ from cuecard.model import Appended, Step, ToolResult
 
 def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first."""
-    return tuple(
-        ToolResult(part.tool_name, part.content, part.tool_call_id, is_error=part.outcome != "success")
-        for part in _parts(messages)
-        if isinstance(part, ToolReturnPart)
-    )
+    requests = (message for message in messages if isinstance(message, ModelRequest))
+    return tuple(result for request in requests for result in _results(request))
+
+
+def _results(request: ModelRequest) -> Iterator[ToolResult]:
+    """The results in one message: those of the calls that the model made in one."""
+    parts = [part for part in request.parts if isinstance(part, ToolReturnPart)]
+    batch = parts[0].tool_call_id if len(parts) > 1 else None
+    for part in parts:
+        failed = part.outcome != "success"
+        yield ToolResult(part.tool_name, part.content, part.tool_call_id, is_error=failed, batch=batch)
 
 
 def holds_all(messages: Iterable[ModelMessage], blocks: Iterable[Appended]) -> bool:

@@ -10,7 +10,6 @@ from pydantic_ai import RunContext, Tool
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import FunctionToolset
 
-from cuecard.catalogue import Catalogue
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.engine import Engine
@@ -85,12 +84,3 @@ def search_toolset(engine: Engine, search: Callable[..., Awaitable[Any]]) -> Fun
 
     description = card.description if card else words.description
     return FunctionToolset([Tool(search, name=name, description=description, prepare=in_words)])
-
-
-def searcher(engine: Engine, call: Call) -> Engine:
-    """The engine to ask for tools: it knows those that exist for the call, and no others."""
-    there = {*call.tools.available, *engine.core_tools}
-    if there >= engine.tools.keys():
-        return engine
-    cards = Catalogue(card for name, card in engine.tools.items() if name in there)
-    return replace(engine, agent=engine.agent.with_catalogue(cards))

@@ -58,6 +58,11 @@ class Agent:
         return tuple(section for section in self.editions["", ""] if not section.frame)
 
     @property
+    def pending(self) -> str:
+        """The key by which results ask for confirmation; empty where nothing depends on that."""
+        return self.spec.tools.cues.pending if self.spec.tools.cues.on_result else ""
+
+    @property
     def protocol_place(self) -> str:
         """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
         section = next((section for section in self.sections if PROTOCOLS in section.reads), None)

@@ -28,8 +28,8 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
     draft = make_draft(sources, memo or Memo())
     if draft.spec is None or draft.assembly is None or draft.has_errors:
         raise SpecError(draft.problems)
-    words = draft.spec.words.protocols
-    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words))}
+    words, cues = draft.spec.words.protocols, draft.spec.tools.cues
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words, cues))}
     return Agent(
         spec=draft.spec,
         sha256=sources.sha256(),

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cuecard.agent.assembly import Assembly, Compiled
 from cuecard.agent.checks.budget import check_budget
+from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order
 from cuecard.agent.checks.volatile import check_volatile
@@ -67,6 +68,8 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
         return count(each.section.heading + (_compact(text) if assembly.layout.compact else text))
 
     yield from check_order([*assembly.frame[:1], *system], cost)
+    if draft.specification:
+        yield from check_cues(draft.specification.document, spec)
     if draft.specification and (spec.budget.total or spec.budget.protocols):
         static = sum(_least(each, cost(each)) for each in (*assembly.frame, *system) if _always(each))
         yield from check_budget(draft.specification.document, spec, static, protocols, count)

@@ -25,7 +25,7 @@ from cuecard.boundary.opening import (
     check_watching,
 )
 from cuecard.boundary.requests import admit_request
-from cuecard.boundary.searches import check_search
+from cuecard.boundary.searches import admit_search, check_search
 from cuecard.boundary.skills import check_reading
 from cuecard.boundary.summaries import admit_summary
 from cuecard.boundary.tools import admit_cards
@@ -38,6 +38,7 @@ __all__ = [
     "admit_more",
     "admit_request",
     "admit_results",
+    "admit_search",
     "admit_state",
     "admit_step",
     "admit_summary",

@@ -13,10 +13,10 @@ from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
 from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
 
 _RESULTS = shape_of(Sequence[ToolResult])
-_CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
+CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
 _MEMORY = shape_of(Memory)
 EARLIER = Maybe([Instance(AgentFacts, "an Engine")])
-_OTHERS: Mapping[str, Shape] = {"previous": Maybe([_CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}
+_OTHERS: Mapping[str, Shape] = {"previous": Maybe([CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}
 
 
 def admit_call(
@@ -47,7 +47,7 @@ def admit_step(call: Any, history: Any) -> History:
         InputError: with everything that is wrong in any of the arguments.
     """
     found = Findings()
-    _CALL.take(call, "call", found)
+    CALL.take(call, "call", found)
     results = take_results(history, "history", found)
     found.refuse()
     return results

@@ -21,10 +21,11 @@ class Catalogue(Mapping[str, ToolCard]):
         InputError: with every card whose name another card has already.
     """
 
-    __slots__ = ("_cards", "_sha256")
+    __slots__ = ("_cards", "_names", "_sha256")
 
     def __init__(self, cards: Iterable[ToolCard] = ()) -> None:
         self._cards = MappingProxyType(_by_name(cards))
+        self._names = tuple(self._cards)
         self._sha256 = ""
 
     def __getitem__(self, name: str) -> ToolCard:
@@ -41,6 +42,11 @@ class Catalogue(Mapping[str, ToolCard]):
 
     def __repr__(self) -> str:
         return f"Catalogue({len(self)} tools)"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the tools, in order."""
+        return self._names
 
     @property
     def sha256(self) -> str:

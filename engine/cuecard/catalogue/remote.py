@@ -5,18 +5,18 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn, TypeAlias
+from typing import NoReturn, TypeAlias, TypeVar
 
 from cuecard.catalogue.search import SearchIndex
-from cuecard.model import SearchResult
 
 AsyncRanker: TypeAlias = Callable[[str, int], Awaitable[Sequence[tuple[str, float]]]]
 """A `Ranker` that is awaited: query and limit to names with scores from 0 to 1, best first."""
 
 
-async def search_remotely(
-    index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], SearchResult]
-) -> SearchResult:
+Answer = TypeVar("Answer")
+
+
+async def search_remotely(index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], Answer]) -> Answer:
     """What a search finds whose ranker has to be awaited; where it fails, the index's fallback answers.
 
     The ranker is not asked where the search would not ask one: for a blank query, or one that is too long.

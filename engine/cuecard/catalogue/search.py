@@ -101,9 +101,8 @@ class SearchIndex:
         confidence = ranking.hits[0].score if ranking.hits else 0.0
         kept = worth_returning(ranking.hits, calibrated(spec, ranker))
         if not kept:
-            said = fill(words.search.nothing, {"query": words.quoted(_echo(query))})
-            return SearchResult((), self._advised(said, words), confidence, told)
-        return SearchResult(kept, _found(len(kept), found_hint, words), confidence, told)
+            return SearchResult((), self.nothing(query, words), confidence, told)
+        return SearchResult(kept, found_message(len(kept), found_hint, words), confidence, told)
 
     def explain(
         self,
@@ -138,6 +137,10 @@ class SearchIndex:
         if isinstance(asked, Explainer):
             told = asked.explain(query, [cards[hit.tool] for hit in hits])
         return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
+
+    def nothing(self, query: str, words: WordsSpec) -> str:
+        """What a model hears when no tool fits."""
+        return self._advised(fill(words.search.nothing, {"query": words.quoted(_echo(query))}), words)
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
@@ -177,7 +180,8 @@ def wrong_limit(limit: int, words: WordsSpec) -> str:
     return fill(words.search.wrong_limit, numbers)
 
 
-def _found(count: int, hint: str, words: WordsSpec) -> str:
+def found_message(count: int, hint: str, words: WordsSpec) -> str:
+    """What a model hears when so many tools were found; `hint` ends it."""
     found = words.search.found_one if count == 1 else fill(words.search.found, {"count": str(count)})
     return f"{found} {hint}".strip()
 

@@ -7,10 +7,11 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
+from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.memory_spec import MemorySpec
-from cuecard.config.search_spec import SearchSpec
+from cuecard.config.search_spec import AheadSpec, SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, Names, Texts, as_tuple
@@ -59,14 +60,20 @@ class ToolsSpec(FileModel):
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: Names = Field((), description="tools that are active from the first step on")
     search: SearchSpec = Field(SearchSpec(), description="the search tool")
+    cues: CuesSpec = Field(CuesSpec(), description="when each line of a tool's instructions reaches the model")
+    ahead: AheadSpec | None = Field(
+        None, description="discovers tools by the words of the user, before the model searches; off when left out"
+    )
     visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
 
 
 class BudgetSpec(FileModel):
-    """Limits in tokens. What does not fit is left out, newest first, and recorded in the manifest."""
+    """Limits in tokens. What does not fit as a whole is left out, and recorded in the manifest."""
 
     total: int | None = Field(None, ge=1, description="the whole prompt")
-    protocols: int | None = Field(None, ge=1, description="the instructions of discovered tools")
+    protocols: int | None = Field(
+        None, ge=1, description="the instructions of discovered tools; one without room is not active"
+    )
 
 
 class TokensSpec(FileModel):

@@ -8,6 +8,19 @@ from cuecard.config.documents.validation import FileModel
 from cuecard.config.values.names import ToolName
 
 
+class AheadSpec(FileModel):
+    """A search with the user's own words, before the model asks for one."""
+
+    limit: int = Field(3, ge=1, le=50, description="how many tools a message of the user discovers at most")
+    confidence: float = Field(
+        0.5,
+        ge=0,
+        le=1,
+        description="tools that score less are left to the model's own search; a ranker with a scale of its own may "
+        "have another default",
+    )
+
+
 class SearchSpec(FileModel):
     """The search tool: how tools are discovered."""
 

@@ -45,6 +45,8 @@ class ResultEntry(FileModel):
     result: Json = Field(description="what it returned")
     call_id: str | None = Field(None, description="the id of the tool call")
     is_error: bool = Field(default=False, description="whether the tool failed")
+    pending: bool = Field(default=False, description="whether the tool asks for confirmation and has done nothing yet")
+    batch: str | None = Field(None, description="what results of calls made in one message of the model share")
 
 
 class SummaryEntry(FileModel):
@@ -114,10 +116,14 @@ class TurnFile(FileModel):
     query: str = Field("", description="the user's words, where the host sends the message by other ways")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
     ephemeral: str = Field("", description="an instruction for this call alone")
+    ahead: Names | None = Field(
+        None,
+        description="tools that the user's words have found; left out, they are searched where the agent file says so",
+    )
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
-        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error) for r in self.history)
+        return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
 
 
 def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
@@ -148,4 +154,5 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
         query=file.query,
         metadata=file.metadata,
         ephemeral=file.ephemeral,
+        ahead=file.ahead,
     )

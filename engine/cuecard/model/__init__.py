@@ -1,5 +1,6 @@
 """The nouns that travel: frozen, slotted, plain data. Nothing here reads, counts or renders."""
 
+from cuecard.model.activation import Refusals, Withheld
 from cuecard.model.call import Call, CallPrompt, CallRecord, CallTools
 from cuecard.model.conversation import ConversationState, ResultRecord
 from cuecard.model.manifest import Manifest, TokenTotals
@@ -60,6 +61,7 @@ __all__ = [
     "Json",
     "Manifest",
     "Memory",
+    "Refusals",
     "ReloadPolicy",
     "ResultRecord",
     "SearchResult",
@@ -75,4 +77,5 @@ __all__ = [
     "ToolInstructions",
     "ToolResult",
     "Turn",
+    "Withheld",
 ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from cuecard.model.activation import Withheld
 from cuecard.model.messages import Message
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, Segment, SourceRow, TokenSource
@@ -26,6 +27,12 @@ class CallTools:
         sent: the discovered tools whose protocols earlier calls have appended.
         told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
             step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
+        withheld: those found before this call, since the last baseline, that are not active.
+        called: the tools that were called so far, the one whose last result is oldest first.
+        waiting: those of the sent ones whose cues for a first result are still to come.
+        early: results of waiting tools that came before these were discovered, which bring no cues.
+        ahead: the tools that the user's own words have found.
+        named: the tools that searches have named so far, the one that was named last at the end.
     """
 
     available: tuple[str, ...] = ()
@@ -35,6 +42,12 @@ class CallTools:
     discovered: tuple[Discovery, ...] = ()
     sent: tuple[str, ...] = ()
     told: Mapping[str, str] = field(default_factory=dict)
+    withheld: tuple[Withheld, ...] = ()
+    called: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
+    early: tuple[Discovery, ...] = ()
+    ahead: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

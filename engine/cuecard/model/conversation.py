@@ -19,6 +19,8 @@ class ResultRecord:
         call_id: the id of the tool call that it answers; None where the host has none.
         found: the names that it holds, where the tool is the search tool: also those that no catalogue knows.
         is_error: whether the tool failed.
+        pending: whether the tool has asked for confirmation, and done nothing yet.
+        batch: what the results of calls that the model made in one message share; None where nobody knows.
         unread: the shape of what could not be read, where the tool is the search tool; empty when all was.
     """
 
@@ -27,6 +29,8 @@ class ResultRecord:
     found: tuple[str, ...] = ()
     is_error: bool = False
     unread: str = ""
+    pending: bool = False
+    batch: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
+from cuecard.model.activation import Refusals
 from cuecard.model.manifest import Manifest
 from cuecard.model.messages import Message
 from cuecard.model.prompt import Appended, Discovery, Segment
@@ -24,6 +25,7 @@ class _Prompt:
     discovered: tuple[Discovery, ...]
     messages: tuple[Message, ...]
     reminder: str
+    refusals: Refusals
 
 
 @dataclass(frozen=True)
@@ -45,6 +47,7 @@ class Step(_Prompt):
         initial_tools: those of them that were active before anything was discovered in this run.
         discovered: the others, each with the search result that named it first.
         messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
+        refusals: what calls of tools that are not active are answered; `refusal` reads it.
         reminder: what adapters put around an appended block where no role has more authority than the user.
         record: makes the manifest.
     """
@@ -55,6 +58,14 @@ class Step(_Prompt):
     def manifest(self) -> Manifest:
         """What was sent, why, and what was left out; made when somebody looks at it, and then kept."""
         return self.record()
+
+    def refusal(self, tool: str) -> str | None:
+        """What to answer in place of a call of this tool: None if it is active, or no tool of the agent's catalogue.
+
+        A tool is active together with its instructions. So a host that holds the definitions of all its tools asks
+        this before it calls one, and gives the text back as an error: it says what to do instead.
+        """
+        return None if tool in self.active_tools else self.refusals.text(tool)
 
     def to_json(self) -> dict[str, Json]:
         """The step and its manifest as plain JSON; `Step.from_json` gives an equal step back."""

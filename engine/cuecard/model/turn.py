@@ -44,6 +44,8 @@ class Turn:
         metadata: runtime facts for a message of their own.
         ephemeral: an instruction for this call alone, which no host should store.
         diagnostics: what went wrong on the way to this turn, for the manifest.
+        ahead: tools that the user's words have found, best first; `Engine.look_ahead` fills it. Where it is None and
+            the agent file has `tools.ahead`, the call searches itself.
     """
 
     inputs: Mapping[str, Json] = field(default_factory=dict)
@@ -69,3 +71,4 @@ class Turn:
     metadata: Mapping[str, Json] = field(default_factory=dict)
     ephemeral: str = ""
     diagnostics: tuple[Diagnostic, ...] = ()
+    ahead: tuple[str, ...] | None = None

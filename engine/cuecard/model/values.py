@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
 
@@ -59,12 +59,18 @@ class Memory:
 
 @dataclass(frozen=True, slots=True)
 class ToolResult:
-    """One result of a tool in the conversation so far: the history items that matter to a prompt."""
+    """One result of a tool in the conversation so far: the history items that matter to a prompt.
+
+    `pending` says that nothing has happened yet, because the tool asks for confirmation first. Results of calls that
+    the model made in one message have the same `batch`, any text; None where the host does not know.
+    """
 
     tool: str
     result: Json
     call_id: str | None = None
     is_error: bool = False
+    pending: bool = False
+    batch: str | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cuecard.agent import Agent
 from cuecard.errors import InputError, Problem
-from cuecard.model import Call
+from cuecard.model import Call, DeliveryChoice
 from cuecard.pipeline.request import CallRequest
 
 _ANEW = "the system prompt is not the one sent before"
@@ -28,6 +28,14 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
         return f"the configuration changed: {_ANEW}"
     obstacle = _obstacle(request, call, previous)
     return f"the configuration changed, which `append` cannot say ({obstacle}): {_ANEW}" if obstacle else ""
+
+
+def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
+    """Whether the system prompt is a new baseline for the tools in it, as far as that is known before it is made."""
+    previous = request.previous
+    if previous is None or request.kept is not None or delivery.rebuilds:
+        return True
+    return previous.configuration.sha256 != request.agent.sha256 and not appends(request)
 
 
 def appends(request: CallRequest) -> bool:

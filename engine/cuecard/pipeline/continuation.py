@@ -13,7 +13,7 @@ from dataclasses import replace
 from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
-from cuecard.model import Appended, Call, CountTokens, Cut
+from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.fingerprints import sha256
@@ -22,12 +22,14 @@ from cuecard.pipeline.news import Told, make_news
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.tools import discover_more
+from cuecard.pipeline.whole import NOT_SHOWN
 
 
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:
     """The discovered tools whose protocols belong to the system prompt of the next call, in order of first discovery.
 
-    After a compaction those are all that the model was told about: the blocks that told it are gone. After a change of
+    After a compaction those are all that was found, as far as there is room: the blocks that told it are gone. After a
+    change of
     the files that is said in a block, tools that are core tools no more stay with them: the model knows them.
     """
     previous = request.previous
@@ -35,8 +37,7 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return ()
     tools = previous.tools
     if request.kept is not None:
-        found = _last_step(request, previous).shown
-        return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *(discovery.tool for discovery in found))))
+        return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *_found(request), *_withheld(tools))))
     if not appends(request) or previous.configuration.sha256 == request.agent.sha256 or previous.delivery.shows_all:
         return tools.earlier
     known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
@@ -45,6 +46,14 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
     # Nobody will read again what a search tool of another name has found.
     return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in _last_step(request, previous).shown))))
+
+
+def _found(request: CallRequest) -> tuple[str, ...]:
+    return tuple(discovery.tool for discovery in request.found.tools)
+
+
+def _withheld(tools: CallTools) -> tuple[str, ...]:
+    return tuple(each.tool for each in tools.withheld)
 
 
 def continue_conversation(request: CallRequest, call: Call) -> Call:
@@ -99,7 +108,21 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
         withdrawn=tuple(withdrawn),
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
+    now = replace(now, withheld=_still_withheld(last, call), waiting=_still_waiting(last, told, news.protocols))
     return replace(call, prompt=prompt, tools=now)
+
+
+def _still_withheld(last: Fitted, call: Call) -> tuple[Withheld, ...]:
+    """What was not active at the end of the call before, and is not from the start of this one."""
+    known = {each.tool: each for each in (*last.placed.withheld, *call.tools.withheld)}
+    lasting = (each for each in known.values() if each.reason != NOT_SHOWN)
+    return tuple(each for each in lasting if each.tool not in call.tools.initial)
+
+
+def _still_waiting(last: Fitted, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
+    """The tools whose cues for a first result have not come, but for those that are told anew, all of them."""
+    said = {tool for each in last.placed.due for tool in each.tools}
+    return tuple(n for n in last.waiting if n not in said and now.get(n) == told.protocols.get(n))
 
 
 def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:

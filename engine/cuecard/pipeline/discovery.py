@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from cuecard.errors import visible
-from cuecard.model import Cut, Diagnostic, Discovery, ResultRecord, ToolResult
+from cuecard.model import Call, Cut, Diagnostic, Discovery, ResultRecord, ToolResult
 from cuecard.pipeline.found_names import FoundNames, found_names
+from cuecard.pipeline.pending import asks_first
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The first result of a discovered tool that says that the tool has done something.
+
+    `behind` is how many tools had been discovered by then.
+    """
+
+    tool: str
+    after_call_id: str | None
+    batch: str | None
+    behind: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,39 +32,109 @@ class Found:
         tools: tools of the catalogue in order of first discovery.
         unknown: what else they named.
         unread: results that could not be read, each with the tool, the call and the shape, never the text.
+        called: tools of the catalogue that were called without an error, the one whose last result is oldest first.
+        named: tools of the catalogue that searches have named, the one that was named last at the end.
+        answers: the first results of discovered tools, in their order.
+        early: results of tools of the catalogue that were not discovered by then.
     """
 
     tools: tuple[Discovery, ...] = ()
     unknown: tuple[Cut, ...] = ()
     unread: tuple[Diagnostic, ...] = ()
+    called: tuple[str, ...] = ()
+    named: tuple[str, ...] = ()
+    answers: tuple[Answer, ...] = ()
+    early: tuple[Discovery, ...] = ()
+
+    @classmethod
+    def before(cls, call: Call) -> Found:
+        """What had been found as a call began."""
+        tools = call.tools
+        return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early)
 
     def more(self, results: Iterable[ResultRecord], known: Collection[str]) -> Found:
         """With what later results found; `known` are the names of the catalogue, every other is dropped and recorded.
 
         What was found stays in front and is never re-ordered, so that a conversation can be read in any portions.
         """
-        read = [result for result in results if not result.is_error and (result.found or result.unread)]
+        good = [result for result in results if not result.is_error]
+        read = [result for result in good if result.found or result.unread]
+        called = _latest(self.called, [r.tool for r in good if not r.found and r.tool in known])
         if not read:
-            return self
+            if called is self.called:
+                return self
+            answers = _Answers(self, known)
+            answers.note(good, {discovery.tool for discovery in self.tools})
+            return replace(self, called=called, answers=answers.first, early=answers.too_soon)
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        for search in read:
+        named = dict.fromkeys(self.named)
+        answers = _Answers(self, known)
+        for search in good:
+            if not (search.found or search.unread):
+                answers.note((search,), tools)
             for name in search.found:
+                if name in known:
+                    named.pop(name, None)
+                    named[name] = None
                 if name in tools or name in unknown:
                     continue
                 if name in known:
                     tools[name] = Discovery(name, search.call_id)
                 else:
                     unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
-        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread))
+        told = (called, tuple(named), answers.first, answers.too_soon)
+        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), *told)
 
 
-def record_of(result: ToolResult, search_tool: str) -> ResultRecord:
-    """What is kept of a result; the bodies of other tools' results, and of errors, are never read."""
+def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
+    """Names by the place where each stands last: those of now behind those before."""
+    if not now:
+        return before
+    return tuple(reversed(dict.fromkeys(reversed((*before, *now)))))
+
+
+class _Answers:
+    """The first results of discovered tools, and those that came too soon, as more of them are read."""
+
+    def __init__(self, found: Found, known: Collection[str]) -> None:
+        self._known = known
+        self._first = {each.tool: each for each in found.answers}
+        self._early = dict.fromkeys(found.early)
+
+    def note(self, results: Iterable[ResultRecord], tools: Collection[str]) -> None:
+        """Read results without errors; `tools` are discovered by then."""
+        for result in results:
+            if result.pending or result.tool in self._first or result.tool not in self._known:
+                continue
+            what = Discovery(result.tool, result.call_id)
+            if result.tool not in tools:
+                self._early[what] = None
+            elif what not in self._early:
+                self._first[result.tool] = Answer(result.tool, result.call_id, result.batch, len(tools))
+
+    @property
+    def first(self) -> tuple[Answer, ...]:
+        return tuple(self._first.values())
+
+    @property
+    def too_soon(self) -> tuple[Discovery, ...]:
+        return tuple(self._early)
+
+
+def record_of(result: ToolResult, search_tool: str, pending: str = "") -> ResultRecord:
+    """What is kept of a result; errors are never read.
+
+    Args:
+        result: the result.
+        search_tool: the tool whose results name tools.
+        pending: the key by which a result of another tool asks for confirmation; empty to look for none.
+    """
     searched = result.tool == search_tool and not result.is_error
     found = found_names(result.result) if searched else FoundNames()
-    return ResultRecord(result.tool, result.call_id, found.names, result.is_error, found.unread)
+    asks = result.pending or bool(pending and not searched and asks_first(result.result, pending))
+    return ResultRecord(result.tool, result.call_id, found.names, result.is_error, found.unread, asks, result.batch)
 
 
 def _unread(record: ResultRecord) -> Diagnostic:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, fields, replace
 from operator import attrgetter
 from typing import Any
@@ -24,11 +24,21 @@ from cuecard.model import (
     TokenTotals,
 )
 from cuecard.pipeline.budget import Fitted
+from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.fingerprints import salt_name, salted, sha256
 from cuecard.pipeline.messages import spoken_sections
+from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.whole import cut_out, section_limit
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
+
+_BLOCKS = {
+    WITHHELD: "no room for instructions",
+    AHEAD: "found ahead by the user's message",
+    CUES: "cues for first results",
+}
+_CHANGED = "changed since the call before"
 
 _FIELDS = {
     kind: attrgetter(*(field.name for field in fields(kind)))
@@ -55,16 +65,17 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
     messages = sum(each.tokens for each in spoken)
     active = (*call.tools.initial, *(d.tool for d in parts.discovered))
+    short = tuple(_cut_short(request, placed))
     manifest = Manifest(
         configuration=_configuration(call.configuration, salt),
         delivery=call.delivery,
         active_tools=active,
         discovered=parts.discovered,
         sections=(*_in_system(request, parts.fitted), *spoken, *_appended(parts.fitted)),
-        protocols=tuple(_protocols(request, parts.fitted.shown)),
+        protocols=tuple(_protocols(request, placed, {each.what for each in short})),
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
-        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *_silent(request, active)))),
+        cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *short, *_silent(request, active)))),
         diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.unread))),
         sources=record.sources,
         trust=record.trust,
@@ -88,6 +99,14 @@ def _fingerprint(manifest: Manifest) -> str:
 
 def _flat(value: Any) -> Any:
     return _FIELDS[type(value)](value)
+
+
+def _cut_short(request: StepRequest, placed: Placed) -> Iterator[Cut]:
+    """Core tools whose instructions the budget of their section has cut, and which are active nevertheless."""
+    agent, call = request.agent, request.call
+    if limit := section_limit(slots(agent, call)):
+        for name in cut_out(agent, placed.system, call.tools.initial):
+            yield Cut(name, f"instructions cut: {limit}", request.count(agent.protocols[name].text))
 
 
 def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
@@ -129,29 +148,43 @@ def _appended(fitted: Fitted) -> Iterator[SectionRecord]:
     found: dict[str | None, list[str]] = {}
     for discovery in fitted.shown:
         found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+    unfit: dict[str | None, list[str]] = {}
+    for each in fitted.placed.withheld:
+        if each.told:
+            unfit.setdefault(each.after_call_id, []).append(each.tool)
     for block in fitted.placed.appended:
         if block.turn is not None:
-            source, reason = f"call {block.turn + 1}", "changed since the call before"
+            reason = next((told for start, told in _BLOCKS.items() if block.id.startswith(start)), _CHANGED)
+            source = f"call {block.turn + 1}"
+        elif block.id.startswith(CUES):
+            source, reason = f"result {block.after_call_id}", _BLOCKS[CUES]
         else:
             source = f"search result {block.after_call_id}" if block.after_call_id else "search result"
-            reason = f"discovered: {', '.join(found.get(block.after_call_id, []))}"
+            told = (("discovered", found), ("no room for", unfit))
+            there = ((what, tools[block.after_call_id]) for what, tools in told if block.after_call_id in tools)
+            reason = "; ".join(f"{what}: {', '.join(names)}" for what, names in there)
         yield SectionRecord(block.id, "step", "appended", source, reason, block.tokens, block.sha256)
 
 
-def _protocols(request: StepRequest, shown: tuple[Discovery, ...]) -> Iterator[SectionRecord]:
-    agent, call = request.agent, request.call
+def _protocols(request: StepRequest, placed: Placed, cut: Collection[str]) -> Iterator[SectionRecord]:
+    agent, call, shown = request.agent, request.call, placed.shown
+    said = {tool for each in placed.due for tool in each.tools}
+    partly = waiting(request, placed.shown).keys() - said if call.delivery.name == "append" else set[str]()
     place: Mapping[str, str] = {d.tool: d.after_call_id or "" for d in shown}
     for name in (*call.tools.initial, *place):
         protocol = agent.protocols.get(name)
-        if protocol is None:
+        if protocol is None or name in cut:
             continue
         if name in agent.spec.tools.core:
             reason = "core tool"
+        elif name in place and name in call.tools.ahead:
+            reason = _BLOCKS[AHEAD]
         elif name in place:
             reason = f"discovered by {place[name] or 'a search without an id'}"
         else:
             reason = "every tool, from the start" if call.delivery.shows_all else "discovered earlier"
-        digest, tokens = salted(protocol.sha256, request.salt), request.count(protocol.text)
+        text = protocol.first if name in partly else protocol.text
+        digest, tokens = salted(protocol.sha256, request.salt), request.count(text)
         source = agent.catalogue[name].source
         if name in place and not call.delivery.rebuilds:
             yield SectionRecord(name, "step", "appended", source, reason, tokens, digest)

@@ -2,29 +2,45 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
+from typing import TypeAlias
 
 from cuecard.agent import PROTOCOLS, Agent, Section
-from cuecard.model import Appended, Call, Cut, Discovery, Segment
+from cuecard.config.values.placeholders import fill
+from cuecard.model import Appended, Call, Cut, Discovery, Segment, Withheld
+from cuecard.pipeline.cues import Due, due
 from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import make_segments, render_sections, said
 from cuecard.template.guards.guard import escape_text
 
+AHEAD = "found-ahead"
+"""What the id of a block begins with that holds the instructions of tools which the user's own words have found."""
+
+CUES = "cues"
+"""What the id of a block begins with that holds cues for first results."""
+
+WITHHELD = "withheld-tools"
+"""What the id of a block begins with that says nothing but which tools are not active."""
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
     """The two places of a prompt: segments of the system prompt, and blocks in the conversation.
 
-    `shown` are the discovered tools whose protocols it holds; `cuts` what was left out on the way.
+    `shown` are the discovered tools whose protocols it holds, `withheld` those that are not active, `cuts` what was
+    left out on the way; `due` are cues that first results of tools have brought.
     """
 
     segments: tuple[Segment, ...]
     appended: tuple[Appended, ...]
     shown: tuple[Discovery, ...]
+    withheld: tuple[Withheld, ...] = ()
     cuts: tuple[Cut, ...] = ()
+    due: tuple[Due, ...] = ()
 
     @property
     def tokens(self) -> int:
@@ -44,23 +60,54 @@ class Placed:
         return replace(self, segments=tuple(segments), appended=tuple(_salted(each, salt) for each in self.appended))
 
 
-def place(request: StepRequest, shown: tuple[Discovery, ...], last: Placed | None = None) -> Placed:
-    """The prompt with these discovered tools, under the call's delivery; what its `last` step made stays."""
-    if last and last.shown == shown:
+News: TypeAlias = Discovery | Withheld | Due
+"""What a call has to say behind a result."""
+
+
+def place(
+    request: StepRequest,
+    shown: tuple[Discovery, ...],
+    withheld: tuple[Withheld, ...] = (),
+    last: Placed | None = None,
+) -> Placed:
+    """The prompt with these discovered tools, under the call's delivery; what its `last` step made stays.
+
+    What is withheld is said where its instructions would stand.
+    """
+    cues = due(request, shown)
+    if last and last.shown == shown and last.withheld == withheld and last.due == cues:
         return last
     if request.call.delivery.rebuilds:
-        return _rewrite(request, shown)
-    if last and _goes_on(last.shown, shown):
-        blocks = _append(request, shown[len(last.shown) :], last.appended)
-    else:
-        blocks = _append(request, shown, request.call.prompt.sent)
-    return Placed(request.call.prompt.segments, blocks, shown)
+        return _rewrite(request, shown, withheld)
+    new = _new(request, shown, withheld, cues)
+    blocks = request.call.prompt.sent
+    if last and _goes_on(before := _new(request, last.shown, last.withheld, last.due), new):
+        new, blocks = new[len(before) :], last.appended
+    return Placed(request.call.prompt.segments, _append(request, new, blocks), shown, withheld, due=cues)
 
 
-def _goes_on(before: tuple[Discovery, ...], now: tuple[Discovery, ...]) -> bool:
+def _new(
+    request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...], cues: tuple[Due, ...]
+) -> tuple[News, ...]:
+    """What this call has to say of discovered tools, in order of discovery, and of their first results."""
+    tools = request.call.tools
+    told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
+    unfit = withheld[len(tools.withheld) :]
+    if not (unfit or cues):
+        return told
+    order = {discovery.tool: place for place, discovery in enumerate(request.found.tools)}
+
+    def place_of(each: News) -> tuple[int, int]:
+        return (each.behind - 1, 1) if isinstance(each, Due) else (order[each.tool], 0)
+
+    return tuple(sorted((*told, *unfit, *cues), key=place_of))
+
+
+def _goes_on(before: tuple[News, ...], now: tuple[News, ...]) -> bool:
     """Whether what is new has blocks of its own: none before it stands after the same result."""
     goes_on = now[: len(before)] == before
-    return goes_on and not (before and before[-1].after_call_id == now[len(before)].after_call_id)
+    same = before and len(now) > len(before) and before[-1].after_call_id == now[len(before)].after_call_id
+    return goes_on and not same
 
 
 def _salted(block: Appended, salt: str) -> Appended:
@@ -68,36 +115,66 @@ def _salted(block: Appended, salt: str) -> Appended:
     return replace(block, sha256=digest, id=block.id if name == block.id else f"{name}{digest[:12]}")
 
 
-def _rewrite(request: StepRequest, shown: tuple[Discovery, ...]) -> Placed:
+def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...]) -> Placed:
     """The seed's way (003): every step-tier section anew, within its budget; all others as the call rendered them."""
     agent, call = request.agent, request.call
     before = call.prompt.shown
-    sections = [s for s in _edition(request) if s.spec.role == "system"]
+    sections = [s for s in edition(request) if s.spec.role == "system"]
     stepwise = [section for section in sections if section.tier == "step" and section.id in before]
-    if not shown or not stepwise:
-        return Placed(call.prompt.segments, (), shown)
-    tools = (*call.tools.initial, *(d.tool for d in shown))
-    texts = zip(stepwise, render_sections(agent, stepwise, call.values, tools), strict=True)
+    if not (shown or withheld) or not stepwise:
+        return Placed(call.prompt.segments, (), shown, withheld)
+    tools, notice = (*call.tools.initial, *(d.tool for d in shown)), withheld_notice(agent, withheld)
+    rendered = render_sections(agent, stepwise, call.values, tools, notice=notice)
+    texts = zip(stepwise, rendered, strict=True)
     fitted = {section.id: within_budget(section, text, agent.names, request.count) for section, text in texts}
     bodies = [fitted[s.id][0] if s.id in fitted else before.get(s.id, "") for s in sections]
     segments = make_segments(agent, sections, bodies, request.count, call.prompt.segments)
-    return Placed(segments, (), shown, tuple(cut for _, cuts in fitted.values() for cut in cuts))
+    return Placed(segments, (), shown, withheld, tuple(cut for _, cuts in fitted.values() for cut in cuts))
 
 
-def _append(request: StepRequest, shown: tuple[Discovery, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
-    """The blocks before, and one per search result: the section that holds protocols, filled with the new ones only."""
+def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
+    """The blocks before, and one per result: the section that holds protocols, filled with the new ones only."""
     agent, call = request.agent, request.call
-    new = [discovery for discovery in shown if discovery.tool not in call.tools.sent]
     there = slots(agent, call)
     blocks = list(before)
-    for after, group in groupby(new, key=lambda d: d.after_call_id):
-        tools = [d.tool for d in group if d.tool in agent.protocols]
-        if tools and there:
-            text = said(there, render_sections(agent, there, call.values, tools))
+    for (after, is_due), group in groupby(new, key=lambda each: (each.after_call_id, isinstance(each, Due))):
+        if is_due:
+            blocks += [_cues(request, there, after, each.tools) for each in group if isinstance(each, Due) and there]
+            continue
+        found = tuple(each for each in group if not isinstance(each, Due))
+        unfit = [each for each in found if isinstance(each, Withheld)]
+        tools = [each.tool for each in found if each.tool in agent.protocols and each not in unfit]
+        notice = withheld_notice(agent, unfit) if unfit else ""
+        text = notice if not there else _first(request, there, tools, notice)
+        if notice or (tools and there):
             text = escape_text(text, call.prompt.withdrawn, mode="names")
-            digest = sha256(text)
-            blocks.append(Appended(after, text, f"{there[0].id}-{digest[:12]}", request.count(text), digest))
+            digest, name = sha256(text), there[0].id if there else WITHHELD
+            blocks.append(Appended(after, text, f"{name}-{digest[:12]}", request.count(text), digest))
     return tuple(blocks)
+
+
+def _first(request: StepRequest, there: Sequence[Section], tools: Sequence[str], notice: str) -> str:
+    values = request.call.values
+    return said(there, render_sections(request.agent, there, values, tools, notice=notice, form="first"))
+
+
+def _cues(request: StepRequest, there: Sequence[Section], after: str | None, tools: Sequence[str]) -> Appended:
+    text = cues_text(request.agent, request.call, there, tools)
+    digest = sha256(text)
+    return Appended(after, text, f"{CUES}-{digest[:12]}", request.count(text), digest)
+
+
+def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequence[str]) -> str:
+    """The cues for the first results of tools, in the section of instructions."""
+    text = said(there, render_sections(agent, there, call.values, tools, form="later"))
+    return escape_text(text, call.prompt.withdrawn, mode="names")
+
+
+def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:
+    """What is said of tools that were found and are not active; empty if there are none."""
+    words = agent.spec.words
+    tools = words.listed(each.tool for each in withheld if each.told)
+    return fill(words.notices.withheld_tools, {"tools": tools}) if tools else ""
 
 
 def slots(agent: Agent, call: Call) -> tuple[Section, ...]:
@@ -106,6 +183,7 @@ def slots(agent: Agent, call: Call) -> tuple[Section, ...]:
     return tuple(section for section in edition if PROTOCOLS in section.reads and section.id in call.prompt.shown)
 
 
-def _edition(request: StepRequest) -> tuple[Section, ...]:
+def edition(request: StepRequest) -> tuple[Section, ...]:
+    """The parts of the prompt that a call has chosen, shown or not."""
     configuration = request.call.configuration
     return request.agent.edition(configuration.profile, configuration.variant)

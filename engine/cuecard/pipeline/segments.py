@@ -9,7 +9,7 @@ from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.layout import Frame, lay_out
-from cuecard.sources.protocols import protocols_text
+from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
 
 _SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
@@ -17,24 +17,40 @@ _BLANK_LINES = re.compile(r"\n{2,}")
 
 
 def render_sections(
-    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str]
+    agent: Agent,
+    sections: Iterable[Section],
+    values: Mapping[str, Json],
+    tools: Iterable[str],
+    *,
+    notice: str = "",
+    form: Form = "text",
 ) -> list[str]:
-    """The text of each section, with the protocols of these tools.
+    """The text of each section, with the protocols of these tools, and a notice behind them: whole lines.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
+    protocols = protocols_text(tools, agent.protocols, form)
+    if notice:
+        protocols = f"{protocols}\n{notice}".strip("\n")
+    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols)}
     texts = [section.render(everything) for section in sections]
     if agent.layout.compact:
         texts = [_compact(text) for text in texts]
     return [text.strip() for text in texts] if agent.layout.trim else texts
 
 
-def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
+def marked(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
     """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
+    if not authored:
+        return values
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
+
+
+def as_shown(agent: Agent, text: str) -> str:
+    """A text as it stands in a section."""
+    return _compact(text) if agent.layout.compact else text
 
 
 def _compact(text: str) -> str:

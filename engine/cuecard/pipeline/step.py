@@ -5,25 +5,25 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from cuecard.model import Cut, Discovery, Step
+from cuecard.config.values.placeholders import fill
+from cuecard.model import Cut, Refusals, Step
 from cuecard.pipeline.budget import Fitted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
+from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
 
 
-def make_step(
-    request: StepRequest, discovered: tuple[Discovery, ...], dropped: tuple[Cut, ...], fitted: Fitted
-) -> Step:
+def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) -> Step:
     """The step.
 
     Args:
         request: what the step is prepared from.
-        discovered: every discovered tool.
         dropped: what of the discoveries was left out.
         fitted: what fits into the budgets.
     """
     call, placed = request.call, fitted.placed.salted(request.salt)
+    discovered = placed.shown
     parts = StepParts(discovered, replace(fitted, placed=placed), (*dropped, *fitted.cuts))
     system = placed.system
     return Step(
@@ -35,5 +35,13 @@ def make_step(
         discovered=discovered,
         messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
+        refusals=_refusals(request, placed),
         record=partial(make_manifest, request, parts),
     )
+
+
+def _refusals(request: StepRequest, placed: Placed) -> Refusals:
+    agent, there = request.agent, request.call.tools.available
+    words = agent.spec.words.tools
+    said = {w.tool: fill(words.withheld, {"tool": w.tool}) for w in placed.withheld if w.tool in there}
+    return Refusals(agent.catalogue.names, words.inactive, agent.spec.tools.search.tool, said)

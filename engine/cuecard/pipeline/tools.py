@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, replace
 
 from cuecard.agent import Agent
-from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn
+from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.room import withheld_tools
 from cuecard.sources.tools.visibility import visible
 
 
@@ -20,14 +21,24 @@ class ToolPlan:
     tools: CallTools
     cuts: tuple[Cut, ...]
 
+    def without(self, tools: Collection[str], withheld: Iterable[Withheld]) -> ToolPlan:
+        """The same plan without some of the tools that were to be active from the start."""
+        now = self.tools
+        initial, earlier = (tuple(n for n in each if n not in tools) for each in (now.initial, now.earlier))
+        gone = (*now.withheld, *withheld)
+        return replace(self, tools=replace(now, initial=initial, base=initial, earlier=earlier, withheld=gone))
 
-def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool = False) -> ToolPlan:
+
+def plan_tools(
+    request: CallRequest, earlier: Iterable[str] = (), *, every: bool = False, anew: bool = True
+) -> ToolPlan:
     """The tools at the start of a call.
 
     Args:
         request: what the call is prepared from.
         earlier: discovered tools whose protocols belong to the system prompt, in order of first discovery.
-        every: show every tool from the start.
+        every: show every tool from the start, whatever the budget of protocols says.
+        anew: whether the system prompt is a new baseline.
     """
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
@@ -37,9 +48,15 @@ def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
-    initial = tuple(name for name in dict.fromkeys((*core, *(tools if every else known))) if name in tools)
+    before = request.previous.tools.withheld if request.previous and not anew else ()
+    withheld = before if every else withheld_tools(request, tuple(known), tools, anew=anew)
+    inactive = {each.tool for each in withheld}
+    active = tuple(name for name in known if name not in inactive)
+    shown = (name for name in (tools if every else active) if name not in inactive)
+    initial = tuple(name for name in dict.fromkeys((*core, *shown)) if name in tools)
     discovered, dropped = _to_show(request.found, CallTools(tools, initial))
-    planned = CallTools(tools, initial, tuple(known), base=initial, discovered=discovered)
+    planned = CallTools(tools, initial, active, base=initial, discovered=discovered, withheld=withheld)
+    planned = replace(planned, called=request.found.called, named=request.found.named)
     return ToolPlan(planned, (*cuts, *dropped))
 
 

@@ -3,34 +3,51 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
+from cuecard.config.cues_spec import CUES, Cue, CuesSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import ProtocolWords
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ToolCard
 
+Form: TypeAlias = Literal["text", "first", "later"]
+"""All of a tool's block, or the part for its discovery, or that for its first result."""
+
+AT_ONCE = CuesSpec()
+
 
 @dataclass(frozen=True, slots=True)
 class Protocol:
-    """A tool's block, ending in a newline, and its fingerprint in hex."""
+    """A tool's block, ending in a newline, and its fingerprint in hex.
+
+    `first` is what its discovery brings of it, `later` what its first result brings; empty if nothing is left for that.
+    """
 
     text: str
     sha256: str
+    first: str = ""
+    later: str = ""
 
 
-def make_protocol(card: ToolCard, words: ProtocolWords = ENGLISH.protocols) -> Protocol | None:
+def make_protocol(
+    card: ToolCard, words: ProtocolWords = ENGLISH.protocols, cues: CuesSpec = AT_ONCE
+) -> Protocol | None:
     """One tool's block; None when the tool has no instructions."""
     if card.instructions is None:
         return None
-    i = card.instructions
-    lines = ((words.before, i.before), (words.after, i.after), (words.next, i.next), (words.gotcha, i.gotcha))
-    body = "\n".join(fill(line, {"text": text}) for line, text in lines)
-    text = f"<{card.name}>\n{body}\n</{card.name}>\n"
-    return Protocol(text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
+
+    def block(wanted: Collection[Cue]) -> str:
+        lines = [fill(getattr(words, c), {"text": getattr(card.instructions, c)}) for c in CUES if c in wanted]
+        return "\n".join([f"<{card.name}>", *lines, f"</{card.name}>\n"])
+
+    text = block(CUES)
+    first, later = (block(cues.on_discovery), block(cues.on_result)) if cues.on_result else (text, "")
+    return Protocol(text, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(), first, later)
 
 
-def protocols_text(names: Iterable[str], protocols: Mapping[str, Protocol]) -> str:
+def protocols_text(names: Iterable[str], protocols: Mapping[str, Protocol], form: Form = "text") -> str:
     """The blocks of these tools in this order, without the last newline (the template's line ends there)."""
-    return "".join(protocols[name].text for name in names if name in protocols).removesuffix("\n")
+    return "".join([getattr(protocols[name], form) for name in names if name in protocols]).removesuffix("\n")

@@ -292,6 +292,17 @@ def test_the_search_answers_with_names_and_a_message_and_nothing_else() -> None:
     assert set(found) == {"tools", "message"}
 
 
+def test_the_search_announces_no_tool_that_the_run_does_not_have() -> None:
+    there = tuple(name for name in engine().tools if name != "cms_createPage")
+    model = Model([[("tool_search", PAGES)]])
+
+    run(model, turn=Turn(now=NOW, tools=there))
+
+    ((_, found, _),) = model.last
+    assert "cms_createPage" in engine().search_tools(**PAGES).tools
+    assert "cms_createPage" not in found["tools"]
+
+
 def test_a_second_run_knows_what_the_first_has_discovered_and_places_nothing_twice() -> None:
     first = Model([[("tool_search", PAGES)]])
     history = run(first).all_messages()

@@ -188,3 +188,12 @@ def test_a_budget_that_cuts_a_comment_or_a_tag_leaves_xml(tmp_path: Path) -> Non
     ]
 
     assert all(is_xml(each.system) for each in made)
+
+
+def test_the_manifest_tells_of_instructions_that_a_section_budget_has_cut(tmp_path: Path) -> None:
+    template = CORE.replace("</agent>", "<tools>\n{{{activeProtocols}}}\n</tools>\n</agent>")
+    head = HEAD + "tools: {instructions: tools.yaml, core: [tool_search]}\n"
+    manifest = step(core(tmp_path, "sections: [{id: tools, budget: 20}]\n", template, head, tools_yaml=TOOLS)).manifest
+    section = next(section for section in manifest.sections if section.id == "tools")
+
+    assert sum(protocol.tokens for protocol in manifest.protocols) <= section.tokens

@@ -30,6 +30,11 @@ def check_budget(
         what = "static sections and instructions" if frozen else "static sections and core tools"
         message = f"{what} take {always:,} tokens; the budget is {budget.total:,}"
         yield document.problem(("budget", "total"), "over-budget", message, "raise it, or shorten the texts")
+    if frozen and budget.protocols is not None:
+        message = "`frozen` shows every tool's instructions from the start, so this budget is not looked at"
+        hint = "take it out, or choose `append`; `budget.total` holds under every delivery"
+        at = ("budget", "protocols")
+        yield document.problem(at, "ignored-budget", message, hint, severity="warning")
     for name, tokens in costs.items():
         if budget.protocols is not None and tokens > budget.protocols:
             message = f"the instructions of `{name}` take {tokens:,} tokens, so they can never be shown"

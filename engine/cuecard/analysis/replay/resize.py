@@ -22,8 +22,8 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     core = engine.core_tools
     fixed = [card for name, card in engine.tools.items() if name in core]
     cards = (*fixed, *islice(_grown(engine, core, keep), max(0, tools - len(fixed))))
-    words = engine.words.protocols
-    protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words))}
+    words, cues = engine.words.protocols, engine.agent.spec.tools.cues
+    protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words, cues))}
     return replace(engine, agent=replace(engine.agent, catalogue=Catalogue(cards), protocols=protocols))
 
 

@@ -94,6 +94,8 @@ CODES: Mapping[str, str] = {
     "extends-cycle": "An agent file that extends itself, or too many that extend each other.",
     "volatile-text": "A time, date, UUID, counter, or user's folder or address in a static section.",
     "over-budget": "Text that is over a budget whatever a call supplies.",
+    "ignored-budget": "A budget of protocols under `frozen`, which shows all instructions whatever they take.",
+    "idle-cues": "Cues that wait for a result, under a delivery that prints all of them at once.",
     # values at run time
     "missing-input": "A required input without a value.",
     "unknown-input": "A value for an input that is not declared.",

@@ -23,6 +23,10 @@ class SearchWords(FileModel):
         description="follows when tools were found: their instructions are in the section {place}",
     )
     prompt: Word = Field("the prompt", description="stands for {place} where no section shows instructions")
+    withheld: Annotated[str, holds("tools", required=("tools",)), TAGS] = Field(
+        "Not active, because there is no room left for their instructions: {tools}.",
+        description="follows when tools fit the query whose instructions do not fit: {tools}",
+    )
     nothing: Annotated[str, holds("query"), SAYING, TAGS] = Field(
         'No tool found for "{query}".', description="no tool was found for {query}"
     )
@@ -108,6 +112,11 @@ class ToolWords(FileModel):
     inactive: Annotated[str, holds("tool", "search"), SAYING, TAGS] = Field(
         "`{tool}` is not active. Call `{search}` with what you want to do, then use what it finds.",
         description="{tool} was called and is not active; {search} is the search tool",
+    )
+    withheld: Annotated[str, holds("tool"), SAYING, TAGS] = Field(
+        "`{tool}` is not active: there is no room left for its instructions. Use other tools, or tell the user what "
+        "cannot be done.",
+        description="{tool} was called and was found, but its instructions do not fit",
     )
     failed: Annotated[str, holds("tool", "count"), SAYING, TAGS] = Field(
         "`{tool}` has failed {count} times. Tell the user what failed and suggest another way.",

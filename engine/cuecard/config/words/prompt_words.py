@@ -33,6 +33,11 @@ class NoticeWords(FileModel):
         "<withdrawn-instructions>\n{tools}\n</withdrawn-instructions>\n",
         description="tools whose instructions no longer hold, while the files have no others: {tools}",
     )
+    withheld_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
+        "<withheld-tools>\n{tools}\nNot active: no room is left for their instructions. Do not call them.\n"
+        "</withheld-tools>\n",
+        description="tools that were found and are not active, because their instructions do not fit: {tools}",
+    )
     reminder: Annotated[str, holds("text", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         REMINDER, description="around a block that has to stand in the user's turn: {text}, whole lines"
     )

@@ -1,0 +1,42 @@
+"""When each of a tool's four cues reaches the model."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal, TypeAlias, get_args
+
+from pydantic import BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import as_tuple
+
+Cue: TypeAlias = Literal["before", "after", "next", "gotcha"]
+"""A line of a tool's instructions."""
+
+CUES: tuple[Cue, ...] = get_args(Cue)
+
+
+class CuesSpec(FileModel):
+    """When each cue reaches the model under `append`: a system prompt always prints all four."""
+
+    on_discovery: Annotated[tuple[Cue, ...], BeforeValidator(as_tuple)] = Field(
+        CUES, description="behind the search result that found the tool"
+    )
+    on_result: Annotated[tuple[Cue, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="behind the tool's first result that is neither an error nor a request for confirmation"
+    )
+    pending: str = Field(
+        "requiresConfirmation",
+        description="the key of a result that is true where the tool asks for confirmation first; results that a host "
+        "marks as `pending` ask for it, too",
+    )
+
+    @model_validator(mode="after")
+    def _each_once(self) -> CuesSpec:
+        said = (*self.on_discovery, *self.on_result)
+        if sorted(said) != sorted(CUES) or not self.on_discovery:
+            message = (
+                "should name each of before, after, next and gotcha once, in `on_discovery` or `on_result`, and not "
+            )
+            raise PydanticCustomError("cues", f"{message}all of them in `on_result`")
+        return self

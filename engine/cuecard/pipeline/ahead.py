@@ -1,0 +1,77 @@
+"""Tools that the user's own words have found, before the model asks: discovered with the message of the user."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from cuecard.model import Appended, Call, Cut, Discovery
+from cuecard.pipeline.activation import activate
+from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.placement import AHEAD, Placed, slots
+from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.segments import render_sections, said
+from cuecard.pipeline.tools import discover_more
+from cuecard.sources.protocols import Form
+from cuecard.template.guards.guard import escape_text
+
+
+def discover_ahead(request: CallRequest, call: Call) -> Call:
+    """The call with the tools that its turn has found ahead: active from its first step, with their instructions.
+
+    Under `append` those stand with the user's message, once and for good; under `rewrite` in the system prompt, like
+    those of every discovered tool. What has no room is not discovered, so that the model may still search for it.
+    """
+    found = _new(request, call)
+    if not found:
+        return _kept(request, call)
+    known = tuple(d for d in call.tools.discovered if d.tool not in found)
+    discovered = (*known, *(Discovery(name) for name in found))
+    trial = replace(call, tools=replace(call.tools, discovered=discovered))
+    step = StepRequest(request.agent, trial, replace(request.found, tools=discovered), request.count)
+    placed = activate(step, discover_more(step)[0])
+    active = {each.tool for each in placed.shown}
+    there = tuple(name for name in found if name in active)
+    call = _without_room(call, placed, found)
+    if not there:
+        return _kept(request, call)
+    tools = replace(call.tools, discovered=(*known, *(Discovery(name) for name in there)))
+    call = _kept(request, replace(call, tools=tools), there)
+    return call if call.delivery.rebuilds else _told(request, call, there)
+
+
+def _new(request: CallRequest, call: Call) -> tuple[str, ...]:
+    """What was found ahead and is not known to the conversation yet, nor withheld from it."""
+    tools = call.tools
+    known = {*tools.initial, *tools.sent, *(d.tool for d in request.found.tools), *(w.tool for w in tools.withheld)}
+    return tuple(n for n in dict.fromkeys(request.turn.ahead or ()) if n in tools.available and n not in known)
+
+
+def _kept(request: CallRequest, call: Call, new: Sequence[str] = ()) -> Call:
+    before = request.previous.tools.ahead if request.previous else ()
+    ahead = tuple(dict.fromkeys((*before, *new)))
+    return replace(call, tools=replace(call.tools, ahead=ahead)) if ahead else call
+
+
+def _without_room(call: Call, placed: Placed, found: Sequence[str]) -> Call:
+    unfit = (each for each in placed.withheld if each.tool in found)
+    cuts = tuple(Cut(w.tool, f"found ahead by the user's message, no room: {w.reason}", w.tokens) for w in unfit)
+    return replace(call, record=replace(call.record, cuts=(*call.record.cuts, *cuts))) if cuts else call
+
+
+def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
+    """The call with a block behind its user message that holds the instructions of these tools."""
+    agent, there = request.agent, slots(request.agent, call)
+    form: Form = "first"
+    late = (name for name in tools if name in agent.protocols and agent.protocols[name].later)
+    call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))
+    known = {name: agent.protocols[name].sha256 for name in tools if name in agent.protocols}
+    now = replace(call.tools, sent=(*call.tools.sent, *tools), told={**call.tools.told, **known})
+    if not (known and there):
+        return replace(call, tools=now)
+    text = escape_text(
+        said(there, render_sections(agent, there, call.values, tools, form=form)), call.prompt.withdrawn, mode="names"
+    )
+    digest = sha256(text)
+    block = Appended(None, text, f"{AHEAD}-{digest[:12]}", request.count(text), digest, call.turn)
+    return replace(call, tools=now, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -1,0 +1,27 @@
+"""Cues for first results that have no call id: behind such a result there is no place, so they come with a message."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from cuecard.model import Appended, Call
+from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.placement import CUES, cues_text, slots
+from cuecard.pipeline.request import CallRequest
+
+
+def tell_late_cues(request: CallRequest, call: Call) -> Call:
+    """The call with a block, behind its user message, of cues that results without a call id have brought."""
+    if not call.tools.waiting:
+        return call
+    early = tuple(each for each in request.found.early if each.tool in call.tools.waiting)
+    answers = (a.tool for a in request.found.answers if a.tool in call.tools.waiting and a.after_call_id is None)
+    names, there = tuple(answers), slots(request.agent, call)
+    still = tuple(name for name in call.tools.waiting if name not in names)
+    call = replace(call, tools=replace(call.tools, waiting=still, early=early))
+    if not (names and there):
+        return call
+    text = cues_text(request.agent, call, there, names)
+    digest = sha256(text)
+    block = Appended(None, text, f"{CUES}-{digest[:12]}", request.count(text), digest, call.turn)
+    return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

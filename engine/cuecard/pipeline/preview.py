@@ -1,0 +1,71 @@
+"""What a search may announce to a running call: the tools that its next step will have active, and nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from cuecard.catalogue.search import found_message
+from cuecard.config.values.placeholders import fill
+from cuecard.config.words_spec import WordsSpec
+from cuecard.model import Diagnostic, ResultRecord, SearchResult, Withheld
+from cuecard.pipeline.activation import activate
+from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.tools import discover_more
+
+_NEXT = "the next result"
+"""The id of a result that is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preview:
+    """What becomes of tools that a search is about to name.
+
+    Attributes:
+        active: those that will be active.
+        withheld: those without room for their instructions.
+        absent: those that do not exist for the call.
+    """
+
+    active: tuple[str, ...]
+    withheld: tuple[Withheld, ...]
+    absent: tuple[str, ...]
+
+
+def preview(request: StepRequest, names: Sequence[str]) -> Preview:
+    """The decisions of the next step, if the next result of the search tool names these tools."""
+    agent, call = request.agent, request.call
+    there = frozenset(call.tools.available)
+    last = activate(request, discover_more(request)[0])
+    result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(name for name in names if name in there))
+    later = replace(request, found=request.found.more([result], agent.catalogue))
+    decided = {each.tool: each for each in activate(later, discover_more(later)[0], last).withheld}
+    return Preview(
+        tuple(name for name in names if name in there and name not in decided),
+        tuple(decided[name] for name in names if name in there and name in decided),
+        tuple(name for name in names if name not in there),
+    )
+
+
+def announced(result: SearchResult, seen: Preview, nothing: str, hint: str, words: WordsSpec) -> SearchResult:
+    """The result of a search without what the next step will not have active, which it says.
+
+    Args:
+        result: what the search found.
+        seen: what becomes of it.
+        nothing: what is said when nothing was found.
+        hint: the sentence that ends a message when tools were found.
+        words: what the message says.
+    """
+    hits = tuple(hit for hit in result.hits if hit.tool in seen.active)
+    said = [found_message(len(hits), hint, words)] if hits else [] if seen.withheld else [nothing]
+    if seen.withheld:
+        said.append(fill(words.search.withheld, {"tools": words.listed(each.tool for each in seen.withheld)}))
+    told = (
+        *(
+            Diagnostic("withheld_tool", f"`{w.tool}` fits the query and is not active: {w.reason}")
+            for w in seen.withheld
+        ),
+        *(Diagnostic("absent_tool", f"`{n}` fits the query and does not exist for this call") for n in seen.absent),
+    )
+    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told))

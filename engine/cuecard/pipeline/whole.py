@@ -1,0 +1,38 @@
+"""Whether instructions are in a text as a whole: sections have conditions, and budgets of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from cuecard.agent import Agent, Section
+from cuecard.pipeline.segments import as_shown
+
+NOT_SHOWN = "no section of this call shows its instructions"
+
+
+def not_whole(agent: Agent, sections: Sequence[Section], text: str, tools: Sequence[str]) -> str:
+    """Why the instructions of one of these tools are not in a text as a whole; empty if all are.
+
+    Args:
+        agent: the compiled agent.
+        sections: those that show instructions, where their budgets hold.
+        text: what they show, and may show more.
+        tools: those whose instructions should be there.
+    """
+    limit = section_limit(sections)
+    if limit and cut_out(agent, text, tools):
+        return limit
+    absent = [tool for tool in tools if f"{tool}>" not in text]
+    return NOT_SHOWN if absent and any(tool in agent.protocols for tool in absent) else ""
+
+
+def cut_out(agent: Agent, text: str, tools: Iterable[str]) -> tuple[str, ...]:
+    """The tools whose instructions are not in a text, or not all of them."""
+    known = ((tool, agent.protocols.get(tool)) for tool in tools)
+    return tuple(tool for tool, made in known if made and as_shown(agent, made.text).strip() not in text)
+
+
+def section_limit(sections: Iterable[Section]) -> str:
+    """The budget of the first section that has one, as the reason of a cut; empty without one."""
+    limited = next((section for section in sections if section.spec.budget is not None), None)
+    return f"budget of the section `{limited.id}`: {limited.spec.budget} tokens" if limited else ""

@@ -1,0 +1,42 @@
+"""What a call says of tools that were found before it and are not active."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from cuecard.config.values.placeholders import fill
+from cuecard.model import Appended, Call, Withheld
+from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.placement import WITHHELD, withheld_notice
+from cuecard.pipeline.request import CallRequest
+
+
+def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld]) -> Call:
+    """The call with a block, behind its user message, that names the tools which it is the first not to activate.
+
+    Under `rewrite` the section of instructions names them, at every step; where the host cannot append messages, only
+    the manifest does.
+
+    Args:
+        request: what the call is prepared from.
+        call: the call, as the next one of its conversation.
+        planned: what it does not activate, as far as that was known before its first step.
+    """
+    if call.delivery.rebuilds or call.delivery.host == "system-only":
+        return call
+    previous = request.previous
+    goes_on = previous and previous.prompt.segments is call.prompt.segments
+    told = {each.tool for each in previous.tools.withheld} if previous and goes_on else set[str]()
+    new = [each for each in planned if each.tool not in told]
+    notice, total = withheld_notice(request.agent, new), request.agent.spec.budget.total
+    if not notice:
+        return call
+    text = fill(request.agent.spec.words.notices.update, {"turn": str(call.turn + 1), "text": notice})
+    digest = sha256(text)
+    block = Appended(None, text, f"{WITHHELD}-{digest[:12]}", request.count(text), digest, call.turn)
+    before = sum(each.tokens for each in call.prompt.segments) + sum(each.tokens for each in call.prompt.sent)
+    if total is not None and before + block.tokens > total:
+        untold = tuple(replace(each, told=each not in new) for each in call.tools.withheld)
+        return replace(call, tools=replace(call.tools, withheld=untold))
+    return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -1,0 +1,200 @@
+"""A tool and its instructions come together, or not at all."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from cuecard import Call, Engine, InputError, Step, ToolResult, Turn
+from cuecard.config.agent_file import BudgetSpec
+from cuecard.model import DeliveryWish
+from unit.section_lists.agents import TOOLS, opened
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+BIG, SMALL, LAST = "cms_updateSectionImage", "cms_listAllImages", "cms_deletePage"
+
+
+@cache
+def cms() -> Engine:
+    return Engine.open(CMS)
+
+
+def cost(*tools: str) -> int:
+    return sum(cms().count(cms().agent.protocols[name].text) for name in tools)
+
+
+def limited(protocols: int | None = None, total: int | None = None, delivery: DeliveryWish = "append") -> Engine:
+    spec = cms().agent.spec.model_copy(update={"budget": BudgetSpec(protocols=protocols, total=total)})
+    return replace(cms(), agent=replace(cms().agent, spec=spec), delivery=delivery)
+
+
+def found(number: int, *names: str) -> ToolResult:
+    return ToolResult("tool_search", {"tools": names}, f"call-{number}")
+
+
+def used(number: int, name: str) -> ToolResult:
+    return ToolResult(name, {"ok": True}, f"use-{number}")
+
+
+def reasons(step: Step) -> dict[str, str]:
+    return {cut.what: cut.reason for cut in step.manifest.cuts}
+
+
+def test_a_tool_whose_instructions_do_not_fit_is_not_active_and_the_block_says_so() -> None:
+    engine = limited(cost(BIG, SMALL) - 1)
+    step = engine.prepare_step(engine.prepare_call(Turn(now=NOW)), [found(1, BIG, SMALL)])
+
+    assert step.active_tools[3:] == (BIG,)
+    assert f"<withheld-tools>\n{SMALL}\nNot active:" in step.appended[0].text
+    assert reasons(step)[SMALL] == f"not active: budget.protocols: {cost(BIG, SMALL) - 1} tokens"
+    assert step.refusal(SMALL) == (
+        f"`{SMALL}` is not active: there is no room left for its instructions. Use other tools, or tell the user what "
+        "cannot be done."
+    )
+
+
+def test_calls_are_refused_of_what_is_not_active_and_of_nothing_else() -> None:
+    step = cms().prepare_step(cms().prepare_call(Turn(now=NOW)), [found(1, BIG)])
+
+    assert step.refusal(BIG) is None
+    assert step.refusal("a_tool_of_the_host") is None
+    assert step.refusal(LAST) == (
+        f"`{LAST}` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    )
+    assert Step.from_json(step.to_json()).refusal(LAST) == step.refusal(LAST)
+
+
+def test_each_tool_that_fits_whole_is_active_also_behind_one_that_did_not() -> None:
+    engine = limited(cost(SMALL) + cost(LAST))
+    assert cost(SMALL) + cost(BIG) > cost(SMALL) + cost(LAST) or pytest.skip("the texts have changed")
+    step = engine.prepare_step(engine.prepare_call(Turn(now=NOW)), [found(1, SMALL), found(2, BIG), found(3, LAST)])
+
+    assert step.active_tools[3:] == (SMALL, LAST)
+
+
+def test_what_was_decided_stays_in_later_turns() -> None:
+    engine = limited(cost(BIG))
+    first = engine.prepare_call(Turn(now=NOW))
+    rest = tuple(name for name in engine.tools if name != BIG)
+    history = [found(1, BIG, SMALL)]
+    second = engine.prepare_call(Turn(now=NOW, tools=rest), history, previous=first)
+    third = engine.prepare_call(Turn(now=NOW), history, previous=Call.from_json(second.to_json()))
+
+    assert SMALL not in engine.prepare_step(second, history).active_tools
+    assert engine.prepare_step(third, [*history, found(2, SMALL)]).active_tools[3:] == (BIG,)
+
+
+def test_a_compaction_keeps_what_was_called_last_not_what_was_found_first() -> None:
+    engine = limited(max(cost(BIG, SMALL), cost(BIG, LAST)))
+    history = [found(1, SMALL, BIG), used(1, BIG), found(2, LAST)]
+    first = engine.prepare_call(Turn(now=NOW))
+    before = engine.prepare_step(first, history)
+    after = engine.prepare_step(engine.prepare_call(Turn(now=NOW), history, previous=first, compacted=True))
+
+    assert before.active_tools[3:] == (SMALL, BIG)
+    assert after.active_tools[3:] == (BIG, LAST)
+    assert reasons(after)[SMALL].startswith("not active: budget.protocols")
+    assert f"<withheld-tools>\n{SMALL}\n" in after.appended[0].text
+    assert SMALL not in after.system
+
+
+def test_a_compaction_keeps_the_budget_of_the_whole_prompt() -> None:
+    plain = cms().prepare_step(cms().prepare_call(Turn(now=NOW)))
+    engine = limited(total=plain.manifest.total_tokens + cost(BIG) + 60)
+    history = [found(1, SMALL), found(2, BIG), used(1, BIG)]
+    first = cms().prepare_call(Turn(now=NOW))
+    first = replace(first, configuration=engine.prepare_call(Turn(now=NOW)).configuration)
+    after = engine.prepare_step(engine.prepare_call(Turn(now=NOW), history, previous=first, compacted=True))
+
+    assert BIG in after.active_tools
+    assert SMALL not in after.active_tools
+    assert reasons(after)[SMALL].startswith("not active: budget.total")
+
+
+def test_under_rewrite_each_call_decides_anew_and_the_section_says_what_is_left_out() -> None:
+    engine = limited(max(cost(BIG), cost(SMALL)), delivery="rewrite")
+    history = [found(1, BIG), found(2, SMALL)]
+    first = engine.prepare_call(Turn(now=NOW))
+    before = engine.prepare_step(first, history)
+    after = engine.prepare_step(engine.prepare_call(Turn(now=NOW), history, previous=first), history)
+
+    assert before.active_tools[3:] == (BIG,)
+    assert f"<withheld-tools>\n{SMALL}\nNot active:" in before.system
+    assert after.active_tools[3:] == (SMALL,)
+
+
+def test_frozen_shows_all_instructions_whatever_they_take() -> None:
+    engine = limited(1, delivery="frozen")
+    step = engine.prepare_step(engine.prepare_call(Turn(now=NOW)))
+
+    assert set(step.active_tools) == set(engine.tools)
+    assert all(made.text in step.system for made in engine.agent.protocols.values())
+
+
+SECTIONS = """\
+agent: a
+tools: {instructions: t.yaml, core: [tool_search]}
+inputs: {show: {type: boolean, default: false}}
+sections: [{id: a, text: a}, {id: p, %stext: "{{{activeProtocols}}}"}]
+"""
+
+
+def test_where_no_section_shows_instructions_now_tools_with_some_wait(tmp_path: Path) -> None:
+    engine = opened(tmp_path, SECTIONS % "when: show, ", t_yaml=TOOLS)
+    hidden = engine.prepare_step(engine.prepare_call(), [found(1, "get_page")])
+    shown = engine.prepare_step(engine.prepare_call(Turn(inputs={"show": True})), [found(1, "get_page")])
+
+    assert hidden.active_tools == ("tool_search",)
+    assert reasons(hidden)["get_page"] == "not active: no section of this call shows its instructions"
+    assert shown.active_tools == ("tool_search", "get_page")
+
+
+def test_a_section_that_is_too_small_activates_what_it_shows_as_a_whole(tmp_path: Path) -> None:
+    engine = opened(tmp_path, SECTIONS % "budget: 60, ", delivery="rewrite", t_yaml=TOOLS)
+    step = engine.prepare_step(engine.prepare_call(), [found(1, "get_page", "put_page")])
+    texts = {name: made.text.strip() for name, made in engine.agent.protocols.items()}
+
+    assert "put_page" not in step.active_tools
+    assert all(texts[name] in step.system for name in step.active_tools)
+
+
+def test_a_search_announces_what_the_next_step_has_active_and_nothing_else() -> None:
+    plain = cms().search_tools("delete a page")
+    first, *others = plain.tools
+    rest = tuple(name for name in cms().tools if name not in others[:1])
+    engine = limited(cost(first))
+    call = engine.prepare_call(Turn(now=NOW, tools=rest))
+    answer = engine.search_tools("delete a page", call=call, history=[])
+    step = engine.prepare_step(call, [ToolResult("tool_search", answer.to_json(), "call-1")])
+
+    assert answer.tools == step.active_tools[3:] == (first,)
+    assert answer.message.startswith("Found 1 tool.")
+    assert {each.code for each in answer.diagnostics} >= {"absent_tool"}
+    assert all(name in answer.message for name in others[1:])
+    assert others[0] not in answer.message
+
+
+def test_a_search_that_finds_only_what_has_no_room_says_so() -> None:
+    engine = limited(1)
+    answer = engine.search_tools("delete a page", call=engine.prepare_call(Turn(now=NOW)))
+
+    assert answer.tools == ()
+    assert answer.message.startswith("Not active, because there is no room left for their instructions: cms_")
+
+
+def test_a_search_knows_what_the_history_has_taken() -> None:
+    engine = limited(cost(BIG) + cost(LAST) - 1)
+    call = engine.prepare_call(Turn(now=NOW))
+
+    assert LAST in engine.search_tools("delete a page", call=call).tools
+    assert LAST not in engine.search_tools("delete a page", call=call, history=[found(1, BIG)]).tools
+
+
+def test_a_history_without_its_call_is_refused() -> None:
+    with pytest.raises(InputError, match="says nothing without its call"):
+        cms().search_tools("delete a page", history=[found(1, BIG)])
