@@ -15,6 +15,7 @@ from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import FileText
 from cuecard.sources.protocols import Protocol
+from cuecard.template.guards.gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class Agent:
         files: what sections show of files, by path.
         origins: which file wrote each value, where agent files, or an agent file and a template, lie over each other.
         models: the agent's own model profiles.
+        gate: what every text passes that enters a prompt while it is made.
         ranker: what orders the tools that a search finds, and where that is written.
     """
 
@@ -50,6 +52,7 @@ class Agent:
     files: Mapping[str, FileText] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     models: ModelsFile | None = None
+    gate: Gate = Gate()  # noqa: RUF009 - the same
     ranker: NamedRanker = NamedRanker()  # noqa: RUF009 - frozen, so one is as good as many
 
     @property

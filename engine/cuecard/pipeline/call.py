@@ -55,7 +55,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
             cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
             diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
-            trust=parts.values.trust,
+            trust={"invisible_removed": parts.values.removed, **made.trust},
             inputs=fingerprints(made.values),
         ),
     )

@@ -24,14 +24,28 @@ def render_sections(
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
-    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
-    texts = [section.render(everything) for section in sections]
-    if agent.layout.compact:
-        texts = [_compact(text) for text in texts]
-    return [text.strip() for text in texts] if agent.layout.trim else texts
+    return [text for text, _ in gated_sections(agent, sections, values, tools)]
 
 
-def marked(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
+def gated_sections(
+    agent: Agent, sections: Iterable[Section], values: Mapping[str, Json], tools: Iterable[str]
+) -> list[tuple[str, Mapping[str, int]]]:
+    """The same, each text with what the gate has neutralised in it.
+
+    Raises:
+        TemplateRenderError: when a section cannot be rendered with these values.
+    """
+    everything = {**authored(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
+    return [_gated(agent, section, everything) for section in sections]
+
+
+def _gated(agent: Agent, section: Section, values: Mapping[str, Json]) -> tuple[str, Mapping[str, int]]:
+    text, counts = agent.gate.admit(section.render(values), section.own, raw=section.spec.trust == "author")
+    text = _compact(text) if agent.layout.compact else text
+    return text.strip() if agent.layout.trim else text, counts
+
+
+def authored(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
     """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
     return {name: trusted_value(value) if name in authored else value for name, value in values.items()}
