@@ -49,9 +49,9 @@ class Body:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
         # Data in it is marked where it was made; an author's again, because a call may have travelled as JSON.
-        own = trusted_value(values.get(CONTENT + self.id, {}))
-        everything = {**values, **own}
-        return self.text(shown_value(everything) if self.trusted else everything)
+        if (own := values.get(CONTENT + self.id)) is not None:
+            values = {**values, **trusted_value(own)}
+        return self.text(shown_value(values) if self.trusted else values)
 
 
 def source_of(spec: SectionSpec) -> str:

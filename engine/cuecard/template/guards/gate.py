@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import attrgetter
@@ -18,15 +17,20 @@ from typing import Literal
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout_guard import BREAK, LayoutGuard
-from cuecard.template.guards.marks import CLOSE, Span, read_marks, unmarked
-from cuecard.template.guards.tag_edits import tag_edits
+from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, read_marks
+from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 
 _ROLE_MARKER = re.compile(
     r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|^\s{0,4}(?:Human|Assistant|System|User|Developer):", re.MULTILINE
 )
 """What some models read as a change of speaker. It is printed (a text may quote it), and counted."""
 
+_ROLE_SIGNS = ("<|", "INST]", "SYS>>", "Human:", "Assistant:", "System:", "User:", "Developer:")
+"""What each of them holds: to look for that takes a fraction of the time."""
+
 _END = attrgetter("end")
+
+_NOTHING: Mapping[str, int] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,17 +57,17 @@ class Gate:
             own: marks of this section alone, such as the beginning of each entry of its list.
             raw: whether an author lets the markup of data through; marks of a layout are kept out all the same.
         """
-        if CLOSE not in text:
-            return unmarked(text), {}
+        if CLOSE not in text and OPEN not in text and HTML not in text:
+            return text, _NOTHING
         plain, spans = read_marks(text)
-        edits = [] if raw else list(tag_edits(plain, spans, self.names, self.escaping))
-        for guard in (self.layout, own):
-            edits += _layout_edits(plain, spans, guard) if guard else ()
-        edits += fence_edits(plain, spans) if self.fences else ()
-        counts = Counter(edit.kind for edit in edits)
-        counts["angle_brackets_escaped"] += sum(plain.count("&lt;", s.start, s.end) for s in spans if s.html)
-        counts["role_markers"] = _role_markers(plain, spans)
-        return edited(plain, edits), counts
+        edits = [] if raw or are_quiet(plain, spans) else [*tag_edits(plain, spans, self.names, self.escaping)]
+        if self.layout:
+            edits += _layout_edits(plain, spans, self.layout)
+        if own:
+            edits += _layout_edits(plain, spans, own)
+        if self.fences:
+            edits += fence_edits(plain, spans)
+        return edited(plain, edits), _counts(plain, spans, edits)
 
 
 def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
@@ -71,10 +75,23 @@ def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
     kinds = ["angle_brackets_escaped", "look_alikes_escaped", "role_markers"]
     kinds += ["layout_marks"] if gate.layout else []
     kinds += ["code_fences"] if gate.fences else []
-    total: Counter[str] = Counter()
+    total = dict.fromkeys(kinds, 0)
     for each in counts:
-        total.update(each)
-    return {kind: total[kind] for kind in dict.fromkeys((*kinds, *total))}
+        for kind, number in each.items():
+            total[kind] = total.get(kind, 0) + number
+    return total
+
+
+def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for edit in set(edits) if edits else ():
+        counts[edit.kind] = counts.get(edit.kind, 0) + 1
+    for span in spans:
+        if span.html and (printed := plain.count("&lt;", span.start, span.end)):
+            counts["angle_brackets_escaped"] = counts.get("angle_brackets_escaped", 0) + printed
+    if any(sign in plain for sign in _ROLE_SIGNS) and (markers := _role_markers(plain, spans)):
+        counts["role_markers"] = markers
+    return counts
 
 
 def _role_markers(plain: str, spans: Sequence[Span]) -> int:

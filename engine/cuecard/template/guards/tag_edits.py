@@ -13,6 +13,18 @@ _ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 """What begins a part that is not read as text, and what ends it."""
 
 
+def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
+    """Whether there is nothing to look at: no angle in data, and none of an author's that is still open before data."""
+    if not plain.isascii():
+        return False
+    before = 0
+    for start, end, _ in spans:
+        if plain.find("<", start, end) >= 0 or plain.rfind("<", before, start) > plain.rfind(">", before, start):
+            return False
+        before = start
+    return True
+
+
 def tag_edits(
     plain: str, spans: Sequence[Span], names: Collection[str], mode: Literal["text", "names"]
 ) -> Iterator[Edit]:
