@@ -52,7 +52,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,
-            cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
+            cuts=(*agent.tool_cuts, *parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
             diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
             trust={"invisible_removed": parts.values.removed, **made.trust},
