@@ -44,7 +44,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         files=_files(sources),
         origins=_origins(draft),
         models=draft.models,
-        gate=Gate(names, layout.escaping, layout.guard, layout.markdown),
+        gate=Gate(names, draft.spec.words.elements, layout.escaping, layout.guard, layout.markdown),
         ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
     )
 

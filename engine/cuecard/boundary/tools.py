@@ -33,7 +33,7 @@ class AdmittedCards:
 
 @dataclass(slots=True)
 class _Admission:
-    """One server's cards on their way in. A server is not the host: what it says wrong is recorded, and life goes on."""
+    """One server's cards on their way in. A server is not the host: what it says wrong is recorded, no error."""
 
     found: Findings
     cards: list[ToolCard] = field(default_factory=list)
@@ -61,8 +61,8 @@ class _Admission:
         if (longest := max(map(len, seen))) > MAX_TOOL_TEXT:
             self.cuts.append(Cut(what, f"a text was cut: {longest:,} -> {MAX_TOOL_TEXT:,} characters"))
         description, category, *phrases = (text[:MAX_TOOL_TEXT] for text in seen)
-        texts = {"description": description, "category": category, "phrases": tuple(phrases)}
-        self.cards.append(replace(card, **texts, input_schema=schema))
+        cleaned = replace(card, description=description, category=category, phrases=tuple(phrases), input_schema=schema)
+        self.cards.append(cleaned)
 
 
 def admit_cards(cards: Any) -> AdmittedCards:
@@ -88,6 +88,6 @@ def admit_cards(cards: Any) -> AdmittedCards:
 
 def _is_odd(card: Any) -> bool:
     """Whether nothing but the name keeps a card out."""
-    if not isinstance(card, ToolCard) or not isinstance(card.name, str) or TOOL_NAME.fullmatch(card.name):
-        return False
-    return _CARD.fits(replace(card, name="name"))
+    name = getattr(card, "name", None)
+    is_named = isinstance(card, ToolCard) and isinstance(name, str) and not TOOL_NAME.fullmatch(name)
+    return is_named and _CARD.fits(replace(card, name="name"))

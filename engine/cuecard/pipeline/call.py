@@ -43,7 +43,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
     added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
-    stacked = stack(system, parts.history, added, agent.spec.messages)
+    stacked = stack(system, parts.history, added, agent.spec.messages, agent.spec.words.quoted)
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
@@ -52,7 +52,14 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,
-            cuts=(*agent.tool_cuts, *parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
+            cuts=(
+                *agent.tool_cuts,
+                *parts.values.cuts,
+                *parts.plan.cuts,
+                *made.cuts,
+                *parts.history.cuts,
+                *stacked.cuts,
+            ),
             diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
             trust={"invisible_removed": parts.values.removed, **made.trust},

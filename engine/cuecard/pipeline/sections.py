@@ -82,7 +82,9 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
         for section in present
         if section.spec.role != "system" and bodies[section.id]
     )
-    return Composed(segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources), trust)
+    return Composed(
+        segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources), trust
+    )
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:

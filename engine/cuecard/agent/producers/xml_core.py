@@ -51,9 +51,7 @@ def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: s
     texts = {each.stem: each.text for each in partials}
     chosen = BACKENDS[backend]
     try:
-        compiled = compile_template(
-            template.text, name=template.name, partials=texts, escaping="marks", backend=chosen
-        )
+        compiled = compile_template(template.text, name=template.name, partials=texts, escaping="marks", backend=chosen)
         parts = compiled.outline().parts
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}

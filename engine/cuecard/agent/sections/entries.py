@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
+_BULLET = re.compile(r"(?:[-*+]|\d+[.)])\s+")
+
 
 def entries_guard(spec: SectionSpec) -> LayoutGuard | None:
-    """What no data of the section may begin a line with: what lines of its entries begin with, and what is between them.
+    """What no data of the section may begin a line with: what its entries begin with, and what stands between them.
 
     A bullet alone is no beginning where entries hold whole texts, which may have lists of their own.
     """
@@ -23,12 +26,12 @@ def _starts(spec: SectionSpec) -> Iterator[str]:
     for form, whole in _forms(spec):
         for line in form.splitlines():
             mark = line.partition("{{")[0].lstrip()
-            if "{{" in line and mark.strip() and (not whole or any(map(str.isalnum, mark)) or mark.startswith("#")):
+            if "{{" in line and mark.strip() and not (whole and _BULLET.fullmatch(mark)):
                 yield mark
 
 
 def _forms(spec: SectionSpec) -> Iterator[tuple[str, bool]]:
-    """The form of each kind of entry, and whether it holds whole texts; where each text is on one line, none can pose."""
+    """The form of each kind of entry, and whether it holds whole texts; a text of one line poses as nothing."""
     if spec.files:
         yield spec.files.item, True
     if spec.rows and spec.rows.lines == "keep":

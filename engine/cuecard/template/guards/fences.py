@@ -1,4 +1,4 @@
-"""Code fences of Markdown: data neither leaves one open, which would swallow the headings behind it, nor ends another's."""
+"""Code fences of Markdown: data neither leaves one open, which would swallow headings, nor ends that of an author."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The gate of a prompt: every text that enters while it runs passes here, once, where the texts of a section stand together.
+"""The gate of a prompt: every text that enters while it runs passes here, once, where a section stands assembled.
 
-Templates have marked what is data in the text (`marks.py`). Here the whole is looked at as a reader will see it, so that
+Templates have marked what is data in it (`marks.py`). Here the whole is looked at as a reader will see it, so that
 neither a value alone, nor two values side by side, nor a value and an author's text can form what only authors may
 write: an element of the prompt, a heading, a separator, the boundary. What an author has written stays as it is.
 """
@@ -39,12 +39,14 @@ class Gate:
 
     Attributes:
         names: every element that the prompt writes, its tools and the engine's own words with them.
+        words: those of the engine's own words alone, such as the element around what changed in mid-conversation.
         escaping: whether every `<` of data is escaped, or only one that would open or close one of these elements.
         layout: the headings, separators and the boundary of a list of sections; None for an XML core.
         fences: whether code fences mean anything, as they do in Markdown.
     """
 
     names: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
     escaping: Literal["text", "names"] = "text"
     layout: LayoutGuard | None = None
     fences: bool = False
@@ -55,12 +57,15 @@ class Gate:
         Args:
             text: a section as it was rendered, data between marks.
             own: marks of this section alone, such as the beginning of each entry of its list.
-            raw: whether an author lets the markup of data through; marks of a layout are kept out all the same.
+            raw: whether an author lets the markup of data through; marks of a layout and the engine's own words are
+                kept out all the same.
         """
         if CLOSE not in text and OPEN not in text and HTML not in text:
             return text, _NOTHING
         plain, spans = read_marks(text)
-        edits = [] if raw or are_quiet(plain, spans) else [*tag_edits(plain, spans, self.names, self.escaping)]
+        edits: list[Edit] = []
+        if not are_quiet(plain, spans):
+            edits += tag_edits(plain, spans, *((self.words, "names") if raw else (self.names, self.escaping)))
         if self.layout:
             edits += _layout_edits(plain, spans, self.layout)
         if own:

@@ -119,10 +119,10 @@ class TagNames(NamedTuple):
         word, names = "", self.folded
         for character in piece:
             # A reader who does not fold sees a border here, even where the folded name would go on.
-            if word in names and not _in_name(character):
+            if word in names and not in_name(character):
                 return True
             for part in _folded(character):
-                if _in_name(part):
+                if in_name(part):
                     word += part
                 elif word or not (part.isspace() or part in _SLASHES):
                     return word in names
@@ -138,7 +138,8 @@ def _tag_names(names: frozenset[str]) -> TagNames:
     return TagNames(own, max(map(len, own), default=0))
 
 
-def _in_name(character: str) -> bool:
+def in_name(character: str) -> bool:
+    """Whether a character may be part of an element's name."""
     return character.isalnum() or character in "-_.:"
 
 

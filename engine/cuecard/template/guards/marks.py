@@ -60,7 +60,7 @@ def unmarked(text: str) -> str:
 
 
 def split_marks(text: str) -> list[str]:
-    """The text in pieces, each mark a piece of its own: every second one, which may be the first after an empty text."""
+    """The text in pieces: text, mark, text, mark, ... text; texts may be empty."""
     return _MARK.split(text)
 
 

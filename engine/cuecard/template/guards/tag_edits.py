@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
 from cuecard.template.guards.edits import Edit
-from cuecard.template.guards.guard import ANGLE, TagNames
+from cuecard.template.guards.guard import ANGLE, TagNames, in_name
 from cuecard.template.guards.marks import Span
+
+_NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
+"""An author's text behind an angle, as far as the name of an element may still go on."""
 
 _ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
 """What begins a part that is not read as text, and what ends it."""
@@ -55,9 +59,11 @@ def tag_edits(
 
 
 def _completed(plain: str, start: int, data: int, end: int, names: TagNames) -> bool:
-    """Whether data makes a tag of an author's angle that is none without it."""
-    written = plain[start:data]
-    return ">" not in written and not names.open(written) and names.open(plain[start:end])
+    """Whether data has a part in the name behind an author's angle, which then is one of the prompt's own."""
+    before = _NAME_BEFORE.fullmatch(plain, start, data)
+    if before is None or (before["name"] and not in_name(plain[data])):
+        return False
+    return names.open(plain[start:end])
 
 
 class _Ends:
