@@ -16,12 +16,13 @@ from cuecard.template.guards.controls import without_controls
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Plain values by placeholder, what was left out of them, how many invisible characters; files, cleaned."""
+    """Plain values by placeholder, what was left out of them, what was removed; files and metadata, cleaned."""
 
     values: Mapping[str, Json]
     cuts: tuple[Cut, ...]
     removed: int
     files: Mapping[str, FileText] = field(default_factory=dict)
+    metadata: Mapping[str, Json] = field(default_factory=dict)
 
 
 def clean_inputs(request: CallRequest, summary: str = "") -> Values:
@@ -37,7 +38,9 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     supplied = {name: turn.inputs.get(name, spec.default) for name, spec in agent.spec.inputs.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     files, in_files = _clean_files(turn.files)
-    return Values({**cleaned, CURRENT_DATE: date_text(request.now)}, cuts, removed + in_files, files)
+    metadata, in_metadata = clean(turn.metadata) if turn.metadata else ({}, 0)
+    values = {**cleaned, CURRENT_DATE: date_text(request.now)}
+    return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
 
 
 def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model import Cut, Json
@@ -45,17 +45,15 @@ def stack(
         selected: the history, with the summary in front of it where that is a message.
         turn: what the turn adds.
         spec: the order of the parts, and the form of the metadata.
-        quoted: what keeps data from opening or closing an element of the engine's own words, in the messages that the
-            engine writes itself: metadata and summary.
+        quoted: what keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
     """
     new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
     facts, cuts = metadata_message(turn.metadata, spec.metadata, quoted)
-    summary = (_quoted(selected.as_message, quoted),) if selected.as_message else ()
     parts: dict[StackPart, tuple[Message, ...]] = {
         "system": _system(system),
         "metadata": (facts,) if facts else (),
-        "history": (*summary, *history),
+        "history": (*((selected.as_message,) if selected.as_message else ()), *history),
         "current": () if new is None or (new.blank and new.role != "tool") else (new,),
         "ephemeral": _system(turn.ephemeral),
     }
@@ -92,10 +90,6 @@ def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[M
 
 def _system(text: str) -> tuple[Message, ...]:
     return (Message("system", text, persist=False),) if text.strip() else ()
-
-
-def _quoted(message: Message, quoted: Callable[[str], str]) -> Message:
-    return replace(message, content=quoted(message.content)) if isinstance(message.content, str) else message
 
 
 def _written(facts: Mapping[str, Json], spec: MetadataSpec) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from operator import attrgetter
 from typing import Literal
 
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout_guard import BREAK, LayoutGuard
-from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, read_marks
+from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, marked, read_marks
 from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 
 _ROLE_MARKER = re.compile(
@@ -73,6 +73,11 @@ class Gate:
         if self.fences:
             edits += fence_edits(plain, spans)
         return edited(plain, edits), _counts(plain, spans, edits)
+
+
+    def quoted(self, text: str) -> str:
+        """Data that is a message of the engine's own: it poses as no part of the prompt, and code stays readable."""
+        return replace(self, escaping="names").admit(marked(text))[0]
 
 
 def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
