@@ -187,7 +187,8 @@ def small_agents(draw: st.DrawFn, skill: st.SearchStrategy[str]) -> Target:
     engines = tuple(_engine(spec, template, text) for text in (said, "word"))
     begins = ("[ ",) if '"[ {{title}}' in json.dumps(spec) else ()
     starts = {each["id"]: mark for each in filled for mark, form in _STARTS if form in json.dumps(each)}
-    lines = (*(["---"] if "\n---\n" in str(spec) else []), *(["* * *"] if "* * *" in str(spec) else []), "<!-- cut -->")
+    told = json.dumps(spec)
+    lines = tuple(mark for mark, form in _LINES if form in told)
     return Target(
         (engines[0], engines[1]),
         _small,
@@ -199,6 +200,7 @@ def small_agents(draw: st.DrawFn, skill: st.SearchStrategy[str]) -> Target:
     )
 
 
+_LINES = (("---", "n---"), ("* * *", "n* * *"), ("<!-- cut -->", "<!-- cut -->"))
 _STARTS = (("=== ", '"files"'), ("Item: ", '"Item: '), ("- **", "- **"))
 
 

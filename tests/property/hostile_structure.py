@@ -11,6 +11,7 @@ from itertools import chain
 _ANGLES = "<‹＜﹤〈⟨〈❬❮❰"
 _NAME = re.compile(r"</?([^\W\d][\w:.-]*)")
 _RANK = re.compile(r"^ {0,3}(#{1,6})(?=\s|$)")
+_TITLED = re.compile(r"^ {0,3}(#{1,6})\s+\S")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
@@ -35,13 +36,13 @@ class Reader:
         """What harmless prompts are made of, and what else an agent's author writes."""
         texts = list(prompts)
         names = {name.casefold() for text in texts for name in _NAME.findall(text)}
-        ranks = {found[1] for text in texts for line in _BREAK.split(text) if (found := _RANK.match(line))}
+        ranks = {found[1] for text in texts for line in _BREAK.split(text) if (found := _TITLED.match(line))}
         return cls(frozenset(names), frozenset(ranks), begins, lines, entries)
 
     def read(self, text: str, section: str = "") -> list[str]:
-        """Elements in any spelling; then marks at the beginnings of lines; then those that no code fence hides."""
+        """Elements in any spelling; marks at the beginnings of lines; in Markdown, those again that no fence hides."""
         entry = self.entries.get(section, "")
-        marks = (self._marks(text, entry, fenced=fenced) for fenced in (False, True))
+        marks = (self._marks(text, entry, fenced=fenced) for fenced in (False, *([True] if self.ranks else [])))
         return [*self._tags(text), *chain.from_iterable(marks)]
 
     def _tags(self, text: str) -> list[str]:
