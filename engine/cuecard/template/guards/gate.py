@@ -74,7 +74,6 @@ class Gate:
             edits += fence_edits(plain, spans)
         return edited(plain, edits), _counts(plain, spans, edits)
 
-
     def quoted(self, text: str) -> str:
         """Data that is a message of the engine's own: it poses as no part of the prompt, and code stays readable."""
         return replace(self, escaping="names").admit(marked(text))[0]
