@@ -105,13 +105,13 @@ def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[st
 
 def _role_markers(plain: str, spans: Sequence[Span]) -> int:
     """How many there are in data, those of a value that is printed twice counted once."""
-    found = set()
+    found: dict[int, int] = {}
     for marker in _ROLE_MARKER.finditer(plain):
         place = bisect_right(spans, marker.start(), key=_END)
         if place < len(spans) and spans[place].start < marker.end():
-            span = spans[place]
-            found.add((plain[span.start : span.end], marker.start() - span.start))
-    return len(found)
+            found[place] = found.get(place, 0) + 1
+    values = {plain[spans[place].start : spans[place].end]: number for place, number in found.items()}
+    return sum(values.values())
 
 
 def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
