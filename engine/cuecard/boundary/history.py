@@ -15,6 +15,8 @@ def cleaned_history(turn: Turn) -> Turn:
 
     What is said now is refused for them instead, as inputs are.
     """
+    if not (turn.messages or turn.summary):
+        return turn
     if not any(map(_is_dirty, turn.messages)) and not has_controls(_summary_text(turn.summary)):
         return turn
     messages = tuple(_cleaned(message) if _is_dirty(message) else message for message in turn.messages)

@@ -60,7 +60,8 @@ def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
     yield from controls_in_memory(getattr(turn, "memory", None), "turn.memory")
     yield from _controls_in_message(getattr(turn, "message", None))
     for name in ("metadata", "ephemeral", "query"):
-        yield from refuse_controls(getattr(turn, name, None), f"turn.{name}")
+        if value := getattr(turn, name, None):
+            yield from refuse_controls(value, f"turn.{name}")
 
 
 def _controls_in_message(message: Any) -> Iterator[Problem]:

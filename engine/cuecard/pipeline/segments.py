@@ -36,13 +36,12 @@ def gated_sections(
         TemplateRenderError: when a section cannot be rendered with these values.
     """
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols_text(tools, agent.protocols))}
-    return [_gated(agent, section, everything) for section in sections]
-
-
-def _gated(agent: Agent, section: Section, values: Mapping[str, Json]) -> tuple[str, Mapping[str, int]]:
-    text, counts = agent.gate.admit(section.render(values), section.own, raw=section.spec.trust == "author")
-    text = _compact(text) if agent.layout.compact else text
-    return text.strip() if agent.layout.trim else text, counts
+    admit, layout, made = agent.gate.admit, agent.layout, []
+    for section in sections:
+        text, counts = admit(section.render(everything), section.own, raw=section.spec.trust == "author")
+        text = _compact(text) if layout.compact else text
+        made.append((text.strip() if layout.trim else text, counts))
+    return made
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> dict[str, Json]:
