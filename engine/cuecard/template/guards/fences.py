@@ -11,7 +11,9 @@ from typing import NamedTuple
 from cuecard.template.guards.edits import Edit
 from cuecard.template.guards.marks import Span
 
-_FENCE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+_FENCE = re.compile(r"(?:\A\s*|^[ ]{0,3})(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
+"""At the beginning behind any blanks: a layout may trim them."""
+
 _END = attrgetter("end")
 
 
