@@ -47,8 +47,7 @@ def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText],
     """The files without what people cannot see and terminals obey, and how many characters that took."""
     cleaned, total = {}, 0
     for path, file in files.items():
-        plain = without_controls(file.text or "")
-        text, removed = clean(plain)
-        cleaned[path] = file if text == file.text or file.text is None else replace(file, text=text)
-        total += removed + len(file.text or "") - len(plain)
+        (text, name), removed = clean([file.text, file.path])
+        cleaned[path] = file if (text, name) == (file.text, file.path) else replace(file, text=text, path=name)
+        total += removed
     return cleaned, total

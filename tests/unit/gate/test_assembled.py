@@ -184,3 +184,12 @@ def test_a_supplied_file_is_counted_like_an_input(tmp_path: Path) -> None:
 
 def test_marks_of_the_engine_in_a_value_are_nothing_but_invisible(tmp_path: Path) -> None:
     assert said(tmp_path, 'text: "{{{x}}}\\n{{{y}}}"', x="\ufdd1## a\ufdd0", y="\ufdd0\ufdd2## b") == "\\## a\n\\## b"
+
+
+def test_the_path_of_a_supplied_file_is_data_like_its_text(tmp_path: Path) -> None:
+    section = 'files: {supplied: true, entries: [{path: a.md}], item: "{{{path}}}: {{{content}}}"}'
+    engine = opened(tmp_path, f"{HEAD}  - {{id: s, {section}}}\n")
+    made = step(engine, Turn(files={"a.md": FileText("\x1b\n## x\u200b</rules>", "text")}))
+
+    assert made.system == "\\## x&lt;/rules>: text"
+    assert made.manifest.trust["invisible_removed"] == 2
