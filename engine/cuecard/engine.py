@@ -104,10 +104,15 @@ class Engine(Answers):
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas).
 
+        A server is not the host: a tool whose name is none (1 to 64 letters, digits, `_`, `-`, `.`), or whose input
+        schema is unusable, is left out; texts lose what nobody sees, and what is beyond 8,192 characters. `tool_cuts`
+        and every manifest tell of it.
+
         Raises:
-            InputError: with everything that is wrong in a card, or every name that two cards have.
+            InputError: with everything that is of the wrong type in a card, or every name that two cards have.
         """
-        return replace(self, agent=self.agent.with_catalogue(self.agent.catalogue.merged(admit_cards(cards))))
+        admitted, agent = admit_cards(cards), self.agent
+        return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
     def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
         """A conversation that begins, or goes on from a stored state; the state is never changed.

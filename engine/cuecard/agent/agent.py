@@ -13,8 +13,9 @@ from cuecard.catalogue import Catalogue
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
-from cuecard.model import FileText
+from cuecard.model import Cut, FileText
 from cuecard.sources.protocols import Protocol
+from cuecard.template.guards.gate import Gate
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,8 @@ class Agent:
         files: what sections show of files, by path.
         origins: which file wrote each value, where agent files, or an agent file and a template, lie over each other.
         models: the agent's own model profiles.
+        tool_cuts: what a tool server said of its tools and was left out, with reasons.
+        gate: what every text passes that enters a prompt while it is made.
         ranker: what orders the tools that a search finds, and where that is written.
     """
 
@@ -50,6 +53,8 @@ class Agent:
     files: Mapping[str, FileText] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)
     models: ModelsFile | None = None
+    tool_cuts: tuple[Cut, ...] = ()
+    gate: Gate = Gate()  # noqa: RUF009 - the same
     ranker: NamedRanker = NamedRanker()  # noqa: RUF009 - frozen, so one is as good as many
 
     @property
@@ -95,6 +100,6 @@ class Agent:
             if name and name not in known
         ]
 
-    def with_catalogue(self, catalogue: Catalogue) -> Agent:
-        """The same agent with more known about its tools."""
-        return replace(self, catalogue=catalogue)
+    def with_catalogue(self, catalogue: Catalogue, cuts: tuple[Cut, ...] = ()) -> Agent:
+        """The same agent with more known about its tools, and what of that was left out."""
+        return replace(self, catalogue=catalogue, tool_cuts=tuple(dict.fromkeys((*self.tool_cuts, *cuts))))

@@ -8,6 +8,7 @@ from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
 from cuecard.agent.sections.conditions import inputs_read
+from cuecard.agent.sections.entries import entries_guard
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.section_source import Body, SkillsFill, fill_of, inputs_of, local_names, source_of
 from cuecard.agent.sections.selections import Edition, Written, written_editions
@@ -110,6 +111,7 @@ class Assembly:
             lead=self._producer.lead(spec),
             stable=self._is_stable(written),
             fill=fill,
+            own=entries_guard(written.spec),
         )
         return Compiled(section, text, (*in_text, *others))
 
@@ -122,7 +124,7 @@ class Assembly:
         return Compiled(section, text, tuple(uses))
 
     def _fill(self, written: Written) -> Fill | None:
-        fill, problems = fill_of(written.spec, self._world, self.layout)
+        fill, problems = fill_of(written.spec, self._world)
         self.problems += [self._placed(problem, written) for problem in problems]
         if isinstance(fill, SkillsFill):
             at = written.place("skills")

@@ -13,6 +13,7 @@ from cuecard.errors import SpecError
 from cuecard.model import FileText
 from cuecard.sources.protocols import make_protocol
 from cuecard.template import clean, without_controls
+from cuecard.template.guards.gate import Gate
 
 
 def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
@@ -30,18 +31,20 @@ def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
         raise SpecError(draft.problems)
     words, cues = draft.spec.words.protocols, draft.spec.tools.cues
     protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words, cues))}
+    layout, names = draft.assembly.layout, draft.names.union(protocols)
     return Agent(
         spec=draft.spec,
         sha256=sources.sha256(),
         editions=draft.assembly.editions,
-        layout=draft.assembly.layout,
+        layout=layout,
         catalogue=Catalogue(draft.cards.values()),
         protocols=protocols,
-        names=draft.names.union(protocols),
+        names=names,
         warnings=draft.problems,
         files=_files(sources),
         origins=_origins(draft),
         models=draft.models,
+        gate=Gate(names, draft.spec.words.elements, layout.escaping, layout.guard, layout.markdown),
         ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
     )
 

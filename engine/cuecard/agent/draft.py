@@ -27,7 +27,6 @@ from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.models_file import ModelsFile
-from cuecard.config.words_spec import ENGLISH
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 
@@ -67,7 +66,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     draft = Draft(sources, specification, None, cards, (), {}, models=models)
     problems += specification.problems if specification else ()
     if specification is None or specification.spec is None:
-        problems += _template_problems(sources, memo, named)
+        problems += _template_problems(sources, memo)
         return replace(draft, problems=(*problems, *found, *wrong))
     document, spec = specification.document, specification.spec
     names = elements_written(spec, sources) | named
@@ -92,13 +91,12 @@ def _assemble(world: World, *, outlined: bool) -> Assembly | None:
     return Assembly(world, core) if core and outlined else None
 
 
-def _template_problems(sources: AgentSources, memo: Memo, names: frozenset[str]) -> Sequence[Problem]:
+def _template_problems(sources: AgentSources, memo: Memo) -> Sequence[Problem]:
     """What is wrong with the template of an agent file that is wrong itself."""
     if sources.template is None:
         return ()
     try:
-        names |= ENGLISH.elements
-        return memo(read_core, sources.template, sources.partials, "text", "cuecard", names).problems
+        return memo(read_core, sources.template, sources.partials, "cuecard").problems
     except CuecardError as error:
         return error.problems
 

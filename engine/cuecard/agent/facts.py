@@ -9,7 +9,7 @@ from cuecard.agent.agent import Agent
 from cuecard.config.agent_file import InputSpec
 from cuecard.config.words_spec import WordsSpec
 from cuecard.errors import Problem
-from cuecard.model import ReloadPolicy, ToolCard
+from cuecard.model import Cut, ReloadPolicy, ToolCard
 
 
 class AgentFacts:
@@ -31,6 +31,11 @@ class AgentFacts:
     def tools(self) -> Mapping[str, ToolCard]:
         """The catalogue: every tool the agent could use, by name."""
         return self.agent.catalogue
+
+    @property
+    def tool_cuts(self) -> tuple[Cut, ...]:
+        """What `with_tools` has left out or cut off of what a tool server says, with reasons."""
+        return self.agent.tool_cuts
 
     @property
     def core_tools(self) -> tuple[str, ...]:

@@ -2,28 +2,92 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from cuecard.boundary.nouns import shape_of
-from cuecard.model import ToolCard
+from cuecard.errors import InputError, visible
+from cuecard.model import Cut, ToolCard
 from cuecard.shapes import Findings
+from cuecard.template import clean
+
+TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
+"""What the providers of models take as the name of a tool, and what no prompt can be broken with."""
+
+MAX_TOOL_TEXT = 8_192
+"""How many characters a description, a category or a phrase of a tool server may have."""
 
 _CARD = shape_of(ToolCard)
+_SHOWN = 80
 
 
-def admit_cards(cards: Any) -> tuple[ToolCard, ...]:
+@dataclass(frozen=True, slots=True)
+class AdmittedCards:
+    """The cards that may enter, their texts cleaned, and what was left out of them, with reasons."""
+
+    cards: tuple[ToolCard, ...]
+    cuts: tuple[Cut, ...]
+
+
+@dataclass(slots=True)
+class _Admission:
+    """One server's cards on their way in. A server is not the host: what it says wrong is recorded, no error."""
+
+    found: Findings
+    cards: list[ToolCard] = field(default_factory=list)
+    cuts: list[Cut] = field(default_factory=list)
+
+    def admit(self, card: Any, place: int) -> None:
+        if _is_odd(card):
+            reason = "left out: the name of a tool has 1 to 64 letters, digits, `_`, `-` or `.`, all of ASCII"
+            self.cuts.append(Cut(f"tool {visible(card.name)[:_SHOWN]}", reason))
+            return
+        taken = _CARD.take(card, f"cards[{place}]", self.found)
+        if isinstance(taken, ToolCard) and not self.found.problems:
+            self._admit_texts(taken)
+
+    def _admit_texts(self, card: ToolCard) -> None:
+        """The card with texts that are fit to be seen."""
+        texts, what = [card.description, card.category, *card.phrases], f"tool {card.name}"
+        try:
+            (*seen, schema), removed = clean([*texts, card.input_schema])
+        except InputError as error:
+            self.cuts.append(Cut(what, f"left out: its input schema is unusable: {error.problems[0].message}"))
+            return
+        if removed:
+            self.cuts.append(Cut(what, f"{removed:,} invisible or control characters were removed"))
+        if (longest := max(map(len, seen))) > MAX_TOOL_TEXT:
+            self.cuts.append(Cut(what, f"a text was cut: {longest:,} -> {MAX_TOOL_TEXT:,} characters"))
+        description, category, *phrases = (text[:MAX_TOOL_TEXT] for text in seen)
+        cleaned = replace(card, description=description, category=category, phrases=tuple(phrases), input_schema=schema)
+        self.cards.append(cleaned)
+
+
+def admit_cards(cards: Any) -> AdmittedCards:
     """The cards; they are read once, so that any iterable may hold them.
 
+    What only a server can have written wrong takes nobody down: a tool of a name that is none is left out, as is one
+    whose input schema nests too deep; texts lose what nobody sees, and what is beyond `MAX_TOOL_TEXT`.
+
     Raises:
-        InputError: with everything that is wrong in any of them.
+        InputError: with everything that is no card, or of the wrong type in one.
     """
     found = Findings()
-    taken: tuple[ToolCard, ...] = ()
+    admission = _Admission(found)
     if isinstance(cards, (str, bytes, Mapping)) or not isinstance(cards, Iterable):
         hint = "pass its `.values()`" if isinstance(cards, Mapping) else ""
         found.wrong("cards", "ToolCards, in any iterable", cards, hint)
     else:
-        taken = tuple(_CARD.take(card, f"cards[{place}]", found) for place, card in enumerate(cards))
+        for place, card in enumerate(cards):
+            admission.admit(card, place)
     found.refuse()
-    return taken
+    return AdmittedCards(tuple(admission.cards), tuple(admission.cuts))
+
+
+def _is_odd(card: Any) -> bool:
+    """Whether nothing but the name keeps a card out."""
+    name = getattr(card, "name", None)
+    is_named = isinstance(card, ToolCard) and isinstance(name, str) and not TOOL_NAME.fullmatch(name)
+    return is_named and _CARD.fits(replace(card, name="name"))

@@ -7,10 +7,12 @@ from dataclasses import asdict, replace
 from typing import Any
 
 from cuecard.agent import Agent
+from cuecard.boundary.history import cleaned_history
 from cuecard.boundary.inputs import input_problems
 from cuecard.boundary.nouns import shape_of
 from cuecard.errors import Problem
 from cuecard.model import Clock, Turn
+from cuecard.model.messages import Message
 from cuecard.shapes import Findings, Moment
 from cuecard.template import refuse_controls
 from cuecard.template.guards.controls import has_controls
@@ -33,6 +35,7 @@ def take_turn(agent: Agent, turn: Any, clock: Clock | None, found: Findings) -> 
     if not isinstance(taken, Turn):
         return Turn()
     found.problems += _selection(agent, taken)
+    taken = taken if found.problems else cleaned_history(taken)
     if clock is None:
         return taken
     found.problems += contents(agent, taken)
@@ -55,6 +58,17 @@ def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
     if isinstance(inputs, Mapping):
         yield from input_problems(inputs, agent.spec.inputs)
     yield from controls_in_memory(getattr(turn, "memory", None), "turn.memory")
+    yield from _controls_in_message(getattr(turn, "message", None))
+    for name in ("metadata", "ephemeral", "query"):
+        if value := getattr(turn, name, None):
+            yield from refuse_controls(value, f"turn.{name}")
+
+
+def _controls_in_message(message: Any) -> Iterator[Problem]:
+    """The control characters in what is said now, and in who says it."""
+    if isinstance(message, Message):
+        for name in ("content", "speaker", "id", "timestamp", "tool_call_id"):
+            yield from refuse_controls(getattr(message, name), f"turn.message.{name}")
 
 
 def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:

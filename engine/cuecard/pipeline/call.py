@@ -6,7 +6,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from cuecard.agent import PROTOCOLS
+from cuecard.config.history_spec import LastHistory
 from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
+from cuecard.model.messages import Summary
 from cuecard.pipeline.fingerprints import fingerprints
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
@@ -17,6 +19,7 @@ from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import Composed
 from cuecard.pipeline.tools import ToolPlan
+from cuecard.template import clean
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +37,25 @@ def select_history(request: CallRequest) -> Selected:
     """What of the conversation goes into the request, by the agent's policy; without one, all of it."""
     turn, policy = request.turn, request.agent.spec.history
     if policy is not None:
-        return select(turn.messages, turn.summary, policy, request.count)
+        return select(turn.messages, _quoted(request, turn.summary), policy, request.count)
     return Selected(turn.messages, turn.summary if isinstance(turn.summary, str) else turn.summary.text)
+
+
+def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:
+    """A summary that opens and closes no element of the prompt, where it is a message; a section has the gate."""
+    policy = request.agent.spec.history
+    if policy is None or isinstance(policy, LastHistory) or policy.summary.show != "message":
+        return summary
+    text = request.agent.gate.quoted(str(clean(summary if isinstance(summary, str) else summary.text)[0]))
+    return text if isinstance(summary, str) else replace(summary, text=text)
 
 
 def make_call(request: CallRequest, parts: CallParts) -> Call:
     """The call, as if it were the first of its conversation."""
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
-    added = TurnMessages(turn.message, turn.metadata, turn.ephemeral)
-    stacked = stack(system, parts.history, added, agent.spec.messages)
+    added = TurnMessages(turn.message, parts.values.metadata, turn.ephemeral)
+    stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted)
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
@@ -52,10 +64,17 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,
-            cuts=(*parts.values.cuts, *parts.plan.cuts, *made.cuts, *parts.history.cuts, *stacked.cuts),
+            cuts=(
+                *agent.tool_cuts,
+                *parts.values.cuts,
+                *parts.plan.cuts,
+                *made.cuts,
+                *parts.history.cuts,
+                *stacked.cuts,
+            ),
             diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
             sources=made.sources,
-            trust=parts.values.trust,
+            trust={"invisible_removed": parts.values.removed, **made.trust},
             inputs=fingerprints(made.values),
         ),
     )

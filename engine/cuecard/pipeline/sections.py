@@ -12,9 +12,10 @@ from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import CallRequest
-from cuecard.pipeline.segments import make_segments, marked, render_sections
+from cuecard.pipeline.segments import authored, gated_sections, make_segments
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
+from cuecard.template.guards.gate import report
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class Composed:
         cuts: what was left out, and why.
         diagnostics: what was wrong with sources.
         sources: the files and other sources that were looked at.
+        trust: how often each kind of hostile text was neutralised.
     """
 
     segments: tuple[Segment, ...]
@@ -38,6 +40,7 @@ class Composed:
     cuts: tuple[Cut, ...]
     diagnostics: tuple[Diagnostic, ...]
     sources: tuple[SourceRow, ...]
+    trust: Mapping[str, int]
 
 
 @dataclass(slots=True)
@@ -63,14 +66,15 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     sections = agent.edition(turn.profile, turn.variant)
     present = [section for section in sections if _is_there(section, values, tools, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
-    contents = _contents(present, lambda: _given(request, marked(agent, values), tools))
+    contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
         notes.diagnostics += content.diagnostics
         notes.sources += content.sources
-    texts = render_sections(agent, present, filled, tools.initial)
-    bodies = {section.id: text for section, text in zip(present, texts, strict=True)}
+    gated = gated_sections(agent, present, filled, tools.initial)
+    bodies = {section.id: text for section, (text, _) in zip(present, gated, strict=True)}
+    trust = report(agent.gate, (counts for _, counts in gated))
     notes.cuts += _silent(present, bodies, agent)
     segments = _fit(request, present, bodies, notes)
     spoken = tuple(
@@ -78,7 +82,9 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
         for section in present
         if section.spec.role != "system" and bodies[section.id]
     )
-    return Composed(segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources))
+    return Composed(
+        segments, bodies, spoken, filled, tuple(notes.cuts), tuple(notes.diagnostics), tuple(notes.sources), trust
+    )
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
@@ -121,7 +127,7 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
 
 
 def _local(content: Content) -> dict[str, Json]:
-    """What the text of a section reads of its source. It was escaped where it was made."""
+    """What the text of a section reads of its source. What is data in it is marked."""
     return {"content": trusted(content.text), **{name: trusted(text) for name, text in content.values.items()}}
 
 

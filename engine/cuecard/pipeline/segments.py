@@ -30,17 +30,36 @@ def render_sections(
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
     """
+    return [text for text, _ in gated_sections(agent, sections, values, tools, notice=notice, form=form)]
+
+
+def gated_sections(
+    agent: Agent,
+    sections: Iterable[Section],
+    values: Mapping[str, Json],
+    tools: Iterable[str],
+    *,
+    notice: str = "",
+    form: Form = "text",
+) -> list[tuple[str, Mapping[str, int]]]:
+    """The same, each text with what the gate has neutralised in it.
+
+    Raises:
+        TemplateRenderError: when a section cannot be rendered with these values.
+    """
     protocols = protocols_text(tools, agent.protocols, form)
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
-    everything = {**marked(agent, values), PROTOCOLS: trusted(protocols)}
-    texts = [section.render(everything) for section in sections]
-    if agent.layout.compact:
-        texts = [_compact(text) for text in texts]
-    return [text.strip() for text in texts] if agent.layout.trim else texts
+    everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
+    admit, layout, made = agent.gate.admit, agent.layout, []
+    for section in sections:
+        text, counts = admit(section.render(everything), section.own, raw=section.spec.trust == "author")
+        text = _compact(text) if layout.compact else text
+        made.append((text.strip() if layout.trim else text, counts))
+    return made
 
 
-def marked(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
+def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
     """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
     if not authored:

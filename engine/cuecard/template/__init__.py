@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from cuecard.template.guards.controls import refuse_controls, without_controls
     from cuecard.template.guards.guard import Escaping, Trusted, trusted, trusted_value
     from cuecard.template.guards.invisible import clean, find_invisible
-    from cuecard.template.guards.trust import trust_report
     from cuecard.template.markup.outline import Outline, Part
     from cuecard.template.markup.tags import element_names
     from cuecard.template.runtime.scope import Options
@@ -36,7 +35,6 @@ _HOME = {
     "element_names": "markup.tags",
     "find_invisible": "guards.invisible",
     "refuse_controls": "guards.controls",
-    "trust_report": "guards.trust",
     "trusted": "guards.guard",
     "trusted_value": "guards.guard",
     "without_controls": "guards.controls",
@@ -57,7 +55,6 @@ __all__ = [
     "element_names",
     "find_invisible",
     "refuse_controls",
-    "trust_report",
     "trusted",
     "trusted_value",
     "without_controls",

@@ -16,7 +16,7 @@ _COMPILING: Mapping[str, Shape] = {
     "helpers": Maybe([Table(Function())]),
     "strict": Flag(),
     "assume_objects": Flag(),
-    "escaping": Word(("text", "names", "raw", "handlebars")),
+    "escaping": Word(("text", "names", "raw", "handlebars", "marks")),
     "backend": Either([Word(("cuecard", "pybars3")), Function("a backend")]),
 }
 _NAME = Text()

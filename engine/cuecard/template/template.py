@@ -14,6 +14,7 @@ from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.markup.tags import element_names, in_attributes
+from cuecard.template.runtime.marking import MarkingRuntime
 from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
@@ -56,7 +57,8 @@ def compile_template(
             returns is data unless it is `trusted()`; what a block helper returns is printed as it is.
         strict: a missing value, helper or partial is an error (Handlebars' strict mode, and then some).
         assume_objects: in a path, all but the last value must exist (Handlebars' assumeObjects).
-        escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is.
+        escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is, and `marks` between marks, for a gate
+            (`guards/gate.py`) that has to see whose text is whose.
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
         backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
@@ -185,7 +187,8 @@ class Template:
         strict, assume_objects, escaping = self._options
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes, frozenset(self._plain))
         code = self._backend(program, source, rules)
-        return Unit(code, Runtime(source, code.places, escaping, self._names, strict, self._units))
+        kind = MarkingRuntime if escaping == "marks" else Runtime
+        return Unit(code, kind(source, code.places, escaping, self._names, strict, self._units))
 
 
 class Part:

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from cuecard.agent.sections.section import Render
 from cuecard.model import Json
 from cuecard.template import element_names
+from cuecard.template.guards.marks import stripped, unmarked
 from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, skipped, tags
 from cuecard.template.markup.xml import xml_problems
 from cuecard.template.syntax.nodes import Block, Comment, Content, Program, Statement, branches
@@ -22,8 +23,8 @@ def in_element(render: Render, name: str | None) -> Render:
     """The text on lines of its own, in tags of this name if there is one; a text that says nothing leaves no tags."""
 
     def element(values: Mapping[str, Json]) -> str:
-        text = render(values).strip()
-        if not text:
+        text = stripped(render(values))
+        if not unmarked(text):
             return ""
         return f"<{name}>\n{text}\n</{name}>\n" if name else f"{text}\n"
 

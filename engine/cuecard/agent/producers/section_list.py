@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from cuecard.agent.producers.texts import SectionText, written_text
+from cuecard.agent.sections.elements import headings_written
 from cuecard.agent.sections.headings import Headings
-from cuecard.agent.sections.layout import Layout, guard_of
+from cuecard.agent.sections.layout import Layout, guard_of, headings_of
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import Written, check_groups
 from cuecard.agent.world import World
@@ -25,7 +28,10 @@ class SectionList:
         self.problems: list[Problem] = [*self._headings.problems, *check_groups(world.document, world.spec)]
         marker = spec.boundary.marker if spec.boundary else ""
         compact = world.spec.whitespace == "compact"
-        self.layout = Layout(spec.separator, marker, spec.trim, compact, spec.escaping, self._guard())
+        written = headings_written(world.spec, world.sources)
+        markdown = any(mark.startswith("#") for mark in (*headings_of(spec), *written))
+        guard = self._guard(written)
+        self.layout = Layout(spec.separator, marker, spec.trim, compact, spec.escaping, guard, markdown)
 
     def text(self, written: Written) -> SectionText | None:
         """The text of a section; None where it could not be compiled, which `problems` then tells."""
@@ -55,9 +61,9 @@ class SectionList:
         hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
         return self._world.document.problem(("sections",), "no-protocols", message, hint)
 
-    def _guard(self) -> LayoutGuard:
+    def _guard(self, written: Iterable[str]) -> LayoutGuard:
         try:
-            return guard_of(self._world.spec.layout)
+            return guard_of(self._world.spec.layout, written)
         except SpecError as error:
             place = self._world.document.problem
             self.problems += [place(("layout",), p.code, p.message, p.hint) for p in error.problems]

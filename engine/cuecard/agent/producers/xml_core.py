@@ -24,7 +24,7 @@ from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import Written
 from cuecard.agent.trees import Text, read_trees
-from cuecard.agent.world import Printing, World
+from cuecard.agent.world import World
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
@@ -42,10 +42,8 @@ class Core:
     problems: tuple[Problem, ...]
 
 
-def read_core(
-    template: SourceText, partials: tuple[SourceText, ...], escaping: Printing, backend: str, names: frozenset[str]
-) -> Core:
-    """Compile and check a core template. No data may open or close an element of one of these names.
+def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: str) -> Core:
+    """Compile and check a core template.
 
     Raises:
         TemplateError: with every reason why it does not compile.
@@ -53,9 +51,7 @@ def read_core(
     texts = {each.stem: each.text for each in partials}
     chosen = BACKENDS[backend]
     try:
-        compiled = compile_template(
-            template.text, name=template.name, partials=texts, escaping=escaping, names=names, backend=chosen
-        )
+        compiled = compile_template(template.text, name=template.name, partials=texts, escaping="marks", backend=chosen)
         parts = compiled.outline().parts
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
@@ -77,7 +73,7 @@ class XmlCore:
         """
         self._world, spec = world, world.spec
         backend = spec.template.backend if spec.template else "cuecard"
-        given = (template, world.sources.partials, world.escaping, backend, world.names)
+        given = (template, world.sources.partials, backend)
         core = world.memo(read_core, *given)
         self.core, self._path = core, template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]

@@ -1,13 +1,17 @@
-"""The names of the elements that an agent's texts write, wherever in its files that is."""
+"""What an agent's texts write that no data may: elements and headings, wherever in its files they stand."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.template import element_names
+
+_HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
+_FENCED = re.compile(r"^[ ]{0,3}(`{3,}|~{3,}).*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
@@ -17,15 +21,28 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
 
     No data may open or close one of them in any section: each is a template of its own, and one prompt holds all.
     """
-    texts = [file.text for file in (*sources.partials, *sources.sections)]
+    texts = _texts(spec, sources)
     if sources.template:
         texts += [sources.template.text, *(f"<{section.id}>" for section in spec.sections)]
+    return spec.words.elements.union(*map(element_names, texts))
+
+
+def headings_written(spec: AgentFile, sources: AgentSources) -> tuple[str, ...]:
+    """What the Markdown headings begin with that an agent's texts write: `## `, `### `.
+
+    As with elements, no data may write one of that rank in any section. What looks like one in a code fence is none.
+    """
+    ranks = {found[1] for text in _texts(spec, sources) for found in _HEADING.finditer(_FENCED.sub("", text))}
+    return tuple(f"{rank} " for rank in sorted(ranks))
+
+
+def _texts(spec: AgentFile, sources: AgentSources) -> list[str]:
+    texts = [file.text for file in (*sources.partials, *sources.sections)]
     for section in spec.sections:
         texts += _strings(section.model_dump())
     for selection in (*spec.profiles.values(), *spec.variants.values()):
         texts += [text for patch in selection.sections for text in _strings(patch.model_dump(exclude_unset=True))]
-    texts += [spec.layout.heading, *_strings([group.model_dump() for group in spec.layout.groups.values()])]
-    return spec.words.elements.union(*map(element_names, texts))
+    return [*texts, spec.layout.heading, *_strings([group.model_dump() for group in spec.layout.groups.values()])]
 
 
 def _strings(value: Any) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cuecard.agent.world import Printing
@@ -19,6 +20,7 @@ class Layout:
         trim: whether white space around each section is removed.
         compact: whether blank lines and spaces at line ends are removed.
         escaping: how `{{{x}}}` prints data.
+        markdown: whether its headings, or those of its texts, are Markdown's, so that code fences mean something.
         guard: what keeps values from looking like a heading, a separator or the marker; None where there are none.
     """
 
@@ -28,17 +30,28 @@ class Layout:
     compact: bool = False
     escaping: Printing = "text"
     guard: LayoutGuard | None = None
+    markdown: bool = False
 
 
-def guard_of(layout: LayoutSpec) -> LayoutGuard:
+def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:
     """What keeps values from looking like this layout: its headings, its separators, its boundary.
+
+    Args:
+        layout: the layout.
+        written: what the headings begin with that the texts of sections write.
 
     Raises:
         SpecError: for a mark that cannot be kept out of values.
     """
-    headings = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
+    headings = headings_of(layout)
     marker = layout.boundary.marker.split("\n") if layout.boundary else ()
-    return layout_guard(map(_mark, headings), layout.separator.split("\n"), marker)
+    return layout_guard(dict.fromkeys((*headings, *written)), layout.separator.split("\n"), marker)
+
+
+def headings_of(layout: LayoutSpec) -> list[str]:
+    """What the lines of the layout's own headings begin with."""
+    forms = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
+    return [_mark(form) for form in forms]
 
 
 def _mark(heading: str) -> str:

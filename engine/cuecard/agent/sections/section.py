@@ -9,6 +9,7 @@ from typing import TypeAlias
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Json, Tier
 from cuecard.sources.content import Fill
+from cuecard.template.guards.layout_guard import LayoutGuard
 
 WORKING_MEMORY, CURRENT_DATE, PROTOCOLS = "workingMemory", "currentDate", "activeProtocols"
 SUMMARY = "conversationSummary"
@@ -41,6 +42,7 @@ class Section:
         lead: what stands before the first section of its group.
         stable: on which side of the layout's boundary it is.
         fill: its source.
+        own: what begins each entry of its source, so that no data in the section can pose as the next one.
         frame: whether it is a tag of the root element: always there, and no section to anybody.
         values: all values of a call that it depends on, by name: those that it reads, what its source has made, the
             date of a clock.
@@ -56,6 +58,7 @@ class Section:
     lead: str = ""
     stable: bool = True
     fill: Fill | None = None
+    own: LayoutGuard | None = None
     frame: bool = False
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
 

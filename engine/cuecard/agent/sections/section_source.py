@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from cuecard.agent.sections.conditions import asks_for_tools
-from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import CONTENT, Render
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
@@ -23,12 +21,14 @@ from cuecard.sources.files.files import compile_files
 from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
-from cuecard.template import clean, trusted, trusted_value, without_controls
-from cuecard.template.guards.guard import escape_text
-from cuecard.template.guards.layout_guard import guard_layout
+from cuecard.template import Escaping, clean, trusted, trusted_value, without_controls
+from cuecard.template.guards.marks import shown_value
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """What a source supplies to its section's text, besides `content`."""
+
+_MARKS: Escaping = "marks"
+"""How sources print data: the gate sees it where the section stands together."""
 
 _DEFAULT = {"clock": "{{{datetime}}}"}
 """The text of a section with a source and no text of its own; `{{{content}}}` for all others."""
@@ -48,10 +48,10 @@ class Body:
         Raises:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
-        # Escaped where it was made; marked again, because a call may have travelled as JSON.
-        own = trusted_value(values.get(CONTENT + self.id, {}))
-        everything = {**values, **own}
-        return self.text(trusted_value(everything) if self.trusted else everything)
+        # Data in it is marked where it was made; an author's again, because a call may have travelled as JSON.
+        if (own := values.get(CONTENT + self.id)) is not None:
+            values = {**values, **trusted_value(own)}
+        return self.text(shown_value(values) if self.trusted else values)
 
 
 def source_of(spec: SectionSpec) -> str:
@@ -81,34 +81,33 @@ def is_constant(spec: SectionSpec) -> bool:
     return not changing and not (spec.when and asks_for_tools(spec.when))
 
 
-def fill_of(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | None, Sequence[Problem]]:
+def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
     """The source of a section, compiled, and what is wrong with it."""
     try:
-        return _compiled(spec, world, layout)
+        return _compiled(spec, world)
     except CuecardError as error:
         return None, error.problems
 
 
-def _compiled(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | None, Sequence[Problem]]:
-    name, escaping = f"sections.{spec.id}", layout.escaping
-    guarded = partial(_guarded, layout, world.names)
-    printed = trusted if spec.trust == "author" else guarded
+def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
+    name = f"sections.{spec.id}"
+    printed = trusted if spec.trust == "author" else str
     if spec.files:
         own = printed if spec.files.supplied else trusted
-        return compile_files(spec.files, f"{name}.files", escaping=escaping, printed=own), ()
+        return compile_files(spec.files, f"{name}.files", escaping=_MARKS, printed=own), ()
     if spec.tools:
         seen = world.spec.tools.visibility
         # A tool server may have written the descriptions.
-        return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=printed), ()
+        return compile_tool_list(spec.tools, f"{name}.tools", escaping=_MARKS, visibility=seen, printed=printed), ()
     if spec.skills:
         skills, problems = make_skills(world.sources.skills, spec.skills)
         partials = {file.stem: file.text for file in world.sources.partials}
-        source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=escaping, printed=guarded)
+        source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=_MARKS, printed=_cleaned)
         return SkillsFill(spec.skills, skills, source.reads, source.fill(skills)), problems
     if spec.facts:
-        return compile_facts(spec.facts, f"{name}.facts", escaping=escaping, printed=printed), ()
+        return compile_facts(spec.facts, f"{name}.facts", escaping=_MARKS, printed=printed), ()
     if spec.rows:
-        return compile_rows(spec.rows, f"{name}.rows", escaping=escaping, printed=printed), ()
+        return compile_rows(spec.rows, f"{name}.rows", escaping=_MARKS, printed=printed), ()
     return ClockSource(spec.clock) if spec.clock else None, ()
 
 
@@ -126,8 +125,6 @@ class SkillsFill:
         return self.fill(given)
 
 
-def _guarded(layout: Layout, names: frozenset[str], text: str) -> str:
-    """Data that can be neither a part of the layout nor an element of another section."""
-    seen = str(clean(without_controls(text))[0])
-    kept = guard_layout(seen, layout.guard)[0] if layout.guard else seen
-    return escape_text(kept, names, mode=layout.escaping)
+def _cleaned(text: str) -> str:
+    """Data without what nobody sees and terminals obey."""
+    return str(clean(without_controls(text))[0])

@@ -36,8 +36,9 @@ class Running:
         """The assistant with the tools of this server."""
         cards = await server.tools()
         own = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
-        names = tuple(card.name for card in cards if card.name not in own)
-        return cls(name, file, engine.with_tools(cards), server, names)
+        known = engine.with_tools(cards)
+        names = tuple(card.name for card in cards if card.name not in own and card.name in known.tools)
+        return cls(name, file, known, server, names)
 
     def turn(self, now: datetime | None) -> Turn:
         """What the engine is told of the next turn: a tool exists if the server has it, or the agent itself."""

@@ -19,6 +19,8 @@ from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.cutoff import Cutoff, blocks, fits, last, newest, window
 from cuecard.pipeline.history.text import cost, prefixed
 from cuecard.pipeline.history.units import LeftOut, Unit, units
+from cuecard.template import element_names
+from cuecard.template.guards.guard import escape_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +63,11 @@ def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, cou
 
 def summary_message(text: str, spec: SummarySpec) -> Message:
     """The summary as a message of the system, made anew for each request."""
-    return Message("system", fill(spec.message, {"summary": text}), persist=False)
+    return Message(
+        "system",
+        fill(spec.message, {"summary": escape_text(text, element_names(spec.message), mode="names")}),
+        persist=False,
+    )
 
 
 def unit_cost(unit: Unit, spec: HistorySpec, count: CountTokens) -> int:

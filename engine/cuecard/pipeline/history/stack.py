@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
@@ -35,7 +35,9 @@ class TurnMessages:
     ephemeral: str = ""
 
 
-def stack(system: str, selected: Selected, turn: TurnMessages, spec: StackSpec) -> Stack:
+def stack(
+    system: str, selected: Selected, turn: TurnMessages, spec: StackSpec, quoted: Callable[[str], str] = str
+) -> Stack:
     """The messages of a request.
 
     Args:
@@ -43,10 +45,11 @@ def stack(system: str, selected: Selected, turn: TurnMessages, spec: StackSpec) 
         selected: the history, with the summary in front of it where that is a message.
         turn: what the turn adds.
         spec: the order of the parts, and the form of the metadata.
+        quoted: what keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
     """
     new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
-    facts, cuts = metadata_message(turn.metadata, spec.metadata)
+    facts, cuts = metadata_message(turn.metadata, spec.metadata, quoted)
     parts: dict[StackPart, tuple[Message, ...]] = {
         "system": _system(system),
         "metadata": (facts,) if facts else (),
@@ -58,7 +61,9 @@ def stack(system: str, selected: Selected, turn: TurnMessages, spec: StackSpec) 
     return Stack(tuple(message for name in order for message in parts[name]), (*again, *cuts))
 
 
-def metadata_message(metadata: Mapping[str, Json], spec: MetadataSpec) -> tuple[Message | None, tuple[Cut, ...]]:
+def metadata_message(
+    metadata: Mapping[str, Json], spec: MetadataSpec, quoted: Callable[[str], str] = str
+) -> tuple[Message | None, tuple[Cut, ...]]:
     """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes` (seed 001).
 
     The stub is `{"truncated": true}` with the texts under the keys that `spec.keep` names, then without them.
@@ -67,7 +72,7 @@ def metadata_message(metadata: Mapping[str, Json], spec: MetadataSpec) -> tuple[
         return None, ()
     stub = {"truncated": True}
     kept = {key: metadata[key] for key in spec.keep if isinstance(metadata.get(key), str) and metadata[key]}
-    whole, *stubs = (_written(facts, spec) for facts in (dict(metadata), {**kept, **stub}, stub))
+    whole, *stubs = (quoted(_written(facts, spec)) for facts in (dict(metadata), {**kept, **stub}, stub))
     if _size(whole) <= spec.max_bytes:
         return Message("user", whole, persist=False), ()
     reason = f"messages.metadata.max_bytes: {_size(whole)} of {spec.max_bytes} bytes"

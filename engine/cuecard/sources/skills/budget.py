@@ -8,24 +8,35 @@ from typing import Literal, TypeAlias
 
 from cuecard.config.sections.skills_spec import SkillBudgetSpec
 from cuecard.model import Cut
+from cuecard.template.guards.marks import MARKS, split_marks, unmarked
 
 Unit: TypeAlias = Literal["characters", "bytes"]
 """Code points, or the bytes of UTF-8."""
 
 
 def size_of(text: str, unit: Unit) -> int:
-    """How large a text is."""
+    """How large a text is; marks around data take no room."""
+    text = unmarked(text)
     return len(text.encode("utf-8", "surrogatepass")) if unit == "bytes" else len(text)
 
 
 def prefix_of(text: str, room: int, unit: Unit) -> str:
-    """As many whole characters from the start as there is room for."""
+    """As many whole characters from the start as there is room for, with all marks, so that none is left open."""
+    kept = []
+    for piece in split_marks(text):
+        is_mark = piece in MARKS
+        kept.append(piece if is_mark else _prefix_of(piece, room, unit))
+        room -= 0 if is_mark else size_of(piece, unit)
+    return "".join(kept)
+
+
+def _prefix_of(text: str, room: int, unit: Unit) -> str:
     if unit == "characters":
-        return text[:room]
+        return text[: max(room, 0)]
     data = text.encode("utf-8", "surrogatepass")
     while 0 < room < len(data) and data[room] & 0xC0 == 0x80:
         room -= 1
-    return data[:room].decode("utf-8", "surrogatepass")
+    return data[: max(room, 0)].decode("utf-8", "surrogatepass")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +76,7 @@ class Page:
 
     def size(self, text: str) -> int:
         """The text in the budget's unit."""
-        return size_of(text, self.budget.unit) if self.budget else len(text)
+        return size_of(text, self.budget.unit) if self.budget else len(unmarked(text))
 
     def add(self, block: Block, shorter: Block | None = None) -> None:
         """A block if it fits, or else a shorter form of it that does; `shorter.what` is what is lost by that."""

@@ -13,6 +13,7 @@ from cuecard.sources.skills.budget import Block, Page
 from cuecard.sources.skills.selection import Chosen, Wish, select_skills
 from cuecard.sources.skills.texts import SkillTexts
 from cuecard.template import Escaping
+from cuecard.template.guards.marks import unmarked
 
 _NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 
@@ -179,7 +180,7 @@ def _rows(skills: Sequence[Skill], page: Page) -> tuple[SourceRow, ...]:
     """One row for each file: what it gave, and whether that was cut."""
     given: dict[str, int] = {}
     for block in page.blocks:
-        given[block.slug] = given.get(block.slug, 0) + len(block.text)
+        given[block.slug] = given.get(block.slug, 0) + len(unmarked(block.text))
     return tuple(
         SourceRow(
             skill.slug,

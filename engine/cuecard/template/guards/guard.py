@@ -12,18 +12,18 @@ import re
 import unicodedata
 from collections.abc import Collection, Mapping
 from functools import lru_cache
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from cuecard.model import Json
 
-Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars"]
-"""How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the last two)."""
+Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
+"""How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the other three)."""
 
 _LOOK_ALIKES = "\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u2991\u29fc\u3008\ufe3f\ufe64\uff1c\U0001d236"
 """Opening angles that a reader may take for `<`: the single ones of Unicode's confusables, brackets and wide forms."""
 
 _LOOK_ALIKE = re.compile(f"[{_LOOK_ALIKES}]")
-_ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
+ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
 _LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 _SLASHES = "/\\\u2044\u2215\u29f8"
@@ -67,7 +67,7 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
     """A data value as `{{{x}}}` prints it. Takes linear time, and changes nothing the second time.
 
     Mode `text` escapes every `<`, and a look-alike such as `‹` only where it would open or close one of `names`. Mode
-    `names` treats `<` like a look-alike. `&`, `>`, quotes and code stay readable. Modes `raw` and `handlebars` change
+    `names` treats `<` like a look-alike. `&`, `>`, quotes and code stay readable. The other modes change
     nothing.
 
     A name is found in any case, with spaces, slashes and invisible characters around or inside it, and in compatibility
@@ -79,9 +79,9 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
         mode: how much to escape.
         attribute: whether the value stands between quotes in a tag; quotes and line breaks are then replaced too.
     """
-    if mode in {"raw", "handlebars"}:
+    if mode in {"raw", "handlebars", "marks"}:
         return text
-    angle = _ANGLE
+    angle = ANGLE
     if mode == "text":
         text, angle = text.replace("<", "&lt;"), _LOOK_ALIKE
     if names and angle.search(text):
@@ -92,42 +92,54 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
 
 
 def _escape_tags(text: str, angle: re.Pattern[str], names: Collection[str]) -> str:
-    own, longest = _folded_names(frozenset(names))
+    own = TagNames.of(names)
     # No tag reaches beyond the next angle: the pieces are disjoint, so that the work is linear.
     first, *pieces = angle.split(text)
     last = len(pieces) - 1
     checked = [
-        ("&lt;" if _opens(piece, own, longest, cut_off=number == last) else mark) + piece
+        ("&lt;" if own.open(piece, cut_off=number == last) else mark) + piece
         for number, (mark, piece) in enumerate(zip(angle.findall(text), pieces, strict=True))
     ]
     return "".join([first, *checked])
 
 
+class TagNames(NamedTuple):
+    """The names of elements as a tolerant reader sees them, and the length of the longest."""
+
+    folded: frozenset[str]
+    longest: int
+
+    @staticmethod
+    def of(names: Collection[str]) -> TagNames:
+        """These names, ready to be looked for."""
+        return _tag_names(names if isinstance(names, frozenset) else frozenset(names))
+
+    def open(self, piece: str, *, cut_off: bool = False) -> bool:
+        """Whether an angle before this piece opens or closes one of them; `cut_off` if more text may follow."""
+        word, names = "", self.folded
+        for character in piece:
+            # A reader who does not fold sees a border here, even where the folded name would go on.
+            if word in names and not in_name(character):
+                return True
+            for part in _folded(character):
+                if in_name(part):
+                    word += part
+                elif word or not (part.isspace() or part in _SLASHES):
+                    return word in names
+            if len(word) > self.longest:
+                return False
+        return word in names or (cut_off and any(name.startswith(word) for name in names))
+
+
 @lru_cache(maxsize=64)
-def _folded_names(names: frozenset[str]) -> tuple[frozenset[str], int]:
-    """The names as a tolerant reader sees them, and the length of the longest; a prompt may have a thousand."""
+def _tag_names(names: frozenset[str]) -> TagNames:
+    """A prompt may have a thousand."""
     own = frozenset(word for name in names if (word := "".join(map(_folded, name))))
-    return own, max(map(len, own), default=0)
+    return TagNames(own, max(map(len, own), default=0))
 
 
-def _opens(piece: str, names: frozenset[str], longest: int, *, cut_off: bool) -> bool:
-    """Whether an angle before this piece opens or closes one of the names; `cut_off` if more text may follow."""
-    word = ""
-    for character in piece:
-        # A reader who does not fold sees a border here, even where the folded name would go on.
-        if word in names and not _in_name(character):
-            return True
-        for part in _folded(character):
-            if _in_name(part):
-                word += part
-            elif word or not (part.isspace() or part in _SLASHES):
-                return word in names
-        if len(word) > longest:
-            return False
-    return word in names or (cut_off and any(name.startswith(word) for name in names))
-
-
-def _in_name(character: str) -> bool:
+def in_name(character: str) -> bool:
+    """Whether a character may be part of an element's name."""
     return character.isalnum() or character in "-_.:"
 
 

@@ -14,10 +14,14 @@ from cuecard.errors import Problem, SpecError
 _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
 """What some reader takes for the end of a line."""
 
+BREAK = re.compile(f"[{_BREAKS}]")
+
 _START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
 """Up to three blanks: Markdown takes a line with more for code. At the beginning, any: a layout may trim them."""
 
-_END = f"(?=(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z))"
+_END = f"(?=(?P<end>(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z)))"
+
+_BLANK = r"(?=(?P<blank>\s|\Z))"
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +29,8 @@ class LayoutGuard:
     """The marks of a layout, ready to be looked for. Make it with `layout_guard`.
 
     Attributes:
-        lines: a heading's or separator's beginning, with its indentation.
+        lines: a heading's or separator's beginning, with its indentation (group 1), and what has to follow it (`blank`,
+            `end`).
         markers: the first character of a marker.
         cut_off: the beginning of a marker at the very end of a text.
         longest: how many characters the longest marker has.
@@ -55,11 +60,16 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
     if wrong:
         hint = "a marker has two characters or more, and no mark has a backslash"
         raise SpecError(Problem("layout-mark", f"`{mark}` cannot be kept out of values", hint) for mark in wrong)
-    patterns = [*map(_beginning, starts), *(_repeated(mark) + _END for mark in alone)]
+    exact, blank = [[mark for mark in starts if (mark != mark.rstrip()) is spaced] for spaced in (False, True)]
+    patterns = [
+        *map(re.escape, exact),
+        *([f"(?:{'|'.join(re.escape(mark.rstrip()) for mark in blank)}){_BLANK}"] if blank else []),
+        *([f"(?:{'|'.join(map(_repeated, alone))}){_END}"] if alone else []),
+    ]
     ends = sorted({mark[:size] for mark in inside for size in range(1, len(mark))}, key=len, reverse=True)
     return LayoutGuard(
         re.compile(f"({_START})({'|'.join(patterns)})") if patterns else None,
-        re.compile(f"(?={'|'.join(map(re.escape, inside))})(.)", re.IGNORECASE) if inside else None,
+        re.compile(f"(?=(?P<mark>{'|'.join(map(re.escape, inside))}))(?P<first>.)", re.IGNORECASE) if inside else None,
         re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
         max(map(len, inside), default=0),
     )
@@ -76,7 +86,7 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
     """
     count = 0
     if guard.markers:
-        text, count = guard.markers.subn(r"\1\\", text)
+        text, count = guard.markers.subn(r"\g<first>\\", text)
     if guard.cut_off and guard.cut_off.search(text[-guard.longest :]):
         text, count = text + "\\", count + 1
     if guard.lines:
@@ -87,11 +97,6 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
 
 def _lines(marks: Iterable[str]) -> list[str]:
     return [line.lstrip() for mark in marks for line in re.split(f"[{_BREAKS}]", mark) if line.strip()]
-
-
-def _beginning(mark: str) -> str:
-    core = mark.rstrip()
-    return re.escape(core) + ("" if core == mark else r"(?=\s|\Z)")
 
 
 def _repeated(mark: str) -> str:

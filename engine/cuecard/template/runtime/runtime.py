@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import CuecardError, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
+from cuecard.template.guards.marks import MARKS
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.scope import (
     Data,
@@ -250,5 +251,5 @@ def indented(text: str, indent: str) -> str:
     """The text of a partial that stands alone on its line, behind the blanks of that line."""
     lines = text.split("\n")
     return "\n".join(
-        line if not line and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)
+        line if not line.strip(MARKS) and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)
     )

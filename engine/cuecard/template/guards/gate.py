@@ -1,0 +1,146 @@
+"""The gate of a prompt: every text that enters while it runs passes here, once, where a section stands assembled.
+
+Templates have marked what is data in it (`marks.py`). Here the whole is looked at as a reader will see it, so that
+neither a value alone, nor two values side by side, nor a value and an author's text can form what only authors may
+write: an element of the prompt, a heading, a separator, the boundary. What an author has written stays as it is.
+"""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
+from typing import Literal
+
+from cuecard.template.guards.edits import Edit, edited
+from cuecard.template.guards.fences import fence_edits
+from cuecard.template.guards.layout_guard import BREAK, LayoutGuard
+from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, marked, read_marks
+from cuecard.template.guards.tag_edits import are_quiet, tag_edits
+
+_ROLE_MARKER = re.compile(
+    r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|^\s{0,4}(?:Human|Assistant|System|User|Developer):", re.MULTILINE
+)
+"""What some models read as a change of speaker. It is printed (a text may quote it), and counted."""
+
+_ROLE_SIGNS = ("<|", "INST]", "SYS>>", "Human:", "Assistant:", "System:", "User:", "Developer:")
+"""What each of them holds: to look for that takes a fraction of the time."""
+
+_END = attrgetter("end")
+
+_NOTHING: Mapping[str, int] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Gate:
+    """What no data of a prompt may form.
+
+    Attributes:
+        names: every element that the prompt writes, its tools and the engine's own words with them.
+        words: those of the engine's own words alone, such as the element around what changed in mid-conversation.
+        escaping: whether every `<` of data is escaped, or only one that would open or close one of these elements.
+        layout: the headings, separators and the boundary of a list of sections; None for an XML core.
+        fences: whether code fences mean anything, as they do in Markdown.
+    """
+
+    names: frozenset[str] = frozenset()
+    words: frozenset[str] = frozenset()
+    escaping: Literal["text", "names"] = "text"
+    layout: LayoutGuard | None = None
+    fences: bool = False
+
+    def admit(self, text: str, own: LayoutGuard | None = None, *, raw: bool = False) -> tuple[str, Mapping[str, int]]:
+        """The text without marks, and how often each kind of hostile text was neutralised in it. Takes linear time.
+
+        Args:
+            text: a section as it was rendered, data between marks.
+            own: marks of this section alone, such as the beginning of each entry of its list.
+            raw: whether an author lets the markup of data through; marks of a layout and the engine's own words are
+                kept out all the same.
+        """
+        if CLOSE not in text and OPEN not in text and HTML not in text:
+            return text, _NOTHING
+        plain, spans = read_marks(text)
+        edits: list[Edit] = []
+        if not are_quiet(plain, spans):
+            edits += tag_edits(plain, spans, *((self.words, "names") if raw else (self.names, self.escaping)))
+        if self.layout:
+            edits += _layout_edits(plain, spans, self.layout)
+        if own:
+            edits += _layout_edits(plain, spans, own)
+        if self.fences:
+            edits += fence_edits(plain, spans)
+        return edited(plain, edits), _counts(plain, spans, edits)
+
+    def quoted(self, text: str) -> str:
+        """Data that is a message of the engine's own: it poses as no part of the prompt, and code stays readable."""
+        return replace(self, escaping="names").admit(marked(text))[0]
+
+
+def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """The counts of several texts as one, with a nought for all that could have been found and was not."""
+    kinds = ["angle_brackets_escaped", "look_alikes_escaped", "role_markers"]
+    kinds += ["layout_marks"] if gate.layout else []
+    kinds += ["code_fences"] if gate.fences else []
+    total = dict.fromkeys(kinds, 0)
+    for each in counts:
+        for kind, number in each.items():
+            total[kind] = total.get(kind, 0) + number
+    return total
+
+
+def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for edit in set(edits) if edits else ():
+        counts[edit.kind] = counts.get(edit.kind, 0) + 1
+    for span in spans:
+        if span.html and (printed := plain.count("&lt;", span.start, span.end)):
+            counts["angle_brackets_escaped"] = counts.get("angle_brackets_escaped", 0) + printed
+    if any(sign in plain for sign in _ROLE_SIGNS) and (markers := _role_markers(plain, spans)):
+        counts["role_markers"] = markers
+    return counts
+
+
+def _role_markers(plain: str, spans: Sequence[Span]) -> int:
+    """How many there are in data, those of a value that is printed twice counted once."""
+    found: dict[int, int] = {}
+    for marker in _ROLE_MARKER.finditer(plain):
+        place = bisect_right(spans, marker.start(), key=_END)
+        if place < len(spans) and spans[place].start < marker.end():
+            found[place] = found.get(place, 0) + 1
+    values = {plain[spans[place].start : spans[place].end]: number for place, number in found.items()}
+    return sum(values.values())
+
+
+def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
+    """A backslash in front of each line, or within each marker, of which any part is data."""
+    if guard.lines:
+        for line in guard.lines.finditer(plain):
+            if _is_data(spans, _line_break(plain, line), _line_end(line)):
+                yield Edit(line.start(2), 0, "\\", "layout_marks")
+    if guard.markers:
+        for marker in guard.markers.finditer(plain):
+            if _is_data(spans, marker.start(), marker.end("mark")):
+                yield Edit(marker.end(), 0, "\\", "layout_marks")
+    if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
+        yield Edit(len(plain), 0, "\\", "layout_marks")
+
+
+def _line_break(plain: str, line: re.Match[str]) -> int:
+    """Where the line break before a line is, which makes it one; at the beginning of a text, where that begins."""
+    before = plain[max(line.start(1) - 1, 0) : line.start(2)]
+    breaks = [found.start() for found in BREAK.finditer(before)]
+    return line.start(2) - len(before) + (breaks[-1] if breaks else 0)
+
+
+def _line_end(line: re.Match[str]) -> int:
+    """Where that ends which makes it a mark: itself, or the blank or the line break behind it."""
+    return max(line.end(2), *(line.end(name) for name in line.re.groupindex), 0)
+
+
+def _is_data(spans: Sequence[Span], start: int, end: int) -> bool:
+    """Whether any data stands between two offsets."""
+    place = bisect_right(spans, start, key=_END)
+    return place < len(spans) and spans[place].start < end

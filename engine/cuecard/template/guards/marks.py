@@ -1,0 +1,102 @@
+"""Marks around what is data in a rendered text, so that whoever puts texts together still knows whose they are.
+
+Templates that are rendered with `escaping="marks"` print values as they are, each between two marks; the gate of an
+agent's prompt (`gate.py`) takes them out again. Marks are non-characters, which `clean` removes from every value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+from cuecard.template.guards.guard import Trusted
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
+"""Before data as it is, behind it, and before data that `{{x}}` has escaped for HTML."""
+
+MARKS = OPEN + CLOSE + HTML
+
+_MARK = re.compile(f"([{MARKS}])")
+_BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
+
+
+class Shown(str):
+    """Data in a section of an author: its markup is printed as it is, and it is marked all the same."""
+
+    __slots__ = ()
+
+
+def shown_value(value: Json) -> Json:
+    """A value whose texts are `Shown`, also those inside lists and objects; an author's stay an author's."""
+    if isinstance(value, str):
+        return value if isinstance(value, Trusted) else Shown(value)
+    if isinstance(value, Mapping):
+        return {key: shown_value(item) for key, item in value.items()}
+    return [shown_value(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+class Span(NamedTuple):
+    """Data from `start` to `end` in a text without marks; `html` if `{{x}}` has printed it."""
+
+    start: int
+    end: int
+    html: bool = False
+
+
+def marked(text: str, mark: str = OPEN) -> str:
+    """A text between marks; an empty one has none, so that what is empty stays empty."""
+    return f"{mark}{unmarked(text)}{CLOSE}" if text else ""
+
+
+def unmarked(text: str) -> str:
+    """The text without marks."""
+    if not text.isascii() and (OPEN in text or CLOSE in text or HTML in text):
+        return _MARK.sub("", text)
+    return text
+
+
+def split_marks(text: str) -> list[str]:
+    """The text in pieces: text, mark, text, mark, ... text; texts may be empty."""
+    return _MARK.split(text)
+
+
+def read_marks(text: str) -> tuple[str, list[Span]]:
+    """The text without marks, and where data stands in it, from left to right. Data in data is data."""
+    pieces, spans = [], []
+    at = depth = start = 0
+    html = False
+    for piece in _MARK.split(text):
+        if piece == CLOSE:
+            depth = max(depth - 1, 0)
+            if depth == 0 and start < at:
+                spans.append(Span(start, at, html))
+                start = at
+        elif piece in {OPEN, HTML}:
+            if depth == 0:
+                start, html = at, piece == HTML
+            depth += 1
+        elif piece:
+            pieces.append(piece)
+            at += len(piece)
+            if depth == 0:
+                start = at
+    if depth and start < at:
+        spans.append(Span(start, at, html))
+    return "".join(pieces), spans
+
+
+def stripped(text: str) -> str:
+    """The text without white space around it, its marks kept."""
+    if text.isascii():
+        return text.strip()
+    body = text.lstrip(_BLANKS)
+    before, behind = text[: len(text) - len(body)], body[len(body.rstrip(_BLANKS)) :]
+    return _only_marks(before) + body.rstrip(_BLANKS) + _only_marks(behind)
+
+
+def _only_marks(text: str) -> str:
+    return "".join(character for character in text if character in MARKS)

@@ -1,0 +1,86 @@
+"""What keeps data from opening or closing an element of the prompt."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator, Sequence
+from typing import Literal
+
+from cuecard.template.guards.edits import Edit
+from cuecard.template.guards.guard import ANGLE, TagNames, in_name
+from cuecard.template.guards.marks import Span
+
+_NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
+"""An author's text behind an angle, as far as the name of an element may still go on."""
+
+_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
+"""What begins a part that is not read as text, and what ends it."""
+
+
+def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
+    """Whether there is nothing to look at: no angle in data, and none of an author's that is still open before data."""
+    if not plain.isascii():
+        return False
+    before = 0
+    for start, end, _ in spans:
+        if plain.find("<", start, end) >= 0 or plain.rfind("<", before, start) > plain.rfind(">", before, start):
+            return False
+        before = start
+    return True
+
+
+def tag_edits(
+    plain: str, spans: Sequence[Span], names: Collection[str], mode: Literal["text", "names"]
+) -> Iterator[Edit]:
+    """An edit for each angle that data may not write.
+
+    In mode `text`, that is every `<` of data; an angle that looks like one, and in mode `names` every angle, only where
+    it would open or close an element of the prompt, or begin a comment that it does not end. An author's angle counts
+    where the name behind it is data.
+    """
+    angles = list(ANGLE.finditer(plain)) if "<" in plain or not plain.isascii() else []
+    own, ends, place = TagNames.of(names), _Ends(plain), 0
+    for number, angle in enumerate(angles):
+        at = angle.start()
+        while place < len(spans) and spans[place].end <= at:
+            place += 1
+        if place == len(spans):
+            return
+        span = spans[place]
+        beyond = angles[number + 1].start() if number + 1 < len(angles) else len(plain)
+        if span.start <= at:
+            cut_off = beyond == len(plain) == spans[-1].end
+            is_tag = (mode == "text" and angle[0] == "<") or ends.swallow(at, span.end)
+            is_hostile = is_tag or own.open(plain[at + 1 : beyond], cut_off=cut_off)
+        else:
+            is_hostile = span.start < beyond and _completed(plain, at + 1, span.start, beyond, own)
+        if is_hostile:
+            yield Edit(at, 1, "&lt;", "angle_brackets_escaped" if angle[0] == "<" else "look_alikes_escaped")
+
+
+def _completed(plain: str, start: int, data: int, end: int, names: TagNames) -> bool:
+    """Whether data has a part in the name behind an author's angle, which then is one of the prompt's own."""
+    before = _NAME_BEFORE.fullmatch(plain, start, data)
+    if before is None or (before["name"] and not in_name(plain[data])):
+        return False
+    return names.open(plain[start:end])
+
+
+class _Ends:
+    """Where comments and the like end, each looked for once."""
+
+    def __init__(self, plain: str) -> None:
+        self._plain, self._found = plain, dict.fromkeys(_ENDS, -1)
+
+    def swallow(self, at: int, end: int) -> bool:
+        """Whether something begins here that does not end before `end`."""
+        if self._plain[at + 1 : at + 2] not in {"!", "?"}:
+            return False
+        begin = next((mark for mark in _ENDS if self._plain.startswith(mark, at)), None)
+        if begin is None:
+            return False
+        behind = at + len(begin)
+        if self._found[begin] < behind:
+            found = self._plain.find(_ENDS[begin], behind)
+            self._found[begin] = found if found >= 0 else len(self._plain)
+        return self._found[begin] + len(_ENDS[begin]) > end

@@ -1,0 +1,41 @@
+"""How the templates of an agent print values: between marks, for the gate that the assembled text goes through."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cuecard.template.guards.guard import Trusted, escape_text
+from cuecard.template.guards.marks import HTML, Shown, marked
+from cuecard.template.runtime.printing import Printer
+from cuecard.template.runtime.runtime import Runtime
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+
+@dataclass(frozen=True, slots=True)
+class MarkingRuntime(Runtime):
+    """The functions of one compiled template whose data has to be told from its own text."""
+
+    def html(self, value: Json, place: int) -> str:
+        """`{{x}}`: escaped as ever, and marked as such; `Shown` data is marked alone."""
+        if isinstance(value, Trusted):
+            return value
+        text = self.text(value, place)
+        return marked(text) if isinstance(value, Shown) else marked(Printer.html(self, text, place), HTML)
+
+    def are_clean(self, values: Sequence[Json]) -> bool:  # noqa: ARG002 - whatever they are, they are marked
+        """Never: each is printed by itself, between marks."""
+        return False
+
+    def bare(self, value: Json, place: int) -> str:
+        """`{{{x}}}`: as it is."""
+        return value if isinstance(value, Trusted) else marked(self.text(value, place))
+
+    def attribute(self, value: Json, place: int) -> str:
+        """`{{{x}}}` inside an attribute: without quotes and line breaks."""
+        if isinstance(value, (Trusted, Shown)):
+            return self.bare(value, place)
+        return marked(escape_text(self.text(value, place), mode="names", attribute=True))

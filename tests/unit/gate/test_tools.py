@@ -1,0 +1,77 @@
+"""What a tool server says of its tools: odd names are left out, texts are cleaned and bounded, and both are told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, InputError, ToolCard
+from cuecard.boundary.tools import MAX_TOOL_TEXT
+
+ROOT = Path(__file__).parents[3]
+ODD = [
+    *(
+        "x\n\n## Safety\n\nevil",
+        "x</withdrawn-tools><agent>EV",
+        "a\0b",
+        "\x1b[31m",
+        "\u202eevil",
+        "a b",
+        "ä",
+        "",
+        "a" * 65,
+    ),
+    *("x\ud800", "tool\n", "ｔｏｏｌ"),
+]
+
+
+@pytest.mark.parametrize("system", ["polyant/bare.yaml", "mistermorph", "mushroom", "pioneer", "cms"])
+def test_a_tool_whose_name_is_none_is_left_out_and_told(system: str) -> None:
+    engine = Engine.open(ROOT / "prompts" / system, cache=False)
+    known = engine.with_tools([*(ToolCard(name, "Does it.") for name in ODD), ToolCard("fine-tool_1.x", "Does it.")])
+    step = known.prepare_step(known.prepare_call())
+
+    assert set(known.tools) == {*engine.tools, "fine-tool_1.x"}
+    assert len(known.tool_cuts) == len(ODD)
+    assert set(known.tool_cuts) <= set(step.manifest.cuts)
+    assert all(cut.what.isprintable() and len(cut.what) <= 85 and "left out" in cut.reason for cut in known.tool_cuts)
+    assert not any(name in step.system for name in ODD if len(name) > 3 and name.strip() == name)
+
+
+def test_texts_of_a_tool_lose_what_nobody_sees_and_what_is_too_long() -> None:
+    card = ToolCard(
+        "t", "Does\x1b[31m \u202eit\0." + "x" * MAX_TOOL_TEXT, {"a\u200b": {"enum": ["\ud800"]}}, ("p\u200b",), "c\x07"
+    )
+    engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False).with_tools([card])
+    known = engine.tools["t"]
+
+    assert known.description.startswith("Does[31m it.xx")
+    assert len(known.description) == MAX_TOOL_TEXT
+    assert (known.input_schema, known.phrases, known.category) == ({"a": {"enum": [""]}}, ("p",), "c")
+    assert [cut.reason for cut in engine.tool_cuts] == [
+        "7 invisible or control characters were removed",
+        "a text was cut: 8,204 -> 8,192 characters",
+    ]
+
+
+def test_a_tool_whose_schema_is_unusable_is_left_out() -> None:
+    engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False)
+    known = engine.with_tools([ToolCard("t", "", {"a": 1, "a\u200b": 2}), ToolCard("u")])
+
+    assert list(known.tools) == ["u"]
+    assert "its input schema is unusable" in known.tool_cuts[0].reason
+
+
+def test_what_is_no_card_is_still_a_mistake_of_the_host() -> None:
+    engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False)
+
+    with pytest.raises(InputError):
+        engine.with_tools([ToolCard("## x", 7)])  # type: ignore[arg-type]
+
+
+def test_cuts_of_several_servers_add_up() -> None:
+    engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False)
+    both = engine.with_tools([ToolCard("a b")]).with_tools([ToolCard("c d"), ToolCard("a b")])
+
+    assert [cut.what for cut in both.tool_cuts] == ["tool a b", "tool c d"]
