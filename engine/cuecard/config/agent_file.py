@@ -141,6 +141,11 @@ class AgentFile(FileModel):
     extends: Texts = Field(
         (), description="agent files that this one is laid over, relative to it; of several the later wins"
     )
+    roots: Texts = Field(
+        (),
+        description="further folders, relative to this file, into which links among its files may lead; without them, "
+        "links may lead only into its own folder and the folders that it names",
+    )
     template: Template | None = Field(
         None, description="the XML core template: its file, or a mapping with more to say about it"
     )

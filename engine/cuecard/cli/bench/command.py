@@ -21,6 +21,7 @@ from cuecard.config.search_spec import SearchSpec
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.model import ToolCard
 from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_folder
 from cuecard.outside.reading import MAX_LOG_BYTES, read_text, shown
 
 
@@ -65,7 +66,7 @@ def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
 
 def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec]:
     """The tools that a search may find, and how: of an agent, or of a JSON file."""
-    if path.suffix.lower() in {".yaml", ".yml"} or path.is_dir():
+    if path.suffix.lower() in {".yaml", ".yml"} or is_folder(path):
         engine = open_engine(path, allow_code=options.allow_code)
         tools = engine.agent.spec.tools
         cards = [card for name, card in engine.tools.items() if name not in tools.core]
