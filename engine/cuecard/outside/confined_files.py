@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from os.path import join
+from pathlib import Path
 
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
@@ -67,7 +67,7 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
     if not parts:
         raise RefusedError("this is not a regular file")
     with _opened(root, parts[:-1]) as (folder, prefix):
-        path = join(prefix, parts[-1])
+        path = Path(prefix, parts[-1])
         if not stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
             raise RefusedError("this is not a regular file")
         # Not to wait for a writer, should it have become a pipe by now.
@@ -83,7 +83,7 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
 
 
 def _entry(handle: int | None, folder: str, name: str) -> Entry:
-    seen = os.stat(join(folder, name), dir_fd=handle, follow_symlinks=False)
+    seen = os.stat(Path(folder, name), dir_fd=handle, follow_symlinks=False)
     return Entry(name, seen.st_mode, (seen.st_dev, seen.st_ino))
 
 
@@ -91,7 +91,7 @@ def _entry(handle: int | None, folder: str, name: str) -> Entry:
 def _opened(root: str, parts: Sequence[str]) -> Iterator[tuple[int | None, str]]:
     """The folder as a handle and a path from it: each part is opened from the one before, and no link is followed."""
     if not _BY_HANDLE:
-        yield None, join(root, *parts)
+        yield None, os.fspath(Path(root, *parts))
         return
     handle = os.open(root, _FOLDER)
     try:

@@ -1,4 +1,4 @@
-"""The gate for files: a regular file inside the roots, of bounded size, as UTF-8 text; or one error that says why not."""
+"""The gate for files: a regular file inside the roots, of bounded size, as UTF-8 text; or an error says why not."""
 
 from __future__ import annotations
 
@@ -108,7 +108,8 @@ def _not_utf_8(data: bytes, rest: bytes, start: int, name: str) -> Problem:
     line, written = before.count(b"\n") + 1, before[before.rfind(b"\n") + 1 :].decode()
     hint = "this looks like UTF-16; save the file as UTF-8" if data[:2] in _UTF_16 else "save the file as UTF-8"
     message = f"byte 0x{rest[start]:02X} in line {line} is not UTF-8"
-    return Problem("encoding", message, hint, name, Span(line, len(written) + 1), written + _line(rest[start : start + 200]))
+    source = written + _line(rest[start : start + 200])
+    return Problem("encoding", message, hint, name, Span(line, len(written) + 1), source)
 
 
 def _line(data: bytes) -> str:

@@ -61,8 +61,9 @@ class Roots:
         """
         real = _real(home)
         plain = [path for path in (_lexical(real, place) for place in named) if _real(path) == path]
-        folders = [*(path for path in plain if is_folder(Path(path))), *(_real(_lexical(real, each)) for each in listed)]
-        return cls(real, tuple(dict.fromkeys((real, *folders))))
+        folders = [path for path in plain if is_folder(Path(path))]
+        further = [_real(_lexical(real, each)) for each in listed]
+        return cls(real, tuple(dict.fromkeys((real, *folders, *further))))
 
     @classmethod
     def anywhere(cls, home: Path) -> Roots:
@@ -78,7 +79,7 @@ class Roots:
         path = _lexical(self.home, place)
         real = _real(path)
         if real == path:
-            return self.inside(real) or Place(os.path.dirname(real), (os.path.basename(real),))
+            return self.inside(real) or Place(os.fspath(Path(real).parent), (Path(real).name,))
         found = self.inside(real)
         if found is None:
             raise SpecError(link_outside(_first_link(path), real))
@@ -107,10 +108,10 @@ def _below(root: str, real: str) -> Place | None:
 
 def _lexical(home: str, place: str) -> str:
     """The path, links in what it names not followed; the folders above an absolute one are what they are."""
-    if not os.path.isabs(place):
-        return os.path.normpath(os.path.join(home, place))
-    above, name = os.path.split(os.path.normpath(place))
-    return os.path.join(_real(above), name)
+    path = os.path.normpath(Path(home, place))
+    if not Path(place).is_absolute():
+        return path
+    return os.fspath(Path(_real(Path(path).parent), Path(path).name))
 
 
 def _real(path: str | Path) -> str:
@@ -121,4 +122,5 @@ def _real(path: str | Path) -> str:
 
 
 def _first_link(path: str) -> str:
-    return next((each for each in (*reversed([str(p) for p in Path(path).parents]), path) if os.path.islink(each)), path)
+    on_the_way = (*reversed(Path(path).parents), Path(path))
+    return next((os.fspath(each) for each in on_the_way if each.is_symlink()), path)

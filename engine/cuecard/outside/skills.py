@@ -124,9 +124,7 @@ def read_skill(
         return within(SkillText(skill.slug, text=skill.body, found=True), limit, unit, words)
     name = visible(file)[:200]
     try:
-        if base is None:
-            raise RefusedError(words.skills.instructions_only)
-        allowed = Roots.of(Path(base), (each.source for each in known), roots)
+        allowed = None if base is None else Roots.of(Path(base), (each.source for each in known), roots)
         text = _file_text(_folder(skill, allowed, words), file, words)
     except FileNotFoundError:
         return no_file(skill.slug, name, words)
@@ -144,10 +142,12 @@ def _reason(error: Exception, words: WordsSpec) -> str:
     return words.skills.not_a_text
 
 
-def _folder(skill: Skill, allowed: Roots, words: WordsSpec) -> str:
+def _folder(skill: Skill, allowed: Roots | None, words: WordsSpec) -> str:
     """The skill's folder: it may have become a link since the skill was read."""
+    if allowed is None:
+        raise RefusedError(words.skills.instructions_only)
     try:
-        return os.fspath(allowed.find(os.path.dirname(skill.path)).path)
+        return os.fspath(allowed.find(os.fspath(Path(skill.path).parent)).path)
     except SpecError:
         raise RefusedError(words.skills.outside) from None
 

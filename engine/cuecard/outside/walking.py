@@ -114,5 +114,5 @@ def _is_left_over(name: str) -> bool:
 
 
 def _identity(folder: str) -> tuple[int, int]:
-    seen = os.stat(folder)
+    seen = Path(folder).stat()
     return seen.st_dev, seen.st_ino

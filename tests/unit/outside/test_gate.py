@@ -39,7 +39,7 @@ FILES = {
     "agent.xml": "<agent><a>Hi</a><b>{{{activeProtocols}}}</b></agent>\n",
     "partials/p.hbs": "x\n",
     "models.yaml": "models: {}\n",
-    "tools/t.yaml": "category: c\ntools: {tool_search: {before: x}}\n",
+    "tools/t.yaml": "category: c\ntools: {tool_search: {before: b, after: a, next: n, gotcha: g}}\n",
     "parts/a.md": "Text.\n",
     "notes/b.md": "Note.\n",
     "skills/s/SKILL.md": "---\nname: s\ndescription: d\n---\nBody\n",
@@ -127,9 +127,7 @@ def test_what_is_no_text_file_is_refused_at_once_and_nothing_of_it_is_read(
     assert problems
     assert "SECRET" not in "".join(problem.picture() for problem in problems)
     if kind == "a link out":
-        assert [(problem.code, Path(problem.name).name) for problem in problems] == [
-            ("link-outside", Path(name).name)
-        ]
+        assert [(problem.code, Path(problem.name).name) for problem in problems] == [("link-outside", Path(name).name)]
         assert str(tmp_path / "secret.txt") in problems[0].message
         assert "`roots`" in problems[0].hint
     if kind == "not UTF-8" and name != "notes/b.md":
@@ -141,7 +139,7 @@ def test_a_folder_that_is_a_link_out_of_the_roots_is_refused(tmp_path: Path, age
     folder = write(tmp_path / "agent", agent)
     if "/" not in name:
         return
-    top = folder / name.split("/")[0]
+    top = folder / Path(name).parts[0]
     top.rename(tmp_path / "elsewhere")
     top.symlink_to(tmp_path / "elsewhere")
 
@@ -193,9 +191,7 @@ def test_a_sibling_with_the_same_beginning_is_no_place_for_links(tmp_path: Path,
 
 
 def test_a_file_that_grows_while_it_is_read_is_refused() -> None:
-    grown = subprocess.run(
-        [sys.executable, "-c", _GROWING], capture_output=True, text=True, check=False, timeout=60
-    )
+    grown = subprocess.run([sys.executable, "-c", _GROWING], capture_output=True, text=True, check=False, timeout=60)
 
     assert grown.stdout == "large-file\n", grown.stderr
 
@@ -235,7 +231,7 @@ def test_all_files_together_have_a_bound(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", ["a" * 5_000, "a/" * 3_000, "a\0b", "."])
 def test_a_name_that_no_file_can_have_is_an_error_with_a_place(tmp_path: Path, path: str) -> None:
-    for read in (read_agent, read_assistant, lambda place: read_text(Path(place)), lambda place: read_models(Path(place))):
+    for read in (read_agent, read_assistant, read_text, read_models):
         with pytest.raises(CuecardError) as caught:
             read(tmp_path / path)
         assert caught.value.problems[0].code == "missing-file"

@@ -152,6 +152,7 @@ CODES: Mapping[str, str] = {
     "unknown-revision": "A revision that the repository does not have.",
     # the command line, assistants and scenarios
     "unknown-code": "`--select` or `--ignore` names no check.",
+    "wrong-usage": "A command line that the command does not have; only with `--json`, else in Typer's words.",
     "wrong-option": "An option with a value that it cannot have.",
     "wrong-setting": "A `CUECARD_*` variable with a value that it cannot have.",
     "wrong-model": "A model that cannot be had.",
