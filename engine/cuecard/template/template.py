@@ -14,7 +14,8 @@ from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.markup.tags import element_names, in_attributes
-from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.runtime.limits import Limits, budget
+from cuecard.template.runtime.runtime import Runtime, too_much_output
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
 from cuecard.template.syntax.parser import parse
@@ -44,6 +45,7 @@ def compile_template(
     escaping: Escaping = "text",
     names: Collection[str] = (),
     backend: Literal["cuecard", "pybars3"] | Backend = "cuecard",
+    limits: Limits = Limits(),
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -60,6 +62,7 @@ def compile_template(
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
         backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
+        limits: how much work one render may do, and how much it may print.
 
     Raises:
         InputError: with every argument of the wrong type.
@@ -67,10 +70,11 @@ def compile_template(
         TemplateLimitError: when the template is too large or nests too deep.
     """
     options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
-    check_compiling({"text": text, "name": name, "partials": partials, "helpers": helpers, **options}, names)
+    given = {"text": text, "name": name, "partials": partials, "helpers": helpers, "limits": limits}
+    check_compiling({**given, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
-        modes = strict, assume_objects, escaping
+        modes = strict, assume_objects, escaping, limits
         return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
         raise _recursion(name) from None
@@ -84,7 +88,7 @@ class Template:
         source: Source,
         partials: Mapping[str, Source],
         helpers: Mapping[str, Helper],
-        options: tuple[bool, bool, Escaping],
+        options: tuple[bool, bool, Escaping, Limits],
         backend: Backend,
         names: frozenset[str] = frozenset(),
     ) -> None:
@@ -104,6 +108,7 @@ class Template:
         # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]
+        self._inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         self._units: dict[str, Unit] = {}
         self._main = self._compile(
             dict(zip((None, *partials), zip(sources, programs, inside, strict=True), strict=True))
@@ -143,21 +148,21 @@ class Template:
 
     def part(self, body: Iterable[Statement]) -> Part:
         """Internal: some of the template's top-level statements, as something that renders on its own."""
-        inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         statements = list(body)
-        program = Program([*(i for i in inlines if i not in statements), *statements])
+        program = Program([*(i for i in self._inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
+        *_, limits = self._options
         try:
-            text = unit.body(values, frame, (values, None), None, self._env)
+            with budget(limits):
+                text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
             raise _recursion(self.name) from None
-        if len(text) > MAX_OUTPUT:
-            message = f"the template prints more than {MAX_OUTPUT:,} characters"
-            raise TemplateLimitError(Problem("too-much-output", message, "print less of the values", self.name))
+        if len(text) > limits.output:
+            raise TemplateLimitError(too_much_output(limits.output, self.name))
         return text
 
     def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:
@@ -182,10 +187,10 @@ class Template:
         return inputs_of(body, self._source, self._helpers, self._parsed)
 
     def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> Unit:
-        strict, assume_objects, escaping = self._options
+        strict, assume_objects, escaping, limits = self._options
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes, frozenset(self._plain))
         code = self._backend(program, source, rules)
-        return Unit(code, Runtime(source, code.places, escaping, self._names, strict, self._units))
+        return Unit(code, Runtime(source, code.places, escaping, self._names, strict, self._units, limits))
 
 
 class Part:

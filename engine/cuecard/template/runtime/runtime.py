@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cuecard.errors import CuecardError, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
+from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
+from cuecard.template.runtime.limits import MAX_PARTIALS, PER_CALL, Limits, spend
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.scope import (
     Data,
@@ -24,12 +25,6 @@ from cuecard.template.runtime.values import Code, NotData, has, is_data, is_fals
 
 if TYPE_CHECKING:
     from cuecard.model import Json
-
-MAX_PARTIALS = 100
-"""How deep partials may call partials."""
-
-MAX_OUTPUT = 10_000_000
-"""How many characters a template may print."""
 
 _TOGETHER = 16
 """How many items a loop renders before it looks how much it has printed."""
@@ -52,6 +47,7 @@ class Runtime(Printer):
     """
 
     units: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = Limits()
 
     def strict(self, value: Json, key: str, place: int) -> Json:
         """`value.key`, which must exist."""
@@ -103,6 +99,7 @@ class Runtime(Printer):
         keys, items = self.items(value, place)
         if not items:
             return None
+        self.work(len(items), place)
         data, last, pieces, size = frame(fn.data), len(items) - 1, [], 0
         body, scope, params, env = fn.body, fn.scope, fn.params, fn.env
         for index, item in enumerate(items):
@@ -111,7 +108,7 @@ class Runtime(Printer):
             bound = ((item, key), params) if fn.takes_params else params
             piece = body(item, data, push(item, scope), bound, env)
             size += len(piece)
-            if size > MAX_OUTPUT:
+            if size > self.limits.output:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
@@ -121,10 +118,11 @@ class Runtime(Printer):
         keys, items = (range(len(value)), value) if type(value) is list else self.items(value, place)
         if not items:
             return None
+        self.work(len(items), place)
         if len(items) > _TOGETHER:
             return self.long_loop(items, keys, body, place, around)
         text = body(items, keys, 0, len(items) - 1, *around)
-        if len(text) > MAX_OUTPUT:
+        if len(text) > self.limits.output:
             self.too_much(place)
         return text
 
@@ -137,7 +135,7 @@ class Runtime(Printer):
             beyond = first + _TOGETHER
             piece = body(items[first:beyond], keys[first:beyond], first, last, *around)
             size += len(piece)
-            if size > MAX_OUTPUT:
+            if size > self.limits.output:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
@@ -199,6 +197,7 @@ class Runtime(Printer):
             data = {**frame(data), "partial-block": inner}
             env = block.env
             target = target or inner
+        self.work(PER_CALL, place)
         if target is None:
             self.fail(place, "unknown-partial", f"no partial is called `{name}`", did_you_mean(str(name), env.partials))
         if added is not None:
@@ -207,24 +206,37 @@ class Runtime(Printer):
             text = target(context, data, Env(env.partials, env.depth + 1))
         except TemplateError as error:
             raise self.linked(error, place) from None
-        if len(text) > MAX_OUTPUT:
+        if len(text) > self.limits.output:
             self.too_much(place)
         return indented(text, indent) if indent else text
 
     def include(self, name: str, place: int) -> Callable[[Json], str]:
         """`{{> name}}` of a partial that needs nothing but its context."""
-        unit = self.units[name]
+        unit, most = self.units[name], self.limits.output
 
         def included(context: Json) -> str:
+            if not spend(PER_CALL):
+                self.too_much_work(place)
             try:
                 text: str = unit.body(context)
             except TemplateError as error:
                 raise self.linked(error, place) from None
-            if len(text) > MAX_OUTPUT:
+            if len(text) > most:
                 self.too_much(place)
             return text
 
         return included
+
+    def joined(self, pieces: Sequence[str]) -> str:
+        """The text of many pieces, of which each may be a long value: looked at before it is made."""
+        if sum(map(len, pieces)) > self.limits.output:
+            raise TemplateLimitError(too_much_output(self.limits.output, self.source.name))
+        return "".join(pieces)
+
+    def work(self, amount: int, place: int) -> None:
+        """Note work that is about to be done."""
+        if not spend(amount):
+            self.too_much_work(place)
 
     def linked(self, error: TemplateError, place: int) -> CuecardError:
         """The error of a partial, from further out; of partials that call each other, each link is told once."""
@@ -233,8 +245,20 @@ class Runtime(Printer):
 
     def too_much(self, place: int) -> NoReturn:
         """Raise: the output is too large."""
-        message = f"the template prints more than {MAX_OUTPUT:,} characters"
+        message = f"the template prints more than {self.limits.output:,} characters"
         raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
+
+    def too_much_work(self, place: int) -> NoReturn:
+        """Raise: partials call each other, or loops walk, too often."""
+        message = f"one render calls partials and walks items more than {self.limits.work:,} times"
+        hint = "partials that call others twice double the work; call them once, or walk fewer items"
+        raise TemplateLimitError(self.problem(place, "too-much-work", message, hint))
+
+
+def too_much_output(most: int, name: str) -> Problem:
+    """The problem of a text that is too long as a whole."""
+    message = f"the template prints more than {most:,} characters"
+    return Problem("too-much-output", message, "print less of the values", name)
 
 
 def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:
