@@ -28,6 +28,9 @@ KEPT = 500
 MAX_PROBLEMS = 100
 """How many problems are shown at once; people do not read more, and the first of them often cause the others."""
 
+_LONG_WORD = 200
+"""How long a word is at most that a hint names."""
+
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
     + "".join(map(chr, (*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0))))
@@ -58,7 +61,7 @@ class DidYouMean:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest of the known words, or lists them when none is close."""
-    words = sorted(known)
+    words = sorted(word for word in known if len(word) <= _LONG_WORD)
     if close := closest(word, words):
         return f"did you mean `{close}`?"
     if not words:

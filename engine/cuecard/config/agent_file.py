@@ -94,6 +94,15 @@ class BudgetSpec(FileModel):
     protocols: int | None = Field(None, ge=1, description="the instructions of discovered tools")
 
 
+class LimitsSpec(FileModel):
+    """What one section may cost at most each time it is printed; more is an error."""
+
+    work: int = Field(
+        500_000, ge=1, le=100_000_000, description="items of loops; a call of a partial counts as five of them"
+    )
+    output: int = Field(10_000_000, ge=1, le=100_000_000, description="characters")
+
+
 class TokensSpec(FileModel):
     """How tokens are counted."""
 
@@ -181,4 +190,5 @@ class AgentFile(FileModel):
         description="when a change of these files reaches a conversation that has begun; `append` says it in a block",
     )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
+    limits: LimitsSpec = Field(LimitsSpec(), description="how much work a section's text may cost")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")

@@ -11,11 +11,19 @@ from cuecard.model import Json
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Files of sections: those that must be there with the place that names them, those that may, folders of skills."""
+    """Files of sections.
+
+    Attributes:
+        texts: those that must be there, with the place that names them.
+        files: those that may.
+        roots: folders of skills.
+        strict: those of them in which whatever is wrong with a skill is an error.
+    """
 
     texts: tuple[tuple[Path, str], ...]
     files: tuple[str, ...]
     roots: tuple[str, ...]
+    strict: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, agent: Json) -> Wanted:
@@ -24,7 +32,9 @@ class Wanted:
         texts = [((*at, "file"), s["file"]) for at, s in sections if isinstance(s.get("file"), str) and s["file"]]
         files = [path for _, s in sections for path in _paths(s.get("files"))]
         roots = [root for _, s in sections for root in _roots(s.get("skills"))]
-        return cls(tuple(texts), tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots)))
+        listed = (skills for _, s in sections if isinstance(skills := s.get("skills"), dict))
+        strict = frozenset(root for skills in listed if skills.get("strict") is True for root in _roots(skills))
+        return cls(tuple(texts), tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots)), strict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -113,7 +113,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
     models = next(reader.named(document, ("models",), "*.yaml", named.models), None)
     written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
-    skills, found = read_skill_texts(named.sections.roots, folder, roots)
+    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
     return AgentSources(
         agent,
         template,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cuecard.config.documents.texts import SkillSource
+from cuecard.config.skills.skill_file import left_out
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import Problem, SpecError, visible
@@ -24,7 +26,7 @@ FILE = "SKILL.md"
 
 
 def read_skill_texts(
-    roots: Iterable[str], base: Path, allowed: Roots | None = None
+    roots: Iterable[str], base: Path, allowed: Roots | None = None, strict: Collection[str] = ()
 ) -> tuple[tuple[SkillSource, ...], tuple[Problem, ...]]:
     """Every SKILL.md below these folders, by root and path, and what could not be read.
 
@@ -35,6 +37,7 @@ def read_skill_texts(
         roots: folders, relative to `base`, as the agent file writes them.
         base: the agent file's folder.
         allowed: where links may lead; into these folders when left out.
+        strict: the roots in which a skill that cannot be read is an error; in others it is left out, with a warning.
     """
     wanted = tuple(dict.fromkeys(roots))
     sources: list[SkillSource] = []
@@ -42,8 +45,9 @@ def read_skill_texts(
     for root in wanted:
         reader = _Root(root, base, allowed or _of_skills(wanted, base))
         reader.read()
-        sources += sorted(reader.sources, key=lambda source: source.path)
+        sources += (replace(each, strict=root in strict) for each in sorted(reader.sources, key=lambda each: each.path))
         problems += reader.problems
+        problems += reader.bad if root in strict else map(left_out, reader.bad)
     return tuple(sources), tuple(problems)
 
 
@@ -54,12 +58,13 @@ def _of_skills(roots: Iterable[str], base: Path) -> Roots:
 
 
 class _Root:
-    """Reads one root."""
+    """Reads one root: `problems` are those of the root itself, `bad` those of skills in it."""
 
     def __init__(self, root: str, base: Path, allowed: Roots) -> None:
         self.root, self.folder, self.base, self.allowed = root, base / root, base, allowed
         self.sources: list[SkillSource] = []
         self.problems: list[Problem] = []
+        self.bad: list[Problem] = []
         self._seen: set[tuple[int, int]] = set()
 
     def read(self) -> None:
@@ -74,12 +79,12 @@ class _Root:
             self.problems.append(problem)
             return
         walk = Walk(self.folder, start, self.allowed, FILE.__eq__).walk()
-        self.problems += walk.problems
+        self.bad += walk.problems
         for found in walk.found:
             try:
                 self.file(found, start)
             except SpecError as error:
-                self.problems += error.problems
+                self.bad += error.problems
 
     def file(self, found: Found, start: Place) -> None:
         path = self.folder.joinpath(*found.shown)

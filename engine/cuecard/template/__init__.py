@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from cuecard.template.guards.trust import trust_report
     from cuecard.template.markup.outline import Outline, Part
     from cuecard.template.markup.tags import element_names
+    from cuecard.template.runtime.limits import Limits
     from cuecard.template.runtime.scope import Options
     from cuecard.template.template import Template, compile_template
 
@@ -26,6 +27,7 @@ _HOME = {
     "Escaping": "guards.guard",
     "Helper": "backends.rules",
     "InputUse": "analysis",
+    "Limits": "runtime.limits",
     "Options": "runtime.scope",
     "Outline": "markup.outline",
     "Part": "markup.outline",
@@ -47,6 +49,7 @@ __all__ = [
     "Escaping",
     "Helper",
     "InputUse",
+    "Limits",
     "Options",
     "Outline",
     "Part",

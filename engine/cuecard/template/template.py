@@ -6,7 +6,14 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
+from cuecard.errors import (
+    CuecardError,
+    Problem,
+    TemplateError,
+    TemplateLimitError,
+    TemplateRenderError,
+    TemplateSyntaxError,
+)
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
@@ -14,7 +21,7 @@ from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.markup.tags import element_names, in_attributes
-from cuecard.template.runtime.limits import Limits, budget
+from cuecard.template.runtime.limits import WORK_LEFT, Limits
 from cuecard.template.runtime.runtime import Runtime, too_much_output
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
@@ -156,11 +163,20 @@ class Template:
         """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         *_, limits = self._options
+        before = WORK_LEFT.set([limits.work])
         try:
-            with budget(limits):
-                text = unit.body(values, frame, (values, None), None, self._env)
+            text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
             raise _recursion(self.name) from None
+        except CuecardError:
+            raise
+        except Exception as error:
+            # Objects that pose as mappings or texts raise what they like.
+            message = f"a value cannot be read: it raised {type(error).__name__}"
+            hint = "pass text, numbers, lists and mappings only"
+            raise TemplateRenderError(Problem("not-data", message, hint, self.name)) from error
+        finally:
+            WORK_LEFT.reset(before)
         if len(text) > limits.output:
             raise TemplateLimitError(too_much_output(limits.output, self.name))
         return text

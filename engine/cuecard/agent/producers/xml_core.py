@@ -28,7 +28,7 @@ from cuecard.agent.world import Printing, World
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
-from cuecard.template import BACKENDS, Part, compile_template
+from cuecard.template import BACKENDS, Limits, Part, compile_template
 from cuecard.template.markup.well_formed import fragment_problems
 from cuecard.template.syntax.source import Source
 
@@ -43,7 +43,12 @@ class Core:
 
 
 def read_core(
-    template: SourceText, partials: tuple[SourceText, ...], escaping: Printing, backend: str, names: frozenset[str]
+    template: SourceText,
+    partials: tuple[SourceText, ...],
+    escaping: Printing,
+    backend: str,
+    names: frozenset[str],
+    limits: Limits = Limits(),
 ) -> Core:
     """Compile and check a core template. No data may open or close an element of one of these names.
 
@@ -51,11 +56,9 @@ def read_core(
         TemplateError: with every reason why it does not compile.
     """
     texts = {each.stem: each.text for each in partials}
-    chosen = BACKENDS[backend]
+    made = partial(compile_template, escaping=escaping, names=names, backend=BACKENDS[backend], limits=limits)
     try:
-        compiled = compile_template(
-            template.text, name=template.name, partials=texts, escaping=escaping, names=names, backend=chosen
-        )
+        compiled = made(template.text, name=template.name, partials=texts)
         parts = compiled.outline().parts
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
@@ -77,7 +80,7 @@ class XmlCore:
         """
         self._world, spec = world, world.spec
         backend = spec.template.backend if spec.template else "cuecard"
-        given = (template, world.sources.partials, world.escaping, backend, world.names)
+        given = (template, world.sources.partials, world.escaping, backend, world.names, world.limits)
         core = world.memo(read_core, *given)
         self.core, self._path = core, template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]

@@ -89,6 +89,12 @@ def fill_of(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | Non
         return None, error.problems
 
 
+def _is_told(problem: Problem, before: Sequence[Problem]) -> bool:
+    """Whether a root has no skills because it is not there, which the reader has told."""
+    missing = {each.message for each in before if each.code == "missing-file"}
+    return problem.code == "no-skills" and f"`{problem.name}` is not a folder" in missing
+
+
 def _compiled(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | None, Sequence[Problem]]:
     name, escaping = f"sections.{spec.id}", layout.escaping
     guarded = partial(_guarded, layout, world.names)
@@ -102,6 +108,7 @@ def _compiled(spec: SectionSpec, world: World, layout: Layout) -> tuple[Fill | N
         return compile_tool_list(spec.tools, f"{name}.tools", escaping=escaping, visibility=seen, printed=printed), ()
     if spec.skills:
         skills, problems = make_skills(world.sources.skills, spec.skills)
+        problems = tuple(problem for problem in problems if not _is_told(problem, world.sources.problems))
         partials = {file.stem: file.text for file in world.sources.partials}
         source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=escaping, printed=guarded)
         return SkillsFill(spec.skills, skills, source.reads, source.fill(skills)), problems

@@ -35,6 +35,7 @@ CODES: Mapping[str, str] = {
     "tool-order": "Names of files in mixed case: another machine reads them, and lists their tools, in another order.",
     "no-protocols": "A template without a place for tool instructions.",
     # skills
+    "no-skills": "A folder of skills, named in `roots`, in which there is no skill that can be used.",
     "front-matter": "A SKILL.md whose front matter is missing, never closed, or (a warning) not YAML as it is meant.",
     "long-text": "A name or description of a skill that is longer than the Agent Skills specification allows.",
     "skill-name": "A folder whose name cannot be the name of a skill: empty, or with invisible or odd characters.",
@@ -113,6 +114,7 @@ CODES: Mapping[str, str] = {
     "value-too-deep": "A value that nests too deep.",
     "helper-failed": "A helper of the host raised an error.",
     "too-much-output": "A template that prints more than it should be able to.",
+    "too-much-work": "A template whose partials call each other, or whose loops walk, too often.",
     "search-limit": "A search for fewer than one tool or more than fifty.",
     "missing-ranker": "A ranker whose package, model or function is not on this machine, or cannot be called.",
     "code-not-allowed": "A ranker that is code, where the host does not allow code that a file names.",

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 _RUN = 200
 """How many pieces of text one line appends."""
 
-_MANY = 32
+_MANY = 128
 """How many values a function prints without a look at how long they are together."""
 
 SURROUNDINGS = ("d", "s", "b", "k")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -27,24 +25,14 @@ class Limits:
     output: int = 10_000_000
 
 
-_left: ContextVar[list[int] | None] = ContextVar("cuecard_template_work", default=None)
+WORK_LEFT: ContextVar[list[int] | None] = ContextVar("cuecard_template_work", default=None)
 """What is left of the work of the render that runs here: a partial that reads only its context is given nothing else,
 and other threads and tasks render at the same time."""
 
 
-@contextmanager
-def budget(limits: Limits) -> Iterator[None]:
-    """A render within these limits; one that a helper begins inside of it has its own."""
-    token = _left.set([limits.work])
-    try:
-        yield
-    finally:
-        _left.reset(token)
-
-
 def spend(amount: int) -> bool:
     """Whether the work that is left allows this."""
-    left = _left.get()
+    left = WORK_LEFT.get()
     if left is None:
         return True
     left[0] -= amount

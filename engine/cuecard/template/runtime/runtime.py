@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.template.runtime.limits import MAX_PARTIALS, PER_CALL, Limits, spend
+from cuecard.template.runtime.limits import MAX_PARTIALS, PER_CALL, WORK_LEFT, Limits, spend
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.scope import (
     Data,
@@ -21,7 +21,18 @@ from cuecard.template.runtime.scope import (
     frame,
     push,
 )
-from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup
+from cuecard.template.runtime.values import (
+    Code,
+    NotData,
+    has,
+    is_data,
+    is_falsy,
+    is_name,
+    is_nothing,
+    items_of,
+    lookup,
+    named,
+)
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -191,7 +202,8 @@ class Runtime(Printer):
             message = f"partials call each other more than {MAX_PARTIALS} deep"
             raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
         around = data.get("partial-block")
-        target: PartialBody | None = around if name == "@partial-block" else env.find(self.text(name, place))
+        key = self.partial_name(name, place)
+        target: PartialBody | None = around if key == "@partial-block" else env.find(key)
         if block is not None:
             inner = PartialBlock(block, around)
             data = {**frame(data), "partial-block": inner}
@@ -199,7 +211,8 @@ class Runtime(Printer):
             target = target or inner
         self.work(PER_CALL, place)
         if target is None:
-            self.fail(place, "unknown-partial", f"no partial is called `{name}`", did_you_mean(str(name), env.partials))
+            hint = did_you_mean(key, env.partials) if is_name(key) else ""
+            self.fail(place, "unknown-partial", f"no partial is called {named(key)}", hint)
         if added is not None:
             context = extended(context, added)
         try:
@@ -210,13 +223,23 @@ class Runtime(Printer):
             self.too_much(place)
         return indented(text, indent) if indent else text
 
+    def partial_name(self, value: Json, place: int) -> str:
+        """What a computed name is as a text."""
+        if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+            return self.text(value, place)
+        message = f"the name of a partial is of type {type(value).__name__}"
+        self.fail(place, "unknown-partial", message, "compute a text: the name of a partial")
+
     def include(self, name: str, place: int) -> Callable[[Json], str]:
         """`{{> name}}` of a partial that needs nothing but its context."""
-        unit, most = self.units[name], self.limits.output
+        unit, most, work_left = self.units[name], self.limits.output, WORK_LEFT.get
 
         def included(context: Json) -> str:
-            if not spend(PER_CALL):
-                self.too_much_work(place)
+            # `spend`, written out: there may be one of these for each item of a loop.
+            if (left := work_left()) is not None:
+                left[0] -= PER_CALL
+                if left[0] < 0:
+                    self.too_much_work(place)
             try:
                 text: str = unit.body(context)
             except TemplateError as error:
