@@ -46,8 +46,8 @@ def server_error(error: MCPError, start: ServerCommand, stderr: IO[str]) -> Tool
 
 def not_text(start: ServerCommand, stderr: IO[str]) -> ToolServerError:
     """A server that writes bytes that are no UTF-8."""
-    message = "the tool server wrote bytes that are not UTF-8"
-    return _told(start, stderr, "server-output", message, "its standard output is for MCP alone: JSON in UTF-8")
+    code, message = "server-output", "the tool server wrote bytes that are not UTF-8"
+    return _told(start, stderr, code, message, "its standard output is for MCP alone: JSON in UTF-8")
 
 
 def not_mcp(error: ValidationError, start: ServerCommand, stderr: IO[str]) -> ToolServerError:
@@ -55,8 +55,9 @@ def not_mcp(error: ValidationError, start: ServerCommand, stderr: IO[str]) -> To
     first, *more = error.errors(include_input=False, include_url=False, include_context=False)
     place = ".".join(map(str, first["loc"])) or "the answer"
     others = f" (and {len(more)} more)" if more else ""
-    message = f"what the tool server answers is not MCP: `{visible(place)[:_LINE]}`: {first['msg']}{others}"
-    return _told(start, stderr, "server-output", message, "tell its makers")
+    told = f"`{visible(place)[:_LINE]}`: {first['msg']}{others}"
+    code, message = "server-output", f"what the tool server answers is not MCP: {told}"
+    return _told(start, stderr, code, message, "tell its makers")
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:

@@ -27,7 +27,9 @@ COMMANDS = (
 )
 
 
-def outcome(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str) -> tuple[int, str, str]:
+def outcome(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, *arguments: str
+) -> tuple[int, str, str]:
     """The exit code of a command line, and what it prints."""
     monkeypatch.setattr("sys.argv", ["cuecard", *arguments])
     with pytest.raises(SystemExit) as ended:

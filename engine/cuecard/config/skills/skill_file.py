@@ -143,7 +143,9 @@ def _too_long(reader: SkillFields, name: str, description: str) -> Iterator[Prob
 
 def _off_the_specification(reader: SkillFields, slug: str, name: str) -> Iterator[Problem]:
     """Warnings for a folder's name, and for a `name` that is meant to be the same and is not; titles are welcome."""
-    hint = "lower-case letters, digits and single hyphens, and folder and `name` the same: other readers refuse the rest"
+    hint = (
+        "lower-case letters, digits and single hyphens, and folder and `name` the same: other readers refuse the rest"
+    )
     if not _SLUG.fullmatch(slug):
         message = f"`{visible(slug)}` is no name of the Agent Skills specification"
         yield Problem("skill-name", message, f"rename the folder: {hint}", reader.document.name, severity="warning")
