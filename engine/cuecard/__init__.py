@@ -188,6 +188,7 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "Limits",
     "Manifest",
     "Match",
     "Memory",

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from cuecard.template.guards.guard import Escaping, Trusted, trusted, trusted_value
     from cuecard.template.guards.invisible import clean, find_invisible
     from cuecard.template.guards.trust import trust_report
+    from cuecard.template.limits import Limits
     from cuecard.template.markup.outline import Outline, Part
     from cuecard.template.markup.tags import element_names
-    from cuecard.template.runtime.limits import Limits
     from cuecard.template.runtime.scope import Options
     from cuecard.template.template import Template, compile_template
 
@@ -27,7 +27,7 @@ _HOME = {
     "Escaping": "guards.guard",
     "Helper": "backends.rules",
     "InputUse": "analysis",
-    "Limits": "runtime.limits",
+    "Limits": "limits",
     "Options": "runtime.scope",
     "Outline": "markup.outline",
     "Part": "markup.outline",

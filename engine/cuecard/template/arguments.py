@@ -8,7 +8,7 @@ from typing import Any
 from cuecard.errors import InputError, Problem
 from cuecard.shapes import Either, Findings, Flag, Function, Instance, Maybe, Shape, Table, Text, Word
 from cuecard.shapes.findings import seen
-from cuecard.template.runtime.limits import Limits
+from cuecard.template.limits import Limits
 
 _COMPILING: Mapping[str, Shape] = {
     "text": Text(),

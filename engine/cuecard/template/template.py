@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
 from cuecard.errors import (
     CuecardError,
     Problem,
     TemplateError,
     TemplateLimitError,
-    TemplateRenderError,
-    TemplateSyntaxError,
 )
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.failures import all_of, joined_errors, recursion, unreadable_value
 from cuecard.template.guards.guard import Escaping
+from cuecard.template.limits import USUAL, WORK_LEFT, Limits
 from cuecard.template.markup.tags import element_names, in_attributes
-from cuecard.template.runtime.limits import WORK_LEFT, Limits
-from cuecard.template.runtime.runtime import Runtime, too_much_output
+from cuecard.template.runtime.partials import too_much_output
+from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
 from cuecard.template.syntax.parser import parse
@@ -38,9 +38,6 @@ MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
 
 
-T = TypeVar("T")
-
-
 def compile_template(
     text: str,
     *,
@@ -52,7 +49,7 @@ def compile_template(
     escaping: Escaping = "text",
     names: Collection[str] = (),
     backend: Literal["cuecard", "pybars3"] | Backend = "cuecard",
-    limits: Limits = Limits(),
+    limits: Limits = USUAL,
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -84,7 +81,7 @@ def compile_template(
         modes = strict, assume_objects, escaping, limits
         return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
-        raise _recursion(name) from None
+        raise recursion(name) from None
 
 
 class Template:
@@ -103,7 +100,7 @@ class Template:
         self.name, self.text = source.name, source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
         sources = (source, *partials.values())
-        programs = _all([partial(_parse, each) for each in sources])
+        programs = all_of([partial(_parse, each) for each in sources])
         self._source, self._program = source, programs[0]
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
         inlines, are_all = inline_names(programs)
@@ -167,14 +164,11 @@ class Template:
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
-            raise _recursion(self.name) from None
+            raise recursion(self.name) from None
         except CuecardError:
             raise
         except Exception as error:
-            # Objects that pose as mappings or texts raise what they like.
-            message = f"a value cannot be read: it raised {type(error).__name__}"
-            hint = "pass text, numbers, lists and mappings only"
-            raise TemplateRenderError(Problem("not-data", message, hint, self.name)) from error
+            raise unreadable_value(self.name, error) from error
         finally:
             WORK_LEFT.reset(before)
         if len(text) > limits.output:
@@ -196,7 +190,7 @@ class Template:
                     self._units[name] = unit
                     self._plain |= {name} & self._lasting if unit.context_only else set()
         if failed:
-            raise _joined(failed[name] for name in texts if name in failed)
+            raise joined_errors(failed[name] for name in texts if name in failed)
         return units[None]
 
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
@@ -221,37 +215,12 @@ class Part:
         return self._template.render_unit(self._unit, values, data)
 
 
-def _all(work: Iterable[Callable[[], T]]) -> list[T]:
-    """The results of all of them, or one error with the problems of all of them."""
-    results: list[T] = []
-    errors: list[TemplateError] = []
-    for each in work:
-        try:
-            results.append(each())
-        except TemplateError as error:
-            errors.append(error)
-    if errors:
-        raise _joined(errors)
-    return results
-
-
-def _joined(errors: Iterable[TemplateError]) -> TemplateError:
-    errors = list(errors)
-    limits = all(isinstance(error, TemplateLimitError) for error in errors)
-    return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
-
-
 def _backend(named: str | Backend) -> Backend:
     if not isinstance(named, str):
         return named
     from cuecard.template.backends.registry import BACKENDS  # noqa: PLC0415 - it names what a plain template never needs
 
     return python if named == "cuecard" else BACKENDS[named]
-
-
-def _recursion(name: str) -> TemplateLimitError:
-    hint = "render it from a shallower call, or use fewer nested blocks and partials"
-    return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
 
 
 def _parse(source: Source) -> Program:

@@ -1,4 +1,4 @@
-"""Commands that fail say so in the form that was asked for, and nothing that they were given reaches the terminal raw."""
+"""Commands that fail say so in the form that was asked for, and nothing that was typed reaches the terminal raw."""
 
 from __future__ import annotations
 

@@ -9,7 +9,7 @@ import pytest
 from cuecard.errors import TemplateLimitError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.template import compile_template, trusted
-from cuecard.template.runtime.limits import Limits
+from cuecard.template.limits import Limits
 from cuecard.template.runtime.runtime import Runtime
 
 VALUES: dict[str, Any] = {

@@ -29,6 +29,7 @@ from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.template import BACKENDS, Limits, Part, compile_template
+from cuecard.template.limits import USUAL
 from cuecard.template.markup.well_formed import fragment_problems
 from cuecard.template.syntax.source import Source
 
@@ -48,7 +49,7 @@ def read_core(
     escaping: Printing,
     backend: str,
     names: frozenset[str],
-    limits: Limits = Limits(),
+    limits: Limits = USUAL,
 ) -> Core:
     """Compile and check a core template. No data may open or close an element of one of these names.
 

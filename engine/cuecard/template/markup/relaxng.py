@@ -12,7 +12,6 @@ from cuecard.template.markup.xml import described, xml_parser
 from cuecard.template.syntax.nodes import Mustache, Partial, Program, walk
 from cuecard.template.syntax.source import Source
 
-
 MAX_ATTRIBUTES = 256
 """How many attributes an element may have."""
 

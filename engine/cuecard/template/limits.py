@@ -25,6 +25,9 @@ class Limits:
     output: int = 10_000_000
 
 
+USUAL = Limits()
+"""The limits unless others are asked for."""
+
 WORK_LEFT: ContextVar[list[int] | None] = ContextVar("cuecard_template_work", default=None)
 """What is left of the work of the render that runs here: a partial that reads only its context is given nothing else,
 and other threads and tasks render at the same time."""
