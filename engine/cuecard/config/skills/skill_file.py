@@ -16,7 +16,7 @@ from cuecard.config.documents.yaml_text import Document
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.fields import SkillFields
 from cuecard.config.skills.front_matter import read_front, split_front
-from cuecard.errors import Problem, Severity, SpecError, visible
+from cuecard.errors import Problem, SpecError, visible
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.template import find_invisible
@@ -110,8 +110,7 @@ def _without_skills(spec: SkillsSpec, sources: Sequence[SkillSource]) -> Iterato
     for root in sorted({*spec.roots}.difference(source.root for source in sources)):
         message = f"`{visible(root)}` holds no skill that can be read"
         hint = "put folders with a SKILL.md into it, or take it out of `roots`"
-        severity: Severity = "error" if spec.strict else "warning"
-        yield Problem("no-skills", message, hint, visible(root), severity=severity)
+        yield Problem("no-skills", message, hint, visible(root), severity="error" if spec.strict else "warning")
 
 
 def _errors(problems: Iterable[Problem]) -> list[Problem]:
