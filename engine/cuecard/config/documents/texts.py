@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from cuecard.errors import Problem
@@ -37,7 +37,7 @@ class SkillSource(SourceText):
 
     slug: str = ""
     root: str = ""
-    strict: bool = False
+    strict: bool = field(default=False, compare=False)  # of no matter to a state that has served
 
 
 @dataclass(frozen=True, slots=True)
