@@ -15,15 +15,8 @@ if TYPE_CHECKING:
     from cuecard.catalogue.remote import AsyncRanker
     from cuecard.catalogue.search import Ranker
     from cuecard.config.agent_file import InputSpec, InputType
-    from cuecard.config.models_file import (
-        Definitions,
-        Figures,
-        MidConversation,
-        ModelEntry,
-        ModelProfile,
-        ModelProfiles,
-        ModelsFile,
-    )
+    from cuecard.config.figures import Definitions, Figures, MidConversation
+    from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
     from cuecard.config.words_spec import WordsSpec
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
@@ -110,7 +103,8 @@ _NAMES = {
     "catalogue.remote": "AsyncRanker",
     "catalogue.search": "Ranker",
     "config.agent_file": "InputSpec InputType",
-    "config.models_file": "Definitions Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
+    "config.figures": "Definitions Figures MidConversation",
+    "config.models_file": "EndpointEntry ModelEntry ModelProfile ModelProfiles ModelsFile",
     "config.words_spec": "WordsSpec",
     "conversation": "Conversation",
     "engine": "Engine",
@@ -171,6 +165,7 @@ __all__ = [
     "DidYouMean",
     "Discovery",
     "End",
+    "EndpointEntry",
     "Engine",
     "EngineSource",
     "Entity",

@@ -6,7 +6,7 @@ Whoever calls them has checked what goes in: `Engine` and `Conversation` are the
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
@@ -15,7 +15,7 @@ from cuecard.outside.models import profiles_with
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import CallParts, make_call, select_history
 from cuecard.pipeline.continuation import continue_conversation, earlier_tools
-from cuecard.pipeline.delivery import delivery_of
+from cuecard.pipeline.delivery import delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.origin import check_call, check_previous
@@ -56,11 +56,14 @@ class Hooks:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
+        model = self._profile(turn)
+        if told := told_of_model(turn, previous, model):
+            turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
         request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
         chosen = select_history(request)
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
-        delivery = delivery_of(request, self.delivery, self._profile(turn))
+        delivery = delivery_of(request, self.delivery, model)
         plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all)
         sections = compose(request, values.values, plan.tools)
         call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
@@ -80,4 +83,8 @@ class Hooks:
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are read when a turn names its model, and not before."""
-        return profiles_with(self.agent.models).find(turn.model) if turn.model else ModelProfile("")
+        return (
+            profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
+            if turn.model
+            else ModelProfile("")
+        )

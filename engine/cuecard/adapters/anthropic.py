@@ -16,7 +16,14 @@ _NEVER_MARKED = {"thinking", "redacted_thinking"}
 
 
 def request(
-    step: Step, messages: Iterable[Message], *, model: ModelProfile, tools: Iterable[Message] = (), defer: bool = False
+    step: Step,
+    messages: Iterable[Message],
+    *,
+    model: str | ModelProfile,
+    tools: Iterable[Message] = (),
+    defer: bool = False,
+    base_url: str = "",
+    compare_with: str | None = None,
 ) -> Body:
     """The body of one request, the messages last; add `max_tokens` and whatever else the host wants.
 
@@ -28,15 +35,19 @@ def request(
     Args:
         step: what `prepare_step` gave.
         messages: the conversation so far, without the system prompt; blocks placed before are recognised.
-        model: the profile of the model; its name goes into the body.
+        model: the name of the model, with or without its provider in front; or a profile of your own.
         tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
         defer: send tools that are not active from the start with `defer_loading`, and reveal them with a
             `tool_reference` in the search result that found them. A tool that says `defer_loading` itself is left so.
+        base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
+            models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
+        compare_with: the id of the message before, or empty for the first: the answer then says why the cache missed.
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no user message to go with.
     """
-    messages, tools = admit_request("anthropic", step, messages, tools, model, {"defer": defer})
+    options = {"defer": defer, "base_url": base_url, "compare_with": compare_with}
+    messages, tools, model = admit_request("anthropic", step, messages, tools, model, options)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
     turns = _place([_normal(message) for message in messages], step, model)
     if defer:
@@ -47,6 +58,7 @@ def request(
         "model": model.name,
         **({"tools": ordered} if ordered else {}),
         "system": [_block(text, CACHED if marked else {}) for text, marked in pieces],
+        **({} if compare_with is None else {"diagnostics": {"previous_message_id": compare_with or None}}),
         "messages": _marked(turns) if model.breakpoints else turns,
     }
 

@@ -26,7 +26,7 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no content of the user to go with.
     """
-    contents, tools = admit_request("gemini", step, contents, tools)
+    contents, tools, _ = admit_request("gemini", step, contents, tools)
     ordered = order_tools(tools, step)
     make = partial(_content, form=step.reminder)
     return {

@@ -21,9 +21,11 @@ def responses_request(
     step: Step,
     items: Iterable[Message],
     *,
-    model: ModelProfile,
+    model: str | ModelProfile,
     tools: Iterable[Message] = (),
     cache_key: str | None = None,
+    base_url: str = "",
+    compare_with: str | None = None,
 ) -> Body:
     """The body of one request to the Responses API, `input` last.
 
@@ -34,15 +36,20 @@ def responses_request(
     Args:
         step: what `prepare_step` gave.
         items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
-        model: the profile of the model; its name goes into the body.
+        model: the name of the model, with or without its provider in front; or a profile of your own.
         tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
         cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration.
+        base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
+            models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
+
+        compare_with: the id of the response before: the answer then says why the cache missed (GPT-5.6 and later).
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
             to go with.
     """
-    items, tools = admit_request("responses", step, items, tools, model, {"cache_key": cache_key})
+    options = {"cache_key": cache_key, "base_url": base_url, "compare_with": compare_with}
+    items, tools, model = admit_request("responses", step, items, tools, model, options)
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
@@ -51,6 +58,7 @@ def responses_request(
     return {
         **_head(step, model, ordered, cache_key),
         **({} if first else {"instructions": step.system}),
+        **({"prompt_cache_options": {"comparison_response_id": compare_with}} if compare_with else {}),
         "input": [*first, *rest],
     }
 
@@ -59,15 +67,18 @@ def chat_request(
     step: Step,
     messages: Iterable[Message],
     *,
-    model: ModelProfile,
+    model: str | ModelProfile,
     tools: Iterable[Message] = (),
     cache_key: str | None = None,
+    base_url: str = "",
 ) -> Body:
     """The body of one request to the Chat Completions API, `messages` last and the system prompt first among them.
 
     Arguments and errors are those of `responses_request`, with messages and tools in the form of this API.
     """
-    messages, tools = admit_request("chat", step, messages, tools, model, {"cache_key": cache_key})
+    messages, tools, model = admit_request(
+        "chat", step, messages, tools, model, {"cache_key": cache_key, "base_url": base_url}
+    )
     ordered = order_tools(tools, step)
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system

@@ -139,8 +139,13 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
     Discovered tools keep the place they had before, because tools stand before everything else in a cached prefix.
     """
     first = {name: place for place, name in enumerate(step.initial_tools)}
-    return [dict(tool) for tool in sorted(tools, key=lambda tool: (first.get(_name(tool), len(first)), _name(tool)))]
+
+    def rank(tool: Message) -> tuple[int, str]:
+        return first.get(tool_name(tool), len(first)), tool_name(tool)
+
+    return [dict(tool) for tool in sorted(tools, key=rank)]
 
 
-def _name(tool: Message) -> str:
+def tool_name(tool: Message) -> str:
+    """The name of a tool, in whichever form it is written."""
     return str(tool.get("name") or tool.get("function", {}).get("name") or tool.get("type", ""))

@@ -7,20 +7,32 @@ The capability is shared by all runs and holds nothing of any of them: `for_run`
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, MutableMapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
+from weakref import WeakKeyDictionary
 
-from pydantic_ai import RunContext, Tool
+from pydantic_ai import RunContext
 from pydantic_ai.capabilities import AbstractCapability
 from pydantic_ai.exceptions import ToolFailed
 from pydantic_ai.messages import InstructionPart, ToolCallPart
 from pydantic_ai.models import ModelRequestContext
+from pydantic_ai.settings import CacheSetting, ModelSettings
 from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.toolsets import FunctionToolset
 from typing_extensions import override
 
-from cuecard.adapters.pydantic_messages import holds_all, place_appended, tool_results
+from cuecard.adapters.pydantic_messages import (
+    as_reminders,
+    holds_all,
+    place_appended,
+    place_reveals,
+    tool_results,
+    with_notices,
+    without_reveals,
+)
+from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
+from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, searcher, shown_tools
 from cuecard.boundary import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
@@ -35,6 +47,8 @@ TurnSource: TypeAlias = Turn | Callable[[RunContext[Any]], Turn]
 ConversationSource: TypeAlias = Conversation | Callable[[RunContext[Any]], Conversation]
 """The conversation that a run belongs to: the same for all, or found by the run's context (such as its `deps`)."""
 
+_OUTSIDE = "Cuecard works inside a run: pass it to Agent(capabilities=[...])"
+
 OnCall: TypeAlias = Callable[[Call], None]
 """Told of every prepared call."""
 
@@ -47,11 +61,16 @@ class Cuecard(AbstractCapability[Any]):
     """The prompt engine as a capability of a pydantic-ai agent.
 
     Under `rewrite` the system prompt is sent anew at each step. Under `append` it stays as it is, byte by byte, and
-    each block of instructions joins the message history once, as a system prompt after the results it belongs to; how
-    a model gets that (a system message in place, or marked text) is pydantic-ai's to know.
+    each block of instructions joins the message history once, as a system prompt after the results it belongs to. Where
+    the model does not heed one there, pydantic-ai sends it as marked text of the user; where the endpoint is not known
+    to leave it in its place, it is a `<system-reminder>` of the user's turn.
 
-    Tools of the catalogue are shown to the model only while they are active: core tools first, then the host's own
-    tools that the catalogue does not know, then what was discovered, in that order.
+    The list of tools never changes by a discovery, so that what stands behind it stays cached: every definition is in
+    front, and a call of a tool that is not active is refused; or, where the provider takes definitions in
+    mid-conversation, it gets them there. Under `rewrite`, only active tools are shown.
+
+    The model is named to the engine, with its address, and so are the tools that the agent really has, where the turn
+    says nothing of them. A tool that the agent loses in mid-run is withdrawn with a notice.
 
     Attributes:
         engine: the prompt engine.
@@ -60,71 +79,81 @@ class Cuecard(AbstractCapability[Any]):
             stays, and what changed is said in a block. Where the message history no longer holds the blocks sent so
             far, it was compacted: the run gets a new baseline, which tells what was discovered. Without one, each run
             begins a conversation, in which only what the message history holds was found and touched.
+        cache: pydantic-ai's setting `cache`, for hosts that set none: the provider's breakpoints are set on the
+            tools, the system prompt and the growing conversation. None for none, False to turn caching off.
         on_call: told of the prepared call.
         on_step: told of every step.
         retries: how often a tool that failed may be called again in a run; None for no limit.
         chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.
+        lists: the tools that each conversation has been sent.
     """
 
     engine: Engine
     turn: TurnSource = field(default_factory=Turn)
     conversation: ConversationSource | None = None
+    cache: CacheSetting | None = True
     on_call: OnCall | None = None
     on_step: OnStep | None = None
     retries: int | None = None
     chat: Conversation | None = field(default=None, repr=False)
     step: Step | None = field(default=None, repr=False)
+    lists: MutableMapping[Conversation, ToolList] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
         check_capability(vars(self), Engine, (Turn, Conversation))
 
     @override
     async def for_run(self, ctx: RunContext[Any]) -> Cuecard:
-        """The capability of one run: its turn checked, its prompt rendered.
-
-        Raises:
-            InputError: with every missing, unknown or wrong input of the turn.
-        """
+        """The capability of one run; its prompt is rendered with its first request, when its tools are known."""
         turn = self.turn if isinstance(self.turn, Turn) else self.turn(ctx)
         chat = self.conversation(ctx) if callable(self.conversation) else self.conversation
-        chat = chat or self.engine.conversation()
-        if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
-            chat.compacted()
-        call = chat.user(turn, tool_results(ctx.messages))
-        if self.on_call:
-            self.on_call(call)
-        return replace(self, chat=chat, step=None)
+        return replace(self, turn=turn, chat=chat or self.engine.conversation(), step=None)
+
+    @override
+    def get_model_settings(self) -> Callable[[RunContext[Any]], ModelSettings]:
+        """What keeps the prompt cached, unless the host has said something of it."""
+        return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
 
     @override
     def get_toolset(self) -> FunctionToolset[Any]:
         """The search tool, under the name that the agent file gives it."""
-        name, words = self.engine.search_tool, self.engine.words.search
-        card = self.engine.tools.get(name)
-        description = card.description if card else words.description
-        return FunctionToolset([Tool(self._search, name=name, description=description, prepare=self._described)])
+        return search_toolset(self.engine, self._search)
 
     @override
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
-        """Bring the request into the state that the step describes."""
-        chat, call = self._running()
+        """Bring the request into the state that the step describes.
+
+        Raises:
+            InputError: at the first request, with every missing, unknown or wrong input of the turn.
+        """
+        known, started = self.engine.models, self.step is not None
+        chat, call = self._running() if started else self._begun(ctx, request_context)
+        parameters, model = request_context.model_request_parameters, request_context.model
         step = self.step = chat.step(tool_results(ctx.messages))
         if self.on_step:
             self.on_step(step)
-        parameters = request_context.model_request_parameters
+        before = self.lists.get(chat, ToolList())
+        listed = self.lists[chat] = before.more(parameters.function_tools, call)
+        showing: Showing = "active" if call.delivery.rebuilds else "revealed" if reveals_tools(model, known) else "all"
+        tools = parameters.function_tools if showing == "active" else listed.sent
         prompt = InstructionPart(content=step.system.strip(), dynamic=call.delivery.rebuilds)
         request_context.model_request_parameters = replace(
             parameters,
             instruction_parts=[prompt, *(parameters.instruction_parts or [])],
-            function_tools=active_tools(parameters.function_tools, step, self.engine.tools),
+            function_tools=shown_tools(tools, step, self.engine.tools, showing),
         )
-        before = list(request_context.messages)
-        request_context.messages = place_appended(before, step.appended)
+        sent = list(request_context.messages)
+        placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, step.appended)
+        if started and showing != "active":
+            placed = with_notices(placed, listed.notices(before, self.engine.words))
         # The history keeps the blocks too, so that the next request begins with this one.
-        placed = {id(old): new for old, new in zip(before, request_context.messages, strict=True)}
-        ctx.messages[:] = [placed.get(id(message), message) for message in ctx.messages]
+        kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
+        ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
+        placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
+        request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
         return request_context
 
     @override
@@ -166,14 +195,6 @@ class Cuecard(AbstractCapability[Any]):
             raise error
         raise ToolFailed(f"{type(error).__name__}: {error}") from error
 
-    async def _described(self, _: RunContext[Any], tool: ToolDefinition) -> ToolDefinition:
-        """The search tool with its arguments described in the agent's words."""
-        words = self.engine.words.search
-        described = {"query": words.query_description, "limit": words.limit_description}
-        schema = tool.parameters_json_schema
-        fields = {key: {**field, "description": described[key]} for key, field in schema["properties"].items()}
-        return replace(tool, parameters_json_schema={**schema, "properties": fields})
-
     async def _search(self, query: str, limit: int | None = None) -> dict[str, Json]:
         """Find tools by what they can do.
 
@@ -181,23 +202,30 @@ class Cuecard(AbstractCapability[Any]):
             query: the action as verb and object, two to five words.
             limit: at most so many tools.
         """
+        _, call = self._running()
         try:
-            return self.engine.search_tools(query, limit).to_json()
+            return searcher(self.engine, call).search_tools(query, limit).to_json()
         except InputError as error:
             raise ToolFailed(wrong_limit(limit or 0, self.engine.words)) from error
 
+    def _begun(self, ctx: RunContext[Any], request: ModelRequestContext) -> tuple[Conversation, Call]:
+        """The run's conversation, and its call: made with the first request, which shows the tools and the model."""
+        chat, turn = self.chat, self.turn
+        if chat is None or not isinstance(turn, Turn):
+            raise RuntimeError(_OUTSIDE)
+        if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
+            chat.compacted()
+        turn = with_model(turn, request.model, self.engine.models)
+        if turn.tools is None:
+            parameters = request.model_request_parameters
+            there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
+            turn = replace(turn, tools=tuple(name for name in there if name in self.engine.tools))
+        call = chat.user(turn, tool_results(ctx.messages))
+        if self.on_call:
+            self.on_call(call)
+        return chat, call
+
     def _running(self) -> tuple[Conversation, Call]:
         if self.chat is None or self.chat.call is None:
-            raise RuntimeError("Cuecard works inside a run: pass it to Agent(capabilities=[...])")
+            raise RuntimeError(_OUTSIDE)
         return self.chat, self.chat.call
-
-
-def active_tools(tools: Iterable[ToolDefinition], step: Step, catalogue: Mapping[str, Any]) -> list[ToolDefinition]:
-    """The tools to show, in an order that only ever grows at its end."""
-    order = {name: place for place, name in enumerate(step.active_tools)}
-
-    def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in step.initial_tools else 2 if tool.name in order else 1
-        return group, order.get(tool.name, 0)
-
-    return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)

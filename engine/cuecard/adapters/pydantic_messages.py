@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from pydantic_ai.messages import ModelMessage, ModelRequest, ModelRequestPart, SystemPromptPart, ToolReturnPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelRequest,
+    ModelRequestPart,
+    SystemPromptPart,
+    ToolAvailabilityDeltaPart,
+    ToolReturnPart,
+    UserPromptPart,
+)
 
-from cuecard.model import Appended, ToolResult
+from cuecard.adapters.placing import reminder
+from cuecard.model import Appended, Step, ToolResult
 
 
 def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
@@ -40,6 +49,68 @@ def place_appended(messages: Sequence[ModelMessage], appended: Iterable[Appended
     return placed
 
 
+def place_reveals(messages: Sequence[ModelMessage], step: Step) -> list[ModelMessage]:
+    """The messages with a note for the provider, behind the search result, of each tool that was found there."""
+    placed = list(messages)
+    known = {
+        name for part in _parts(placed) if isinstance(part, ToolAvailabilityDeltaPart) for name in part.tools_added
+    }
+    for found in step.discovered:
+        if found.tool not in known and found.tool in step.active_tools:
+            index, request = _home(placed, found.after_call_id)
+            note = ToolAvailabilityDeltaPart(tools_added=[found.tool], tool_call_id=found.after_call_id)
+            placed[index] = replace(request, parts=_with_block(request.parts, note))
+    return placed
+
+
+def without_reveals(messages: Sequence[ModelMessage], tools: Collection[str]) -> list[ModelMessage]:
+    """The messages without the notes about these tools, for a request that has all definitions in front."""
+    return [
+        replace(message, parts=[part for part in message.parts if not _reveals(part, tools)])
+        if isinstance(message, ModelRequest) and any(_reveals(part, tools) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _reveals(part: ModelRequestPart, tools: Collection[str]) -> bool:
+    return isinstance(part, ToolAvailabilityDeltaPart) and all(name in tools for name in part.tools_added)
+
+
+def with_notices(messages: Sequence[ModelMessage], notices: Iterable[str]) -> list[ModelMessage]:
+    """The messages with these texts as system prompts at the end of the last request."""
+    *before, last = messages
+    parts = [SystemPromptPart(content=notice) for notice in notices]
+    if not parts or not isinstance(last, ModelRequest):
+        return list(messages)
+    return [*before, replace(last, parts=[*last.parts, *parts])]
+
+
+def as_reminders(messages: Sequence[ModelMessage], form: str) -> list[ModelMessage]:
+    """The messages with reminders of the user in place of the system prompts in mid-conversation.
+
+    Those that open the first request are the system prompt itself, and stay.
+    """
+    first = next((message for message in messages if isinstance(message, ModelRequest)), None)
+    return [
+        replace(message, parts=_reminding(message.parts, form, opening=message is first))
+        if isinstance(message, ModelRequest)
+        else message
+        for message in messages
+    ]
+
+
+def _reminding(parts: Sequence[ModelRequestPart], form: str, *, opening: bool) -> list[ModelRequestPart]:
+    made: list[ModelRequestPart] = []
+    for part in parts:
+        opening = opening and isinstance(part, SystemPromptPart)
+        if isinstance(part, SystemPromptPart) and not opening:
+            made.append(UserPromptPart(content=reminder(part.content, form)))
+        else:
+            made.append(part)
+    return made
+
+
 def _home(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, ModelRequest]:
     """The request that holds the result, or the last one, with its position."""
     requests = [(index, message) for index, message in enumerate(messages) if isinstance(message, ModelRequest)]
@@ -49,9 +120,9 @@ def _home(messages: Sequence[ModelMessage], call_id: str | None) -> tuple[int, M
     return next(holding, requests[-1])
 
 
-def _with_block(parts: Sequence[ModelRequestPart], block: SystemPromptPart) -> list[ModelRequestPart]:
+def _with_block(parts: Sequence[ModelRequestPart], block: ModelRequestPart) -> list[ModelRequestPart]:
     after = max((place + 1 for place, part in enumerate(parts) if isinstance(part, ToolReturnPart)), default=len(parts))
-    while after < len(parts) and isinstance(parts[after], SystemPromptPart):
+    while after < len(parts) and isinstance(parts[after], (SystemPromptPart, ToolAvailabilityDeltaPart)):
         after += 1
     return [*parts[:after], block, *parts[after:]]
 

@@ -23,12 +23,13 @@ from cuecard.config.values.references import UnresolvedError, resolve, value_at
 from cuecard.errors import SpecError, did_you_mean
 from cuecard.model import Json, ToolResult
 
+PROFILE = ModelProfile(supports_inline_system_prompts=True, tool_addition_mode="with_definitions")
+"""System messages and tools in the middle of a conversation are taken as they are, as the larger models of today do."""
+
 
 def scripted_model(scenario: Scenario, turn: int) -> FunctionModel:
     """The model that plays one turn of a scenario, counted from 0; it keeps nothing between its steps."""
-    # A system message in the middle of a conversation is taken as it is, as the larger models of today do.
-    profile = ModelProfile(supports_inline_system_prompts=True)
-    return FunctionModel(Script(scenario, turn).decide, model_name=f"scripted:{scenario.name}", profile=profile)
+    return FunctionModel(Script(scenario, turn).decide, model_name=f"scripted:{scenario.name}", profile=PROFILE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +49,7 @@ class Script:
         results = tool_results(messages)
         check_outcomes(self.scenario, results)
         saved = saved_values(self.scenario, results)
-        shown = [tool.name for tool in (*info.function_tools, *info.output_tools)]
+        shown = shown_names(info)
         turn, run_id = self.scenario.file.turns[self.turn], messages[-1].run_id
         number = sum(isinstance(message, ModelResponse) and message.run_id == run_id for message in messages)
         if number >= len(turn.steps):
@@ -67,6 +68,14 @@ class Script:
             raise SpecError(problem)
         arguments = resolve_at(self.scenario, (*path, "args"), call.args, saved)
         return ToolCallPart(call.tool, arguments, call_id(path))
+
+
+def shown_names(info: AgentInfo) -> list[str]:
+    """The tools that a request shows: in its list, or in its messages where they were found."""
+    asked = info.model_request_parameters
+    shown = {"visible", "via_history"}
+    found = [tool.name for tool in asked.function_tools if asked.visibility_of(tool.name) in shown]
+    return [*found, *(tool.name for tool in info.output_tools)]
 
 
 def check_outcomes(scenario: Scenario, results: Iterable[ToolResult]) -> None:

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
+from cuecard.config.endpoints import endpoint_name
+from cuecard.config.model_name import wire_name
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
-from cuecard.shapes import Findings, Flag, Instance, JsonValue, Maybe, Text
+from cuecard.outside.models import read_models
+from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text
 
 Form: TypeAlias = Literal["anthropic", "chat", "responses", "gemini"]
 """Whose messages they are."""
 
 _STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` reads one that was stored")
-_MODEL = Instance(ModelProfile, hint='the engine knows it: `engine.models.find("claude-opus-4-8")`')
+_MODEL = Either(
+    [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
+)
 _JSON = JsonValue()
-_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag()}
+_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag(), "base_url": Text(), "compare_with": Maybe([Text()])}
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
 
@@ -28,10 +34,14 @@ class Told(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """Messages and tools as lists, since they are read more than once."""
+    """Messages and tools as lists, since they are read more than once; and the profile of the model.
+
+    Its name is the one that goes into the body.
+    """
 
     messages: list[Mapping[str, Any]]
     tools: list[Mapping[str, Any]]
+    model: ModelProfile = ModelProfile("")
 
 
 def admit_request(
@@ -44,7 +54,7 @@ def admit_request(
         step: the step.
         messages: the conversation, in any iterable.
         tools: the tools, in any iterable.
-        model: the model's profile; Gemini's bodies need none.
+        model: the model's name or profile; Gemini's bodies need none.
         options: further arguments by name.
 
     Raises:
@@ -60,7 +70,16 @@ def admit_request(
     for name, value in (options or {}).items():
         _OPTIONS[name].take(value, name, found)
     found.refuse()
-    return Admitted(said, offered)
+    return Admitted(said, offered, _profile(model, (options or {}).get("base_url", "")))
+
+
+def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
+    """The profile of a model that is named, from the shipped file; one of the host's own is taken as it is."""
+    if isinstance(model, str):
+        return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
+    if model and base_url and model.endpoint != endpoint_name(base_url):
+        return replace(model, mid_conversation=read_models().find(model.name, endpoint=base_url).mid_conversation)
+    return model or ModelProfile("")
 
 
 def _dicts(

@@ -11,6 +11,7 @@ import typer
 import cuecard
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
+from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -225,17 +226,8 @@ def watch(
     )
 
 
-@app.command()
-def schema(
-    write: Annotated[
-        Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that lists every key.")] = False,
-) -> None:
-    """Print the JSON Schemas of the YAML files, for editors."""
-    from cuecard.cli.schema import schema as command
-
-    command(write, markdown=markdown)
+app.command()(probe)
+app.command()(schema)
 
 
 def main() -> None:

@@ -94,6 +94,7 @@ class TurnFile(FileModel):
     )
     delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
     model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
+    endpoint: str = Field("", description="the base URL of the service that is asked; empty for the provider's own")
     host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
 
     profile: str = Field("", description="which set of sections, of those that the agent file names")
@@ -134,6 +135,7 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
         discovered=file.discovered,
         delivery=file.delivery,
         model=file.model,
+        endpoint=file.endpoint,
         host=file.host,
         profile=file.profile,
         variant=file.variant,

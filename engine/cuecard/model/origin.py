@@ -37,6 +37,7 @@ class DeliveryChoice:
         reason: why it is this one.
         host: what the host can change in mid-conversation.
         model: the name of the model, as the turn gave it.
+        endpoint: the address of its service, without scheme, user and password; empty for the provider's own.
         authority: with whose words instructions reach the model that are not there from the start; `user` means the
             fallback, a reminder in the user's turn.
     """
@@ -46,6 +47,7 @@ class DeliveryChoice:
     host: Host = "messages"
     model: str = ""
     authority: Authority = "unknown"
+    endpoint: str = ""
 
     @property
     def rebuilds(self) -> bool:

@@ -9,7 +9,7 @@ from datetime import datetime
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
 from cuecard.model.prompt import Diagnostic
-from cuecard.model.values import DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
+from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,11 @@ class Turn:
         reload: the policy by which a watched engine was chosen for this call, for the manifest; `append` also lets the
             call go on from one that another state of the files has made. The agent file's holds where it is None.
         delivery: overrides the engine's delivery for this call; another one than before opens a new baseline.
-        model: the provider's name of the model, such as `claude-opus-4-8`; decides what `auto` delivery means.
+        model: the name of the model, such as `claude-opus-4-8`, with or without its provider in front; decides what
+            `auto` delivery means.
+        endpoint: the base URL of the service that is asked; empty for the provider's own. Where no models file knows
+            it, no role but the user's carries instructions in mid-conversation.
+        authority: the role in which the host places appended blocks, where it knows better than the model's profile.
         host: whether the host can append messages in mid-conversation, or only set the system prompt.
         profile: which set of sections, of those that the agent file names.
         variant: which changes on top of the profile.
@@ -50,6 +54,8 @@ class Turn:
     reload: ReloadPolicy | None = None
     delivery: DeliveryWish | None = None
     model: str = ""
+    endpoint: str = ""
+    authority: Authority | None = None
     host: Host = "messages"
     profile: str = ""
     variant: str = ""

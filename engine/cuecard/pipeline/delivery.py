@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from cuecard.config.endpoints import endpoint_name
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Authority, Delivery, DeliveryChoice, DeliveryWish, Host
+from cuecard.model import Authority, Call, Delivery, DeliveryChoice, DeliveryWish, Diagnostic, Host, Turn
 from cuecard.pipeline.request import CallRequest
 
 FEW = 2200
@@ -42,6 +43,7 @@ def choose_delivery(
     Without a wish (`auto`), by what it costs over a conversation (prices of cached prefixes, see `FEW`):
 
     - a conversation keeps what it began with, since every change writes the cached prefix anew;
+    - a model that is known never to call a search tool: `frozen`, or it would never see an instruction;
     - few instructions: `frozen`. Nothing that is sent ever changes, and no request is spent on a search;
     - a host that can append messages: `append`, the cheapest. A system prompt that is rebuilt within a run costs 4.7
       times as much, more than no caching at all, and models that check the prefix of their thinking refuse it;
@@ -59,8 +61,12 @@ def choose_delivery(
         return wish
     if before and wish is None and (host == "messages" or before.delivery != "append"):
         return Choice(before.delivery, _KEPT + before.reason.removeprefix(_KEPT))
-    chosen = _cheapest(host, model, instructions())
+    chosen = _cheapest(host, model, instructions()) if model.searches else _without_searches(model)
     return Choice(chosen.delivery, f"{'in place of append' if wish else 'auto'}: {chosen.reason}")
+
+
+def _without_searches(model: ModelProfile) -> Choice:
+    return Choice("frozen", f"`{model.name}` is known not to call a search tool, so nothing would be discovered")
 
 
 def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
@@ -86,8 +92,10 @@ def delivery_of(request: CallRequest, opened: DeliveryWish, model: ModelProfile)
     turn, previous = request.turn, request.previous
     before = Choice(previous.delivery.name, previous.delivery.reason) if previous else None
     chosen = choose_delivery(_wish(request, opened), turn.host, model, lambda: _instruction_tokens(request), before)
-    authority = authority_of(chosen.delivery, turn.host, model)
-    return DeliveryChoice(chosen.delivery, chosen.reason, turn.host, turn.model, authority)
+    authority = authority_of(chosen.delivery, turn.host, model, turn.authority)
+    return DeliveryChoice(
+        chosen.delivery, chosen.reason, turn.host, turn.model, authority, endpoint_name(turn.endpoint)
+    )
 
 
 def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:
@@ -107,13 +115,28 @@ def _instruction_tokens(request: CallRequest) -> int:
     return sum(request.count(each.text) for name, each in protocols.items() if there is None or name in there)
 
 
-def authority_of(delivery: Delivery, host: Host, model: ModelProfile) -> Authority:
+def told_of_model(turn: Turn, before: Call | None, model: ModelProfile) -> tuple[Diagnostic, ...]:
+    """What the host should know of the model that a turn names; said once in a conversation."""
+    if not turn.model or (before and before.delivery.model == turn.model):
+        return ()
+    told = []
+    if not model.known:
+        message = f"nothing is known of `{turn.model}`: it is taken for a model that neither caches nor heeds a system"
+        told.append(Diagnostic("unknown-model", f"{message} message in mid-conversation"))
+    if not model.searches:
+        message = f"`{turn.model}` is known not to call a search tool: `delivery: auto` shows it every tool at once"
+        told.append(Diagnostic("no-searches", message))
+    return tuple(told)
+
+
+def authority_of(delivery: Delivery, host: Host, model: ModelProfile, said: Authority | None = None) -> Authority:
     """With whose words instructions reach the model that are not there from the start.
 
     `system` where they stand in the system prompt. Elsewhere they are messages, in the role that the model's profile
     names: `user` is the documented fallback, a `<system-reminder>` in the user's turn, which whatever writes into
-    that turn could forge. `unknown` where the turn does not name its model.
+    that turn could forge. `unknown` where the turn does not name its model. What the host has `said` of its own
+    messages holds over the profile.
     """
     if delivery == "rewrite" or host == "system-only":
         return "system"
-    return model.mid_conversation if model.name else "unknown"
+    return said or (model.mid_conversation if model.name else "unknown")

@@ -112,7 +112,7 @@ def wire(messages: Sequence[ModelMessage]) -> list[tuple[str, Any]]:
 def test_the_first_request_holds_the_prompt_of_the_engine_and_the_core_tools() -> None:
     model, steps = Model([]), list[Step]()
 
-    run(model, on_step=steps.append)
+    run(model, delivery="rewrite", on_step=steps.append)
 
     assert model.instructions == [steps[0].system.strip()]
     assert model.tools == [["tool_search"]]
@@ -148,10 +148,18 @@ def test_blocks_come_after_the_last_result_of_a_parallel_batch_in_order_of_disco
     assert ["cms_createPage" in block for block in blocks(model.requests[1])] == [True, False]
 
 
-def test_only_active_tools_are_shown_core_first_and_the_order_grows_at_its_end() -> None:
+def test_under_append_every_definition_is_there_from_the_start() -> None:
     model = Model([[("tool_search", IMAGES)], [("tool_search", PAGES)]])
 
     run(model)
+
+    assert model.tools == [["tool_search", "cms_createPage", "cms_listPages", "cms_searchImages"]] * 3
+
+
+def test_under_rewrite_active_tools_are_shown_core_first_and_the_order_grows_at_its_end() -> None:
+    model = Model([[("tool_search", IMAGES)], [("tool_search", PAGES)]])
+
+    run(model, delivery="rewrite")
 
     assert model.tools == [["tool_search"], ["tool_search", "cms_searchImages"], FOUND]
 
@@ -165,7 +173,7 @@ def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
 
     model = Model([[("tool_search", IMAGES), ("send_email", {})]])
 
-    run(model, tools=[send_email])
+    run(model, tools=[send_email], delivery="rewrite")
 
     assert model.tools == [["tool_search", "send_email"], ["tool_search", "send_email", "cms_searchImages"]]
     assert model.last[1] == ("send_email", "sent", False)
@@ -291,7 +299,8 @@ def test_a_second_run_knows_what_the_first_has_discovered_and_places_nothing_twi
 
     run(second, history=history)
 
-    assert second.tools[0] == ["tool_search", "cms_createPage"]
+    assert second.last[0] == ("tool_search", engine().search_tools(**PAGES).to_json(), False)
+    assert second.last[1][2] is False
     assert [len(blocks(request)) for request in second.requests] == [1, 1, 2]
 
 
@@ -316,10 +325,11 @@ def shortened(messages: list[ModelMessage]) -> list[ModelMessage]:
 def test_what_was_discovered_stays_where_the_host_shortens_the_history_for_good() -> None:
     create = ("cms_createPage", {"title": "About"})
     model = Model([[("tool_search", PAGES)], [create], [create]])
+    steps = list[Step]()
 
-    run(model, capabilities=[ProcessHistory(shortened)])
+    run(model, capabilities=[ProcessHistory(shortened)], on_step=steps.append)
 
-    assert model.tools[1:] == [["tool_search", "cms_createPage"]] * 3
+    assert [step.active_tools for step in steps[1:]] == [("tool_search", "cms_createPage")] * 3
     assert [len(blocks(request)) for request in model.requests] == [0, 1, 1, 1]
 
 
@@ -365,7 +375,7 @@ def test_thirty_runs_at_once_do_not_see_each_other() -> None:
             return ModelResponse([TextPart(name)])
         return ModelResponse([ToolCallPart("tool_search", PAGES if int(name) % 2 else IMAGES)])
 
-    agent = make_agent(Model([]))
+    agent = make_agent(Model([]), delivery="rewrite")
     turns = {str(n): Turn(memory=Memory((Entity("page", f"page-{n}", f"Page {n}"),)), now=NOW) for n in range(30)}
 
     async def run_all() -> list[str]:

@@ -28,11 +28,15 @@ async def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse
     return ModelResponse([TextPart("done")])
 
 
+def cms_listPages() -> list[str]:  # noqa: N802 - tools are named as the catalogue names them
+    return []
+
+
 def run(text: str, turn: Turn, history: list[ModelMessage], chat: Conversation) -> tuple[list[ModelMessage], Call]:
     calls: list[Call] = []
     card = Cuecard(engine=ENGINE, turn=turn, conversation=chat, on_call=calls.append)
     model = FunctionModel(decide, profile=ModelProfile(supports_inline_system_prompts=True))
-    result = asyncio.run(Agent(model, capabilities=[card]).run(text, message_history=history))
+    result = asyncio.run(Agent(model, tools=[cms_listPages], capabilities=[card]).run(text, message_history=history))
     return result.all_messages(), calls[0]
 
 

@@ -249,7 +249,7 @@ def test_providers_ask_for_their_own_form(engine: Engine) -> None:
     step, model = engine.prepare_step(engine.prepare_call()), ModelProfile("m")
     blocks: Any = [{"role": "user", "content": [{"type": "tool_result"}]}, {"content": 7}, "Hello"]
 
-    assert set(refused(lambda: anthropic.request(step, blocks, model="m"))) == {  # type: ignore[arg-type]
+    assert set(refused(lambda: anthropic.request(step, blocks, model=7))) == {  # type: ignore[arg-type]
         *("messages[0].content[0].tool_use_id", "messages[1].role", "messages[1].content", "messages[2]", "model"),
     }
     found = refused(lambda: openai.chat_request(step, [{"role": "tool"}], model=model, tools="x", cache_key=1))  # type: ignore[arg-type]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from cuecard import SpecError
-from cuecard.config.models_file import Figures, ModelProfile, ModelProfiles
+from cuecard.config.figures import Figures
+from cuecard.config.models_file import ModelProfile, ModelProfiles
 from cuecard.outside.models import read_models
 from unit.providers.talk import PROFILES
 
@@ -23,7 +24,7 @@ def own(folder: Path, text: str) -> ModelProfiles:
 
 @pytest.mark.parametrize("name", ["", "lama-7", "claud", "*", "x" * 10_000])
 def test_an_unknown_model_gets_a_careful_profile_and_no_error(name: str) -> None:
-    assert PROFILES.find(name) == ModelProfile(name)
+    assert PROFILES.find(name) == ModelProfile(name, known=False)
     assert ModelProfile(name).mid_conversation == "user"
     assert ModelProfile(name).breakpoints == 0
 

@@ -2,5 +2,16 @@
 
 from cuecard.analysis.explain.compare import compare
 from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, Comparison, Kind
+from cuecard.analysis.explain.provider import ProviderReason, provider_reason
 
-__all__ = ["Break", "Cause", "CauseKind", "Change", "Comparison", "Kind", "compare"]
+__all__ = [
+    "Break",
+    "Cause",
+    "CauseKind",
+    "Change",
+    "Comparison",
+    "Kind",
+    "ProviderReason",
+    "compare",
+    "provider_reason",
+]

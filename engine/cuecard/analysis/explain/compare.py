@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import SequenceMatcher
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from cuecard.analysis.explain.causes import Pair, find_causes
 from cuecard.analysis.explain.comparison import Break, Cause, Change, Comparison, Kind, Placement
+from cuecard.analysis.explain.provider import Layer, model_differs, provider_reason, verdict
 from cuecard.errors import InputError, Problem
 from cuecard.model import Manifest, SectionRecord
 from cuecard.pipeline.fingerprints import NOTHING
@@ -20,11 +21,17 @@ _At: TypeAlias = tuple[int, SectionRecord]
 """A section and its position in the manifest."""
 
 
-def compare(before: Manifest, after: Manifest) -> Comparison:
+def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
     """What differs between two prompts, and why: of the same agent at two steps, for two turns, or of two revisions.
 
     Only what cuecard wrote is compared. A host's messages and tool definitions, which stand in the same request, are
     not in a manifest.
+
+    Args:
+        before: of the earlier prompt.
+        after: of the later one.
+        answer: what the provider answered to the later request, as plain JSON, if that was asked to compare it with
+            the earlier one: what it says of its cache is then held against what the manifests tell.
 
     Raises:
         InputError: when the fingerprints were made with different salts.
@@ -34,7 +41,17 @@ def compare(before: Manifest, after: Manifest) -> Comparison:
         raise InputError(Problem("other-salt", "the two manifests were made with different salts", hint, "manifest"))
     pair = Pair(before, after)
     changes = (*_changes(pair, "system"), *_changes(pair, "message"), *_changes(pair, "appended"))
-    return Comparison(changes, _first_break(pair, changes), before.total_tokens, after.total_tokens)
+    first = _first_break(pair, changes)
+    told = provider_reason(answer) if answer is not None else None
+    seen = verdict(_layers(pair, first), told) if told else None
+    return Comparison(changes, first, before.total_tokens, after.total_tokens, told, seen)
+
+
+def _layers(pair: Pair, first: Break | None) -> frozenset[Layer]:
+    """The part of the request in which the prompt broke; another model has another cache, whatever else changed."""
+    if model_differs(pair.before.delivery, pair.after.delivery):
+        return frozenset({"model"})
+    return frozenset({"system" if first.placement == "system" else "messages"}) if first else frozenset()
 
 
 def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from cuecard.analysis.explain.provider import ProviderReason, Verdict
 from cuecard.model import Tier
 
 Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
@@ -94,13 +95,16 @@ class Break:
 class Comparison:
     """Two prompts: each section in the order of the prompt, and where the start they share ends.
 
-    `first_break` is None when the later prompt is the earlier one, or only appends blocks to it.
+    `first_break` is None when the later prompt is the earlier one, or only appends blocks to it. `told` is what the
+    provider says of the later request, where its answer was handed in, and `verdict` whether both see the same.
     """
 
     changes: tuple[Change, ...]
     first_break: Break | None
     tokens_before: int
     tokens_after: int
+    told: ProviderReason | None = None
+    verdict: Verdict | None = None
 
     @property
     def differs(self) -> bool:

@@ -36,7 +36,7 @@ def find_profile(model: str) -> ModelProfile:
     """
     models = read_models()
     profile = models.find(model)
-    if not profile.provider:
+    if not profile.known:
         hint = f"{did_you_mean(model, models.models)}\nmodels stand in prompts/models.yaml"
         raise InputError(Problem("unknown-model", f"nothing is known of the model `{model}`", hint, "--model"))
     return profile

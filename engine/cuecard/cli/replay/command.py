@@ -16,7 +16,8 @@ from cuecard.analysis.replay.report import replay as replay_transcript
 from cuecard.analysis.replay.report_json import report_json
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import assignments, open_engine
-from cuecard.config.models_file import Definitions, ModelProfile
+from cuecard.config.figures import Definitions
+from cuecard.config.models_file import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean, visible
@@ -108,7 +109,7 @@ def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
     known = read_models(options.own_models) if options.own_models else engine.models
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
     for profile in profiles:
-        if not profile.provider:
+        if not profile.known:
             hint = did_you_mean(profile.name, (name for name in known.models if not name.endswith("*")))
             message = f"no profile for `{profile.name}`: it is billed as if its provider had no cache"
             _say(Problem("unknown-model", message, hint, "--model", severity="warning"))

@@ -110,8 +110,10 @@ def _model(name: str) -> Model | None:
     from pydantic_ai.exceptions import UserError
     from pydantic_ai.models import infer_model
 
+    from cuecard.adapters.pydantic_models import framework_name
+
     try:
-        return infer_model(name)
+        return infer_model(framework_name(name))
     except (UserError, ImportError, ValueError) as error:
         hint = "a pydantic-ai model name, such as anthropic:claude-opus-4-8, with its package installed and its key set"
         raise InputError(Problem("wrong-model", f"`{name}`: {error}", hint, "--model")) from None

@@ -1,0 +1,47 @@
+"""The commands about what cuecard knows of the world outside: models and their endpoints, the forms of files."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import typer
+
+from cuecard.cli.options import Json
+
+
+def probe(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as its service names it.")],
+    base_url: Annotated[
+        str, typer.Option("--base-url", metavar="URL", help="The endpoint, if it is not the provider's own.")
+    ] = "",
+    api: Annotated[
+        Literal["auto", "anthropic", "openai"], typer.Option(help="Whose form of requests the endpoint takes.")
+    ] = "auto",
+    role: Annotated[
+        Literal["system", "developer"] | None, typer.Option(help="The role to try; without it, the model's own.")
+    ] = None,
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="The models file to write into.")] = Path(
+        "models.yaml"
+    ),
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="For each of the three requests.")] = 60.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the models file, and write nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Find out, with three tiny requests, whether instructions stay where they are sent, and are heeded."""
+    from cuecard.cli.probe.command import Options
+    from cuecard.cli.probe.command import probe as command
+
+    command(model, Options(base_url, api, role, file, timeout, dry_run, json))
+
+
+def schema(
+    write: Annotated[
+        Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that lists every key.")] = False,
+) -> None:
+    """Print the JSON Schemas of the YAML files, for editors."""
+    from cuecard.cli.schema import schema as command
+
+    command(write, markdown=markdown)

@@ -1,0 +1,107 @@
+"""Figures of models, each with its source and the day it was read."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Annotated, Any, Literal, TypeAlias
+
+from pydantic import BeforeValidator, Field
+
+from cuecard.config.documents.validation import FileModel
+
+MidConversation: TypeAlias = Literal["system", "developer", "user"]
+"""The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
+
+Definitions: TypeAlias = Literal["deferred", "all"]
+"""Where the definitions of tools stand. `deferred`: those of discovered tools after the search result that found them;
+`all`: every one in front of everything else, from the start."""
+
+
+def _day(value: Any) -> Any:
+    try:
+        return date.fromisoformat(value) if isinstance(value, str) else value
+    except ValueError:
+        raise ValueError("should be a date, such as 2026-11-20") from None
+
+
+class Figure(FileModel):
+    """Where a figure comes from."""
+
+    source: str = Field(min_length=1, description="the document that says so")
+    as_of: Annotated[date, BeforeValidator(_day)] = Field(description="the day it was read, YYYY-MM-DD")
+    note: str = Field("", description="what else a reader should know, such as sources that disagree")
+
+
+class Count(Figure):
+    """A whole number."""
+
+    value: int = Field(ge=0, description="the figure")
+
+
+class Ratio(Figure):
+    """A ratio, 1 being the plain case."""
+
+    value: float = Field(ge=0, description="the figure")
+
+
+class Word(Figure):
+    """A name."""
+
+    value: str = Field(description="the name")
+
+
+class Role(Figure):
+    """A role of messages."""
+
+    value: MidConversation = Field(description="the role; `user` when no other works there")
+
+
+class Place(Figure):
+    """Where the definitions of tools can stand."""
+
+    value: Definitions = Field(description="`deferred` where a tool that is found can be defined there; else `all`")
+
+
+class Day(Figure):
+    """A day."""
+
+    value: Annotated[date, BeforeValidator(_day)] = Field(description="the day, YYYY-MM-DD")
+
+
+class Truth(Figure):
+    """Whether something is so."""
+
+    value: bool = Field(description="true or false")
+
+
+class Figures(FileModel):
+    """What is known of a provider's models; what is left out is taken from the next wider entry."""
+
+    context: Count | None = Field(None, description="context size, tokens of the model")
+    min_cache_tokens: Count | None = Field(None, description="shorter prefixes are not cached, tokens of the model")
+    cache_read: Ratio | None = Field(None, description="price of a cached input token, plain input being 1")
+    cache_write: Ratio | None = Field(None, description="price of a token written to the cache, plain input being 1")
+    cache_lifetime: Count | None = Field(None, description="seconds an unused entry lives at least, as `cache_write`")
+    long_cache_write: Ratio | None = Field(None, description="price of a token written for the longer lifetime")
+    long_cache_lifetime: Count | None = Field(None, description="seconds of the longer lifetime")
+    breakpoints: Count | None = Field(
+        None, description="cache breakpoints that a request may set; 0 when there are none"
+    )
+    look_back: Count | None = Field(
+        None,
+        description="how many blocks, itself included, a breakpoint is compared with entries at; none: all of them",
+    )
+    output: Ratio | None = Field(None, description="price of a token of the answer, plain input being 1")
+    definitions: Place | None = Field(None, description="where definitions of discovered tools can stand")
+    ends: Day | None = Field(None, description="the day from which on the model is not served")
+    mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
+    tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
+    token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
+    searches: Truth | None = Field(
+        None, description="whether the model calls a search tool when it needs one; `auto` delivery counts on it"
+    )
+
+    def values(self) -> dict[str, Any]:
+        """The bare figures that this entry states."""
+        stated = ((name, getattr(self, name)) for name in Figures.model_fields)
+        return {name: figure.value for name, figure in stated if figure is not None}

@@ -1,0 +1,84 @@
+"""Names of models as people write them: with or without the provider in front."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+_PROVIDERS = frozenset(
+    {
+        "alibaba",
+        "anthropic",
+        "azure",
+        "azure_ai",
+        "bedrock",
+        "cerebras",
+        "chat",
+        "cohere",
+        "crusoe",
+        "deepseek",
+        "fireworks",
+        "fireworks_ai",
+        "gateway",
+        "gemini",
+        "github",
+        "google",
+        "google-cloud",
+        "google-gla",
+        "google-vertex",
+        "groq",
+        "heroku",
+        "huggingface",
+        "litellm",
+        "lm_studio",
+        "mistral",
+        "models",
+        "moonshotai",
+        "nebius",
+        "ollama",
+        "openai",
+        "openai-chat",
+        "openai-responses",
+        "openrouter",
+        "ovhcloud",
+        "responses",
+        "sambanova",
+        "snowflake",
+        "together",
+        "together_ai",
+        "vercel",
+        "vertex_ai",
+        "vllm",
+        "xai",
+        "zai",
+    }
+)
+"""What stands in front of a model's name in the names of pydantic-ai, LiteLLM, routers and Google."""
+
+
+def bare_name(model: str) -> str:
+    """The name as the model's own provider writes it: `anthropic:claude-opus-4-8` is `claude-opus-4-8`.
+
+    Only words that are known as providers are taken off, so that `qwen3:32b` and `meta-llama/llama-4` stay whole.
+    """
+    while True:
+        places = [place for place in (model.find(":"), model.find("/")) if place > 0]
+        if not places or model[: min(places)].lower() not in _PROVIDERS or not model[min(places) + 1 :]:
+            return model
+        model = model[min(places) + 1 :]
+
+
+def wire_name(model: str, base_url: str = "") -> str:
+    """The name as it goes into a request body: bare, but for what routers with a base URL of their own read.
+
+    `openai/gpt-5` is a name that a router knows; `openai:gpt-5` is one that only frameworks know.
+    """
+    if not base_url:
+        return bare_name(model)
+    head, colon, rest = model.partition(":")
+    return rest if colon and rest and head.lower() in _PROVIDERS else model
+
+
+def names_to_try(model: str) -> Iterator[str]:
+    """The names under which a profile may stand, the fullest first; the last is what follows a maker's name."""
+    bare = bare_name(model)
+    yield from dict.fromkeys((model, bare, bare.rpartition("/")[2] or bare))

@@ -1,0 +1,405 @@
+"""What providers get from an agent with the `Cuecard` capability: bytes that real clients sent, and what is cached."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from pydantic_ai import Agent, RunContext, Tool
+from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter
+from pydantic_ai.models import Model
+from pydantic_ai.models.anthropic import AnthropicModel, AnthropicModelSettings
+from pydantic_ai.models.fallback import FallbackModel
+from pydantic_ai.models.openai import OpenAIChatModel, OpenAIChatModelSettings, OpenAIResponsesModel
+from pydantic_ai.providers.anthropic import AnthropicProvider
+from pydantic_ai.providers.openai import OpenAIProvider
+from pydantic_ai.settings import ModelSettings
+from pydantic_ai.tools import ToolDefinition
+from typing_extensions import override
+
+from cuecard import Call, Engine, Turn
+from cuecard.adapters.pydantic_ai import Cuecard
+from cuecard.adapters.pydantic_models import framework_name
+from cuecard.conversation import Conversation
+from unit.adapters.model_server import Calls, Json, model_server
+
+ROOT = Path(__file__).parents[3]
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+TOOLS = ("cms_createPage", "cms_searchImages", "cms_listPages", "cms_addPageSection")
+PAGES: Json = {"query": "create an empty page", "limit": 1}
+IMAGES: Json = {"query": "search images", "limit": 1}
+TALK: list[Calls] = [
+    [("tool_search", PAGES)],
+    [("cms_createPage", {})],
+    [("tool_search", IMAGES), ("cms_listPages", {})],
+    [("cms_searchImages", {})],
+]
+MODELS = ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "chat:gpt-5", "gpt-5", "gpt-5.6", "gpt-4o"]
+every = pytest.mark.parametrize("name", MODELS)
+official = pytest.mark.parametrize("gateway", [False, True], ids=["official", "gateway"])
+
+
+@cache
+def engine() -> Engine:
+    return Engine.open(ROOT / "prompts" / "cms", delivery="append")
+
+
+class ToLoopback(httpx2.AsyncHTTPTransport):
+    """What a client sends to a provider's own address arrives on this machine."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.to = httpx2.URL(url)
+
+    @override
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.url = request.url.copy_with(scheme="http", host=self.to.host, port=self.to.port)
+        return await super().handle_async_request(request)
+
+
+def model_of(name: str, url: str, *, gateway: bool) -> Model:
+    client = None if gateway else httpx2.AsyncClient(transport=ToLoopback(url))
+    if name.startswith("claude"):
+        base = url if gateway else "https://api.anthropic.com"
+        return AnthropicModel(name, provider=AnthropicProvider(api_key="k", base_url=base, http_client=client))
+    base = f"{url}/v1" if gateway else "https://api.openai.com/v1"
+    provider = OpenAIProvider(api_key="k", base_url=base, http_client=client)
+    bare = name.removeprefix("chat:")
+    return OpenAIChatModel(bare, provider=provider) if bare != name else OpenAIResponsesModel(bare, provider=provider)
+
+
+def tool(name: str) -> Tool[Any]:
+    def call() -> Json:
+        return {"ok": name}
+
+    return Tool(call, name=name, description=f"{name} of the host")
+
+
+@dataclass
+class Talked:
+    """A conversation of two runs: what was sent, the calls, and the messages."""
+
+    bodies: list[bytes]
+    calls: list[Call] = field(default_factory=list)
+    messages: list[ModelMessage] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    @property
+    def sent(self) -> list[Json]:
+        return [json.loads(body) for body in self.bodies]
+
+    def key(self) -> str:
+        return "input" if "input" in self.sent[0] else "messages"
+
+
+def talk(
+    name: str,
+    *,
+    gateway: bool = False,
+    batches: Sequence[Calls] = TALK,
+    tools: Sequence[Tool[Any]] | None = None,
+    settings: ModelSettings | None = None,
+    backup: str = "",
+    **options: Any,
+) -> Talked:
+    with model_server(batches) as server:
+        got = Talked(server.bodies, headers=server.headers)
+        options = {"turn": Turn(now=NOW), "on_call": got.calls.append, **options}
+        chat: Conversation = engine().conversation()
+        card = Cuecard(**{"engine": engine(), "conversation": chat, **options})
+        agent = Agent(tools=tools or [tool(each) for each in TOOLS], capabilities=[card], model_settings=settings)
+
+        async def runs() -> None:
+            model = model_of(name, server.url, gateway=gateway)
+            model = FallbackModel(model, model_of(backup, server.url, gateway=gateway)) if backup else model
+            first = await agent.run("a page, please", model=model)
+            second = await agent.run("and the next", model=model, message_history=first.all_messages())
+            got.messages = second.all_messages()
+
+        asyncio.run(runs())
+        return got
+
+
+def unmarked(value: Any) -> Any:
+    """Without breakpoints and what compares responses: no part of what a model reads."""
+    if isinstance(value, dict):
+        left = {k: unmarked(v) for k, v in value.items()}
+        return {k: v for k, v in left.items() if k not in {"cache_control", "comparison_response_id"}}
+    return [unmarked(item) for item in value] if isinstance(value, list) else value
+
+
+@official
+@every
+def test_the_front_of_a_request_never_changes_and_the_messages_only_grow(name: str, gateway: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    got = talk(name, gateway=gateway)
+    bodies = [unmarked(body) for body in got.sent]
+    fronts = {json.dumps({k: v for k, v in body.items() if k != got.key()}) for body in bodies}
+
+    assert len(bodies) == 6
+    assert len(fronts) == 1
+    for before, after in pairwise(body[got.key()] for body in bodies):
+        assert after[: len(before)] == before
+        assert len(after) > len(before)
+
+
+@official
+@every
+def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
+    got = talk(name, gateway=gateway)
+    said = [m for m in got.sent[-1][got.key()][1:] if "BEFORE: " in json.dumps(m)]
+    expected = {m["role"] for m in said}
+
+    assert said
+    assert {call.delivery.authority for call in got.calls} == expected
+    assert {call.delivery.model for call in got.calls} == {name.removeprefix("chat:")}
+    if gateway:
+        assert expected == {"user"}
+
+
+@every
+def test_behind_an_unknown_gateway_no_message_of_the_system_stands_in_the_middle(name: str) -> None:
+    got = talk(name, gateway=True)
+
+    for body in got.sent:
+        assert {message.get("role") for message in body[got.key()][1:]} <= {"user", "assistant", "tool", None}
+        assert "additional_tools" not in json.dumps(body)
+        assert "tool_addition" not in json.dumps(body)
+
+
+def test_the_history_keeps_what_a_provider_that_is_known_would_get() -> None:
+    through, direct = talk("claude-opus-4-8", gateway=True), talk("claude-opus-4-8")
+
+    def prompts(got: Talked) -> list[Any]:
+        return [part.content for m in got.messages for part in m.parts if part.part_kind == "system-prompt"]
+
+    assert prompts(through) == prompts(direct) != []
+
+
+def blocks_of(body: Json) -> list[tuple[str, bool]]:
+    """The request of Anthropic as it is cached: tools, system and messages block by block, and the breakpoints."""
+    tools = [t for t in body.get("tools", []) if not t.get("defer_loading")]
+    content = [block for message in body["messages"] for block in message["content"]]
+    blocks = [(json.dumps(unmarked(b)), "cache_control" in b) for b in (*tools, *body["system"], *content)]
+    if "cache_control" in body:
+        blocks[-1] = (blocks[-1][0], True)
+    return blocks
+
+
+def cached_shares(bodies: Sequence[Json]) -> list[float]:
+    """Of each request, what was read from the cache: what ends at a breakpoint is kept, 20 blocks are looked back."""
+    kept: set[tuple[str, ...]] = set()
+    shares = []
+    for body in bodies:
+        blocks = blocks_of(body)
+        texts = [text for text, _ in blocks]
+        ends = [place + 1 for place, (_, marked) in enumerate(blocks) if marked]
+        hits = [n for end in ends for n in range(end, max(end - 20, 0), -1) if tuple(texts[:n]) in kept]
+        shares.append(sum(map(len, texts[: max(hits, default=0)])) / sum(map(len, texts)))
+        kept |= {tuple(texts[:end]) for end in ends}
+    return shares
+
+
+@official
+@pytest.mark.parametrize("name", ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5"])
+def test_claude_reads_from_the_cache_all_that_was_sent_before(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
+    bodies = talk(name, gateway=gateway).sent
+    first, *shares = cached_shares(bodies)
+    expected = [
+        sum(len(text) for text, _ in blocks_of(before)) / sum(len(text) for text, _ in blocks_of(after))
+        for before, after in pairwise(bodies)
+    ]
+
+    assert first == 0
+    assert shares == pytest.approx(expected)
+    assert min(shares) > 0.8
+    assert max(json.dumps(body).count('"cache_control"') for body in bodies) <= 4
+
+
+def test_caching_is_turned_off_by_one_word() -> None:
+    bodies = talk("claude-opus-4-8", cache=None).bodies
+
+    assert not any(b"cache_control" in body for body in bodies)
+    for body in talk("gpt-5.6", cache=None).bodies:
+        assert b"prompt_cache_key" not in body
+        assert b"prompt_cache_breakpoint" not in body
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [ModelSettings(cache=False), AnthropicModelSettings(anthropic_cache=False)],
+    ids=["unified", "of the provider"],
+)
+def test_what_the_host_has_set_holds(settings: ModelSettings) -> None:
+    assert not any(b"cache_control" in body for body in talk("claude-opus-4-8", settings=settings).bodies)
+
+
+def test_the_host_chooses_the_lifetime() -> None:
+    hours = talk("claude-opus-4-8", cache="1h").sent
+    own = talk("claude-opus-4-8", settings=ModelSettings(cache="1h")).sent
+
+    assert {body["cache_control"]["ttl"] for body in (*hours, *own)} == {"1h"}
+
+
+def test_openai_gets_one_cache_key_for_the_configuration_unless_the_host_has_its_own() -> None:
+    mine = OpenAIChatModelSettings(openai_prompt_cache_key="mine")
+    keys = {body["prompt_cache_key"] for body in talk("gpt-5").sent}
+    own = {body["prompt_cache_key"] for body in talk("gpt-5", settings=mine).sent}
+
+    assert keys == {f"cuecard-{engine().agent.sha256[:32]}"}
+    assert own == {"mine"}
+
+
+def declared(body: Json) -> list[str]:
+    return [each.get("name") or each["function"]["name"] for each in body["tools"]]
+
+
+def test_the_chat_interface_has_every_definition_in_front() -> None:
+    assert {tuple(declared(body)) for body in talk("chat:gpt-5").sent} == {("tool_search", *sorted(TOOLS))}
+
+
+def test_the_responses_interface_gets_a_definition_where_the_tool_was_found() -> None:
+    last = talk("gpt-5").sent[-1]
+    items = last["input"]
+    given = [place for place, item in enumerate(items) if item.get("type") == "additional_tools"]
+
+    assert declared(last) == ["tool_search"]
+    assert [tool["name"] for place in given for tool in items[place]["tools"]] == ["cms_createPage", "cms_searchImages"]
+    assert {items[place - 1]["type"] for place in given} == {"function_call_output"}
+
+
+def test_claude_gets_deferred_definitions_from_the_start_and_a_reference_where_the_tool_was_found() -> None:
+    last = talk("claude-opus-4-8").sent[-1]
+    late = {each["name"] for each in last["tools"] if each.get("defer_loading")}
+    added = re.findall(r'"type": "tool_addition", "tool": \{[^}]*"name": "(\w+)"', json.dumps(last))
+    added = added or re.findall(r'"name": "(\w+)"[^}]*\}, "type": "tool_addition"', json.dumps(last))
+
+    assert late == set(TOOLS)
+    assert added == ["cms_createPage", "cms_searchImages"]
+
+
+@every
+def test_a_call_of_a_tool_that_was_not_found_is_refused_with_what_to_do(name: str) -> None:
+    got = talk(name, batches=[[("cms_listPages", {})]])
+
+    assert "`cms_listPages` is not active. Call `tool_search`" in json.dumps(got.sent[1], ensure_ascii=False)
+
+
+def test_the_model_is_told_only_of_tools_that_the_agent_really_has() -> None:
+    delete: Json = {"query": "delete a page", "limit": 3}
+    got = talk("claude-opus-4-8", batches=[[("tool_search", delete)]], tools=[tool("cms_createPage")])
+
+    assert got.calls[0].tools.available == ("tool_search", "cms_createPage")
+    assert b"cms_deletePage" not in got.bodies[1].split(b'"tool_result"')[1]
+    assert engine().search_tools(**delete).tools[0] == "cms_deletePage"
+
+
+def test_tools_that_the_turn_names_hold_over_those_of_the_agent() -> None:
+    got = talk("claude-opus-4-8", turn=Turn(now=NOW, tools=("tool_search", "cms_listPages")))
+
+    assert got.calls[0].tools.available == ("tool_search", "cms_listPages")
+
+
+def test_a_model_that_the_turn_names_holds_over_that_of_the_agent() -> None:
+    got = talk("claude-opus-4-8", turn=Turn(now=NOW, model="gpt-5"))
+
+    assert got.calls[0].delivery.model == "gpt-5"
+
+
+def test_of_models_that_take_over_from_each_other_the_most_restricted_decides() -> None:
+    got = talk("claude-opus-4-8", backup="claude-sonnet-4-6")
+
+    assert {call.delivery.authority for call in got.calls} == {"user"}
+    assert {call.delivery.model for call in got.calls} == {"claude-opus-4-8"}
+
+
+@official
+@every
+def test_a_tool_that_goes_in_mid_run_is_withdrawn_with_a_notice_and_the_front_stays(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
+    async def until_the_third(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
+        return None if ctx.run_step == 3 else definition
+
+    some = [tool(each) for each in TOOLS if each != "cms_createPage"]
+    leaving = replace(tool("cms_createPage"), prepare=until_the_third)
+    got = talk(name, gateway=gateway, tools=[*some, leaving])
+    bodies = [unmarked(body) for body in got.sent]
+    notices = [json.dumps(body).count("withdrawn-tools>") for body in bodies]
+    back = [json.dumps(body).count("restored-tools>") for body in bodies]
+
+    assert notices == [0, 0, 2, 2, 2, 2]
+    assert back == [0, 0, 0, 2, 2, 2]
+    assert len({json.dumps({k: v for k, v in body.items() if k != got.key()}) for body in bodies}) == 1
+    for before, after in pairwise(body[got.key()] for body in bodies):
+        assert after[: len(before)] == before
+
+
+def test_without_a_conversation_each_run_tells_its_model_anew() -> None:
+    got = talk("claude-opus-4-8", conversation=None)
+
+    assert [call.delivery.model for call in got.calls] == ["claude-opus-4-8"] * 2
+    assert len({json.dumps(body["tools"]) for body in got.sent}) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "known"),
+    [
+        ("claude-opus-4-8", "anthropic:claude-opus-4-8"),
+        ("anthropic/claude-opus-4-8", "anthropic:claude-opus-4-8"),
+        ("openai/gpt-5", "openai:gpt-5"),
+        ("openrouter:anthropic/claude-opus-4-8", "openrouter:anthropic/claude-opus-4-8"),
+        ("test", "test"),
+        ("nobody-knows-it", "nobody-knows-it"),
+    ],
+)
+def test_a_bare_name_is_one_that_pydantic_ai_takes(name: str, known: str) -> None:
+    assert framework_name(name) == known
+
+
+@pytest.mark.parametrize("name", ["claude-opus-4-8", "gpt-5", "chat:gpt-5"])
+def test_a_history_goes_through_a_gateway_and_back(name: str) -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
+
+    async def runs(url: str) -> None:
+        history: list[ModelMessage] = []
+        for gateway in (False, True, False):
+            ran = await agent.run("go on", model=model_of(name, url, gateway=gateway), message_history=history)
+            history = ModelMessagesTypeAdapter.validate_json(ran.all_messages_json())
+
+    with model_server(TALK) as server:
+        asyncio.run(runs(server.url))
+        *_, direct, through, back = server.sent
+    key = "input" if "input" in direct else "messages"
+    before, after = unmarked(direct), unmarked(back)
+
+    assert declared(through) == ["tool_search", *sorted(TOOLS)]
+    assert not {"system", "developer"} & {message.get("role") for message in through[key][1:]}
+    assert {**after, key: None} == {**before, key: None}
+    assert after[key][: len(before[key])] == before[key]
+
+
+def test_a_model_that_defers_nothing_goes_on_where_one_did_that_does() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
+
+    async def runs(url: str) -> None:
+        first = await agent.run("a page", model=model_of("claude-opus-4-8", url, gateway=False))
+        other = model_of("claude-sonnet-4-6", url, gateway=False)
+        await agent.run("go on", model=other, message_history=first.all_messages())
+
+    with model_server(TALK) as server:
+        asyncio.run(runs(server.url))
+        last = server.sent[-1]
+
+    assert declared(last) == ["tool_search", *sorted(TOOLS)]
+    assert not any(each.get("defer_loading") for each in last["tools"])
+    assert "search_tools" not in json.dumps(last["messages"])

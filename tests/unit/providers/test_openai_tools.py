@@ -1,0 +1,181 @@
+"""OpenAI's own answers to tools that come later: `allowed_tools`, `additional_tools`; and what compares responses."""
+
+from __future__ import annotations
+
+import json
+from itertools import pairwise
+from typing import Any
+
+import pytest
+
+from cuecard import InputError
+from cuecard.adapters import anthropic, openai
+from cuecard.adapters.lifetimes import check_lifetimes
+from cuecard.adapters.openai_tools import additional_tools, allowed_tools
+from unit.providers.loopback import loopback
+from unit.providers.talk import (
+    anthropic_messages,
+    chat_tools,
+    functions,
+    response_items,
+    schemas,
+    two_turns,
+)
+from unit.providers.test_wire import moments
+
+OWN: dict[str, Any] = {"type": "function", "name": "send_email", "parameters": {"type": "object"}}
+
+
+def names(tools: Any) -> list[str]:
+    return [tool.get("name") or tool["function"]["name"] for tool in tools]
+
+
+def defined(tools: set[str]) -> set[str]:
+    """Those of which the host has a definition."""
+    return tools & {*names(functions()), "send_email"}
+
+
+def test_a_choice_among_the_active_tools_leaves_the_list_as_it_is() -> None:
+    steps = [moment.step for moment in moments()]
+    bodies = [
+        openai.responses_request(m.step, response_items(m.events), model="gpt-5", tools=[*functions(), OWN])
+        for m in moments()
+    ]
+    choices = [allowed_tools([*functions(), OWN], step, also=["send_email"]) for step in steps]
+
+    assert len({json.dumps(body["tools"]) for body in bodies}) == 1
+    for step, choice in zip(steps, choices, strict=True):
+        assert sorted(names(choice["tools"])) == sorted(
+            {*step.active_tools, "send_email"} & {*names(functions()), "send_email"}
+        )
+    assert len(choices[-1]["tools"]) > len(choices[0]["tools"])
+
+
+def test_the_chat_interface_has_its_own_form_of_the_same_choice() -> None:
+    step = two_turns().step
+    choice = allowed_tools(chat_tools(), step, "chat")
+
+    assert choice["type"] == "allowed_tools"
+    assert names(choice["allowed_tools"]["tools"]) == names(allowed_tools(functions(), step)["tools"])
+
+
+def deferred(moment: Any) -> dict[str, Any]:
+    front, items = additional_tools(
+        [*functions(), OWN], response_items(moment.events), moment.step, also=["send_email"]
+    )
+    return openai.responses_request(moment.step, items, model="gpt-5", tools=front)
+
+
+def test_definitions_stand_where_the_tools_were_found_and_the_front_never_changes() -> None:
+    bodies = [deferred(moment) for moment in moments()]
+    last, step = bodies[-1], moments()[-1].step
+    given = [tool["name"] for item in last["input"] if item.get("type") == "additional_tools" for tool in item["tools"]]
+
+    assert len({json.dumps(body["tools"]) for body in bodies}) == 1
+    assert sorted(names(last["tools"])) == sorted(
+        {*step.initial_tools, "send_email"} & {*names(functions()), "send_email"}
+    )
+    assert given == [found.tool for found in step.discovered]
+    for before, after in pairwise(body["input"] for body in bodies):
+        assert after[: len(before)] == before
+
+
+def test_definitions_that_stand_already_are_not_given_twice() -> None:
+    moment = two_turns()
+    front, items = additional_tools(functions(), response_items(moment.events), moment.step)
+
+    assert additional_tools(functions(), items, moment.step) == (front, items)
+
+
+def test_a_tool_whose_search_result_is_gone_is_defined_in_front() -> None:
+    moment = two_turns()
+    front, items = additional_tools(functions(), [{"role": "user", "content": "go on"}], moment.step)
+
+    assert {*names(front)} >= {found.tool for found in moment.step.discovered}
+    assert [item for item in items if item.get("type") == "additional_tools"] == []
+
+
+def test_both_forms_are_known_to_the_sdk() -> None:
+    items = pytest.importorskip("openai.types.responses.response_input_item_param", reason="openai is not installed")
+    choice = pytest.importorskip("openai.types.responses.tool_choice_allowed_param", reason="openai is not installed")
+    moment = two_turns()
+    made = next(item for item in deferred(moment)["input"] if item.get("type") == "additional_tools")
+
+    assert made.keys() <= items.AdditionalTools.__annotations__.keys()
+    assert allowed_tools(functions(), moment.step).keys() == choice.ToolChoiceAllowedParam.__annotations__.keys()
+
+
+def test_a_request_asks_to_be_compared_with_the_one_before() -> None:
+    moment = two_turns()
+    items, messages = response_items(moment.events), anthropic_messages(moment.events)
+    asked = openai.responses_request(moment.step, items, model="gpt-5.6", compare_with="resp_1")
+    plain = openai.responses_request(moment.step, items, model="gpt-5.6")
+    claude = [
+        anthropic.request(moment.step, messages, model="claude-opus-4-8", compare_with=x) for x in (None, "", "msg_1")
+    ]
+
+    assert asked.pop("prompt_cache_options") == {"comparison_response_id": "resp_1"}
+    assert asked == plain
+    assert [body.pop("diagnostics", "none") for body in claude] == [
+        "none",
+        {"previous_message_id": None},
+        {"previous_message_id": "msg_1"},
+    ]
+    assert claude[0] == claude[1] == claude[2]
+
+
+def test_the_clients_send_what_asks_for_a_comparison() -> None:
+    sdk, claude = (pytest.importorskip(name, reason=f"{name} is not installed") for name in ("openai", "anthropic"))
+    moment = two_turns()
+    body = openai.responses_request(
+        moment.step, response_items(moment.events), model="gpt-5.6", tools=functions(), compare_with="resp_1"
+    )
+    other = anthropic.request(
+        moment.step, anthropic_messages(moment.events), model="claude-opus-4-8", compare_with="msg_1"
+    )
+    with loopback() as server:
+        with sdk.OpenAI(api_key="k", base_url=f"{server.url}/v1", max_retries=0) as client:
+            client.responses.create(**body, tool_choice=allowed_tools(functions(), moment.step))
+        with claude.Anthropic(api_key="k", base_url=server.url, max_retries=0) as client:
+            client.messages.create(**other, max_tokens=64)
+        first, second = (json.loads(sent) for sent in server.bodies)
+
+    assert first["prompt_cache_options"] == {"comparison_response_id": "resp_1"}
+    assert first["tool_choice"]["type"] == "allowed_tools"
+    assert second["diagnostics"] == {"previous_message_id": "msg_1"}
+
+
+def marked(ttl: str | None, **more: Any) -> dict[str, Any]:
+    return {"cache_control": {"type": "ephemeral", **({"ttl": ttl} if ttl else {})}, **more}
+
+
+def test_lifetimes_may_shrink_from_tools_to_messages() -> None:
+    body = {
+        "tools": [marked("1h", name="a")],
+        "system": [marked("1h"), marked("5m")],
+        "messages": [{"role": "user", "content": [marked(None)]}, {"role": "user", "content": "plain"}],
+    }
+
+    check_lifetimes(body)
+    moment = two_turns()
+    check_lifetimes(
+        anthropic.request(moment.step, anthropic_messages(moment.events), model="claude-opus-4-8", tools=schemas())
+    )
+
+
+def test_a_lifetime_that_grows_is_refused_with_every_place() -> None:
+    body = {
+        "tools": [marked(None, name="a")],
+        "system": [marked("1h")],
+        "messages": [{"content": [{"type": "tool_result", "content": [marked("1h")]}, marked("2d")]}],
+        "cache_control": {"type": "ephemeral", "ttl": "1h"},
+    }
+    with pytest.raises(InputError) as caught:
+        check_lifetimes(body)
+
+    assert [problem.name for problem in caught.value.problems] == [
+        "body.system[0].cache_control",
+        "body.messages[0].content[0].content[0].cache_control",
+        "body.messages[0].content[1].cache_control",
+        "body.cache_control",
+    ]
