@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 _PROVIDERS = frozenset(
@@ -55,6 +56,12 @@ _PROVIDERS = frozenset(
 """What stands in front of a model's name in the names of pydantic-ai, LiteLLM, routers and Google."""
 
 
+_BEDROCK = re.compile(
+    r"(?:[a-z]{2,6}(?:-gov)?\.)?(?:anthropic|openai|meta|mistral|amazon|deepseek|qwen)\.(?P<name>.+?)(?:-v\d+)?(?::\d+)?"
+)
+"""A region, the maker, the name, and a version."""
+
+
 def bare_name(model: str) -> str:
     """The name as the model's own provider writes it: `anthropic:claude-opus-4-8` is `claude-opus-4-8`.
 
@@ -79,6 +86,11 @@ def wire_name(model: str, base_url: str = "") -> str:
 
 
 def names_to_try(model: str) -> Iterator[str]:
-    """The names under which a profile may stand, the fullest first; the last is what follows a maker's name."""
+    """The names under which a profile may stand, the fullest first; the last is what the model's own maker writes.
+
+    Bedrock writes `us.anthropic.claude-opus-4-5-20251101-v1:0`, and Vertex AI `claude-opus-4-5@20251101`.
+    """
     bare = bare_name(model)
-    yield from dict.fromkeys((model, bare, bare.rpartition("/")[2] or bare))
+    last = bare.rpartition("/")[2] or bare
+    own = _BEDROCK.fullmatch(last)
+    yield from dict.fromkeys((model, bare, last, *([own["name"]] if own else [])))

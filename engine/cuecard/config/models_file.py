@@ -20,7 +20,7 @@ from cuecard.errors import Problem, did_you_mean
 SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "xai", "mistral", "qwen", "meta", "amazon", "vllm")
 """The providers that `prompts/models.yaml` describes."""
 
-_DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
+_VERSION = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$|@(?:default|latest)$")
 
 
 class ModelEntry(Figures):
@@ -134,7 +134,7 @@ class ModelProfiles:
 
     def _entry(self, model: str) -> ModelEntry | None:
         """The entry of exactly this name, however it is written, else of the longest pattern for its shortest form."""
-        names = [each for name in names_to_try(model) for each in (name, _DATE.sub("", name))]
+        names = [each for name in names_to_try(model) for each in (name, _VERSION.sub("", name))]
         if exact := next((name for name in names if name in self.models), None):
             return self.models[exact]
         for name in reversed(names):

@@ -89,7 +89,7 @@ def test_all_that_is_wrong_in_a_call_is_told_at_once(engine: Engine) -> None:
     assert found["turn.profile"].hint == "did you mean `short`?"
     assert found["turn.tools"].hint == 'one item is written `("get_page",)`'
     assert "messages_from_json" in found["turn.messages[0]"].hint
-    assert "`Entity(type, id, name)`" in found["turn.memory.entities[0]"].hint
+    assert "`Entity(type, id, name, key)`" in found["turn.memory.entities[0]"].hint
     assert found["history[2].call_id"].message == "`history[2].call_id` should be a text or None, not the number 7"
     assert found["kept"].message == "`kept` should be a whole number, at least 0, not the number -3"
     assert {problem.code for problem in found.values()} >= {"naive-time", "unknown-word", "not-json", "unknown-input"}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
@@ -54,6 +55,24 @@ def test_the_exact_name_wins_then_the_longest_pattern() -> None:
 def test_a_date_at_the_end_of_a_name_does_not_matter(name: str) -> None:
     assert PROFILES.find(name).min_cache_tokens == PROFILES.find("claude-opus-5").min_cache_tokens
     assert PROFILES.find(name).name == name
+
+
+@pytest.mark.parametrize(
+    ("name", "known_as"),
+    [
+        ("us.anthropic.claude-opus-4-5-20251101-v1:0", "claude-opus-4-5"),
+        ("anthropic.claude-opus-4-6-v1", "claude-opus-4-6"),
+        ("bedrock/us-gov.anthropic.claude-sonnet-5-5", "claude-sonnet-5-5"),
+        ("bedrock:global.anthropic.claude-haiku-4-5-20251001-v1:0", "claude-haiku-4-5"),
+        ("eu.anthropic.claude-sonnet-4-5-20250929-v1:0", "claude-sonnet-4-5"),
+        ("us.openai.gpt-6.1-sol", "gpt-6.1-sol"),
+        ("us.amazon.nova-pro-v1:0", "nova-pro"),
+        ("vertex_ai/claude-opus-4-7@20260416", "claude-opus-4-7"),
+        ("vertex_ai/claude-haiku-5-5@default", "claude-haiku-5-5"),
+    ],
+)
+def test_names_of_bedrock_and_vertex_are_those_of_their_makers(name: str, known_as: str) -> None:
+    assert replace(PROFILES.find(name), name=known_as) == PROFILES.find(known_as)
 
 
 def test_where_sources_disagree_the_larger_minimum_stands_with_a_note() -> None:
