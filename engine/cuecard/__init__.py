@@ -91,7 +91,7 @@ if TYPE_CHECKING:
     from cuecard.reload.states import States
     from cuecard.reload.status import Refusal, Status, Watching
     from cuecard.reload.watcher import Watcher
-    from cuecard.template import Escaping, Template, Trusted, compile_template, trusted
+    from cuecard.template import Escaping, Limits, Template, Trusted, compile_template, trusted
     from cuecard.template.analysis import InputUse
     from cuecard.template.backends.backend import Backend
     from cuecard.template.backends.rules import Helper
@@ -132,7 +132,7 @@ _NAMES = {
     "reload.states": "States",
     "reload.status": "Refusal Status Watching",
     "reload.watcher": "Watcher",
-    "template": "Escaping Template Trusted compile_template trusted",
+    "template": "Escaping Limits Template Trusted compile_template trusted",
     "template.analysis": "InputUse",
     "template.backends.backend": "Backend",
     "template.backends.rules": "Helper",
@@ -185,6 +185,7 @@ __all__ = [
     "InputType",
     "InputUse",
     "Json",
+    "Limits",
     "Manifest",
     "Match",
     "Memory",

@@ -23,6 +23,13 @@ Severity = Literal["error", "warning"]
 
 SHOWN = 120
 """How many characters of a long line a picture shows."""
+KEPT = 500
+"""How many characters of a long line a problem keeps."""
+MAX_PROBLEMS = 100
+"""How many problems are shown at once; people do not read more, and the first of them often cause the others."""
+
+_LONG_WORD = 200
+"""How long a word is at most that a hint names."""
 
 _UNSEEN = frozenset(
     "\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0"
@@ -54,7 +61,7 @@ class DidYouMean:
 
 def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the closest of the known words, or lists them when none is close."""
-    words = sorted(known)
+    words = sorted(word for word in known if len(word) <= _LONG_WORD)
     if close := closest(word, words):
         return f"did you mean `{close}`?"
     if not words:
@@ -87,8 +94,9 @@ class Problem:
         advice: the way out; a `DidYouMean` is worked out when somebody reads `hint`.
         name: the file, or the name of the template or value.
         span: the place in it, if there is one.
-        source: the text of that line, shown with carets.
+        source: the text of that line, shown with carets; of a very long line, what stands around the place.
         chain: the names of the partials or files that led here, outermost first.
+        clipped: how many characters of the line stand before `source`.
     """
 
     code: str
@@ -99,6 +107,14 @@ class Problem:
     source: str = ""
     severity: Severity = "error"
     chain: tuple[str, ...] = ()
+    clipped: int = 0
+
+    def __post_init__(self) -> None:
+        # A file may have thousands of problems in one line of a megabyte.
+        if len(self.source) > KEPT:
+            start = max(0, (self.span.column if self.span else 1) - 1 - self.clipped - KEPT // 2)
+            object.__setattr__(self, "source", self.source[start : start + KEPT])
+            object.__setattr__(self, "clipped", self.clipped + start)
 
     @property
     def hint(self) -> str:
@@ -120,23 +136,39 @@ class Problem:
 
     def picture(self) -> str:
         """The problem as people read it: `file:line:column`, the line, carets, and what to do."""
-        place = [self.name] if self.name else []
+        place = [visible(self.name)] if self.name else []
         if self.span:
             place += [str(self.span.line), str(self.span.column)]
         head = f"{':'.join(place)}: " if place else ""
-        lines = [f"{head}{self.severity}[{self.code}]: {self.message}"]
+        lines = [f"{head}{self.severity}[{self.code}]: {visible(self.message)}"]
         if self.span and self.source:
-            lines += _excerpt(self.span, self.source)
-        lines += [f"  = in {link}" for link in reversed(self.chain)]
-        lines += [f"  = {line}" for line in self.hint.splitlines()]
+            lines += _excerpt(self.span, self.source, self.clipped)
+        lines += [f"  = in {visible(link)}" for link in reversed(self.chain)]
+        lines += [f"  = {visible(line)}" for line in self.hint.split("\n") if line]
         return "\n".join(lines)
 
 
-def _excerpt(span: Span, source: str) -> list[str]:
-    number = str(span.line)
-    before, marked, after = source[: span.column - 1], source[span.column - 1 :], ""
+def most_telling(problems: Iterable[Problem]) -> tuple[tuple[Problem, ...], int]:
+    """The problems to show, at most `MAX_PROBLEMS`, errors before warnings; and how many others there are."""
+    found = tuple(problems)
+    if len(found) <= MAX_PROBLEMS:
+        return found, 0
+    chosen = sorted(range(len(found)), key=lambda at: found[at].severity != "error")[:MAX_PROBLEMS]
+    return tuple(found[at] for at in sorted(chosen)), len(found) - MAX_PROBLEMS
+
+
+def pictures(problems: Iterable[Problem]) -> str:
+    """The problems as people read them, one below the other, and how many are left out."""
+    told, more = most_telling(problems)
+    drawn = [problem.picture() for problem in told]
+    return "\n\n".join([*drawn, f"... and {more:,} more problems"] if more else drawn)
+
+
+def _excerpt(span: Span, source: str, clipped: int) -> list[str]:
+    number, column = str(span.line), max(1, span.column - clipped)
+    before, marked, after = source[: column - 1], source[column - 1 :], ""
     marked, after = marked[: span.length], marked[span.length :]
-    if len(source) > SHOWN:
+    if clipped or len(source) > SHOWN:
         before = "…" + before[-SHOWN // 2 :] if len(before) > SHOWN // 2 else before
         marked, after = marked[:SHOWN], after[: SHOWN // 4] + "…"
     before, marked, after = (visible(part.replace("\t", " ")) for part in (before, marked, after))
@@ -157,7 +189,7 @@ class CuecardError(Exception):
         super().__init__(self.problems)
 
     def __str__(self) -> str:
-        return "\n\n".join(problem.picture() for problem in self.problems)
+        return pictures(self.problems)
 
     def within(self, link: str) -> CuecardError:
         """The same error, seen from one partial or file further out."""

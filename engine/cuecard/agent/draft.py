@@ -25,8 +25,9 @@ from cuecard.agent.specification import Specification, read_specification
 from cuecard.agent.trees import Trees, read_trees
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
-from cuecard.config.documents.texts import AgentSources
+from cuecard.config.documents.texts import AgentSources, SkillSource
 from cuecard.config.models_file import ModelsFile
+from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 
@@ -126,8 +127,10 @@ def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
     """In files that may be missing it is no error: those are shown without it."""
     shown = {source.path for source in sources.files} - {source.path for source in sources.sections}
     for source in sources.texts():
+        lenient = isinstance(source, SkillSource) and not source.strict
         for problem in memo(refuse_invisible, source):
-            yield replace(problem, severity="warning") if source.path in shown else problem
+            told = replace(problem, severity="warning") if source.path in shown else problem
+            yield left_out(told) if lenient else told
 
 
 def _check_tools(world: World, named: frozenset[str], cards: Mapping[str, ToolCard]) -> Iterator[Problem]:

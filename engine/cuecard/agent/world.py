@@ -10,6 +10,7 @@ from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.yaml_text import Document
+from cuecard.template import Limits
 
 Printing: TypeAlias = Literal["text", "names"]
 """How `{{{x}}}` prints data in an agent's templates: every `<` escaped, or only before the prompt's own elements."""
@@ -28,6 +29,11 @@ class World:
     memo: Memo
     names: frozenset[str]
     removed: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def limits(self) -> Limits:
+        """What the text of a section may cost."""
+        return Limits(self.spec.limits.work, self.spec.limits.output)
 
     @property
     def escaping(self) -> Printing:

@@ -9,10 +9,11 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
+from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.tool_commands import bench_app, tools_app
-from cuecard.errors import CuecardError, InputError, SettingsError
+from cuecard.errors import CuecardError
 
 app = typer.Typer(
     name="cuecard",
@@ -231,13 +232,14 @@ app.command()(schema)
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
+    as_json = wants_json(sys.argv[1:])
     try:
-        app(prog_name="cuecard")
-    except (InputError, SettingsError) as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(2)
+        sys.exit(app(prog_name="cuecard", standalone_mode=False) or 0)
     except CuecardError as error:
-        sys.stderr.write(f"{error}\n")
-        sys.exit(1)
+        sys.exit(tell(error, as_json=as_json))
+    except UsageFault as error:
+        sys.exit(tell_usage(error, as_json=as_json))
+    except typer.Abort:
+        sys.exit("Aborted!")
     except BrokenPipeError:
         sys.exit(0)

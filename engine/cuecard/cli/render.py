@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import call_from, open_engine
 from cuecard.model import DeliveryWish, Json, Step
 from cuecard.model.messages import Message
@@ -39,7 +39,7 @@ def render(
         "messages": lambda: [message.to_json() for message in _messages(step)],
         "compiled": lambda: split_prompt(engine.agent, call, step).to_json(),
     }
-    sys.stdout.write(json.dumps(forms[form](), indent=2, ensure_ascii=False) + "\n")
+    sys.stdout.write(json_text(forms[form]()) + "\n")
 
 
 def _messages(step: Step) -> tuple[Message, ...]:

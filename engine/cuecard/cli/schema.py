@@ -7,6 +7,7 @@ from pathlib import Path
 
 from cuecard.config.json_schema import schemas
 from cuecard.config.settings_page import settings_page
+from cuecard.errors import visible
 from cuecard.outside.settings import environment
 
 
@@ -22,4 +23,4 @@ def schema(folder: Path | None, *, markdown: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     for name, text in texts.items():
         (folder / name).write_text(text, encoding="utf-8")
-        print(folder / name)
+        print(visible(str(folder / name)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -10,6 +9,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine, step_from
 from cuecard.model import DeliveryWish, Manifest
 
@@ -33,7 +33,7 @@ def tokens(
         costs = manifest.tokens
         totals = {"system": costs.system, "message": costs.messages, "appended": costs.appended}
         totals["total"] = manifest.total_tokens
-        print(json.dumps({"tokens": asdict(costs.source), "sections": rows, "totals": totals}, indent=2))
+        print(json_text({"tokens": asdict(costs.source), "sections": rows, "totals": totals}))
     else:
         Console().print(_table(manifest))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from dataclasses import asdict
 from itertools import groupby
@@ -11,9 +10,11 @@ from typing import Literal
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from cuecard.catalogue import tool_graph
 from cuecard.cli.explanation import explanation_lines
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine, unknown_tool
 from cuecard.engine import Engine
 from cuecard.errors import InputError, visible
@@ -24,15 +25,15 @@ def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
     """Every tool by category, with the tokens of its protocol."""
     engine = open_engine(agent, allow_code=allow_code)
     if as_json:
-        print(json.dumps([_card(engine, card) for card in engine.tools.values()], indent=2, ensure_ascii=False))
+        print(json_text([_card(engine, card) for card in engine.tools.values()]))
         return
     table = Table("tool", "what it does", "tokens")
     table.columns[2].justify = "right"
     for category, cards in groupby(engine.tools.values(), key=lambda card: card.category):
         table.add_section()
-        table.add_row(f"[bold]{category or 'no category'}[/bold]")
+        table.add_row(Text(visible(category or "no category"), "bold"))
         for card in cards:
-            table.add_row(card.name, card.description, str(_cost(engine, card)))
+            table.add_row(card.name, Text(visible(card.description)), str(_cost(engine, card)))
     Console().print(table)
 
 
@@ -43,7 +44,7 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
         raise InputError(unknown_tool(name, engine, "tools show"))
     card = engine.tools[name]
     if as_json:
-        print(json.dumps(_card(engine, card), indent=2, ensure_ascii=False))
+        print(json_text(_card(engine, card)))
         return
     graph = tool_graph(engine.tools.values())
     lines = [
@@ -57,7 +58,7 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
         f"leads to: {', '.join(graph.after(name)) or 'nothing'}",
         f"tokens: {_cost(engine, card)}",
     ]
-    print("\n".join(lines))
+    print("\n".join(visible(line) for text in lines for line in text.split("\n")))
 
 
 def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
@@ -65,11 +66,11 @@ def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, a
     engine = open_engine(agent, allow_code=allow_code)
     found = engine.explain_search(query, limit)
     if as_json:
-        print(json.dumps(found.to_json(), indent=2, ensure_ascii=False))
+        print(json_text(found.to_json()))
         return
     for line in explanation_lines(found, engine.tools):
         print(line)
-    sys.stderr.write(f"{found.message} (confidence {found.confidence:.2f})\n")
+    sys.stderr.write(f"{visible(found.message)} (confidence {found.confidence:.2f})\n")
     for diagnostic in found.diagnostics:
         sys.stderr.write(f"{diagnostic.code}: {visible(diagnostic.message)}\n")
 

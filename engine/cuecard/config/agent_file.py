@@ -76,6 +76,15 @@ class BudgetSpec(FileModel):
     )
 
 
+class LimitsSpec(FileModel):
+    """What one section may cost at most each time it is printed; more is an error."""
+
+    work: int = Field(
+        500_000, ge=1, le=100_000_000, description="items of loops; a call of a partial counts as five of them"
+    )
+    output: int = Field(10_000_000, ge=1, le=100_000_000, description="characters")
+
+
 class TokensSpec(FileModel):
     """How tokens are counted."""
 
@@ -123,6 +132,11 @@ class AgentFile(FileModel):
     extends: Texts = Field(
         (), description="agent files that this one is laid over, relative to it; of several the later wins"
     )
+    roots: Texts = Field(
+        (),
+        description="further folders, relative to this file, into which links among its files may lead; without them, "
+        "links may lead only into its own folder and the folders that it names",
+    )
     template: Template | None = Field(
         None, description="the XML core template: its file, or a mapping with more to say about it"
     )
@@ -158,4 +172,5 @@ class AgentFile(FileModel):
         description="when a change of these files reaches a conversation that has begun; `append` says it in a block",
     )
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
+    limits: LimitsSpec = Field(LimitsSpec(), description="how much work a section's text may cost")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")

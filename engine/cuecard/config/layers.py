@@ -20,6 +20,7 @@ from cuecard.errors import Problem
 from cuecard.model import Json
 
 _FILES = (
+    ("roots",),
     ("template",),
     ("template", "file"),
     ("template", "partials"),

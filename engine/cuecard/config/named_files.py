@@ -1,8 +1,8 @@
-"""Which files the sections of an agent file name: looked up in the YAML as it is, right or wrong."""
+"""Which files an agent file and its sections name: looked up in the YAML as it is, right or wrong."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from cuecard.config.documents.yaml_text import Path
@@ -11,11 +11,19 @@ from cuecard.model import Json
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Files of sections: those that must be there with the place that names them, those that may, folders of skills."""
+    """Files of sections.
+
+    Attributes:
+        texts: those that must be there, with the place that names them.
+        files: those that may.
+        roots: folders of skills.
+        strict: those of them in which whatever is wrong with a skill is an error.
+    """
 
     texts: tuple[tuple[Path, str], ...]
     files: tuple[str, ...]
     roots: tuple[str, ...]
+    strict: frozenset[str] = frozenset()
 
     @classmethod
     def of(cls, agent: Json) -> Wanted:
@@ -24,7 +32,44 @@ class Wanted:
         texts = [((*at, "file"), s["file"]) for at, s in sections if isinstance(s.get("file"), str) and s["file"]]
         files = [path for _, s in sections for path in _paths(s.get("files"))]
         roots = [root for _, s in sections for root in _roots(s.get("skills"))]
-        return cls(tuple(texts), tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots)))
+        listed = (skills for _, s in sections if isinstance(skills := s.get("skills"), dict))
+        strict = frozenset(root for skills in listed if skills.get("strict") is True for root in _roots(skills))
+        return cls(tuple(texts), tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots)), strict)
+
+
+@dataclass(frozen=True, slots=True)
+class AgentPlaces:
+    """What an agent file names. What is no text, where a text belongs, is for the validation to tell."""
+
+    template_key: Path
+    template: Json
+    partials: tuple[tuple[Path, Json], ...]
+    instructions: tuple[str, ...]
+    models: Json
+    sections: Wanted
+
+    @classmethod
+    def of(cls, agent: Mapping[str, Json]) -> AgentPlaces:
+        """What this agent file names."""
+        written, layout, tools = agent.get("template"), agent.get("layout"), agent.get("tools")
+        core = written if isinstance(written, dict) else {"file": written}
+        key: Path = ("template", "file") if isinstance(written, dict) else ("template",)
+        own = (("template", "partials"), core.get("partials"))
+        shared = (("layout", "partials"), layout.get("partials") if isinstance(layout, dict) else None)
+        instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
+        return cls(key, core.get("file"), (own, shared), instructions, agent.get("models"), Wanted.of(agent))
+
+    def all(self) -> list[str]:
+        """Every place that is named."""
+        single = (self.template, *(place for _, place in self.partials), self.models)
+        sections = self.sections
+        named = (*self.instructions, *(place for _, place in sections.texts), *sections.files, *sections.roots)
+        return [place for place in (*single, *named) if isinstance(place, str) and place]
+
+
+def texts(value: Json) -> tuple[str, ...]:
+    """A text or a list of texts; what is neither is for the validation to tell."""
+    return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text)
 
 
 def _sections(agent: Json) -> Iterator[tuple[Path, dict[str, Json]]]:

@@ -15,6 +15,7 @@ from cuecard.config.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.outside.content import find_content
 from cuecard.outside.mcp import ServerCommand
+from cuecard.outside.paths import is_folder, is_there
 from cuecard.outside.reading import read_text
 
 
@@ -70,7 +71,7 @@ def read_assistant(path: Path) -> Assistant:
         SpecError: with every problem of the file and of its scenarios.
     """
     found = find_content(path)
-    found = found / "assistant.yaml" if found.is_dir() else found
+    found = found / "assistant.yaml" if is_folder(found) else found
     source = read_text(found)
     document = read_yaml(source.text, source.name)
     file = validate(document, AssistantFile)
@@ -90,7 +91,7 @@ def _missing(document: Document, file: AssistantFile, folder: Path) -> list[Prob
             (key,), "missing-file", f"`{place}` does not exist", f"looked for {os.path.normpath(folder / place)}"
         )
         for key, place in (("agent", file.agent), ("scenarios", file.scenarios))
-        if not (folder / place).exists()
+        if not is_there(folder / place)
     ]
 
 

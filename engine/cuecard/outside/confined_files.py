@@ -13,8 +13,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0)
+_READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
+_BY_HANDLE = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+"""Whether files can be opened from an open folder; where they cannot (Windows), paths have to do."""
 
 
 class RefusedError(Exception):
@@ -50,8 +52,9 @@ def entries(root: str, parts: Sequence[str]) -> list[Entry]:
     Raises:
         OSError: when it cannot be listed, or when a part of the path is a link.
     """
-    with _opened(root, parts) as folder:
-        return [_entry(folder, name) for name in sorted(os.listdir(folder))]  # noqa: PTH208 - a handle
+    with _opened(root, parts) as (handle, folder):
+        listed = os.listdir(folder if handle is None else handle)  # noqa: PTH208 - a handle
+        return [_entry(handle, folder, name) for name in sorted(listed)]
 
 
 def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tuple[int, int]]:
@@ -61,11 +64,14 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
         OSError: when it cannot be read, or when a part of the path is a link.
         RefusedError: when it is no regular file; `TooLargeError` when it is larger than `limit` bytes.
     """
-    with _opened(root, parts[:-1]) as folder:
-        if not stat.S_ISREG(os.stat(parts[-1], dir_fd=folder, follow_symlinks=False).st_mode):
+    if not parts:
+        raise RefusedError("this is not a regular file")
+    with _opened(root, parts[:-1]) as (folder, prefix):
+        path = Path(prefix, parts[-1])
+        if not stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
             raise RefusedError("this is not a regular file")
         # Not to wait for a writer, should it have become a pipe by now.
-        handle = os.open(parts[-1], _READ | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
+        handle = os.open(path, _READ | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
         with os.fdopen(handle, "rb") as file:
             seen = os.fstat(handle)
             if not stat.S_ISREG(seen.st_mode):
@@ -76,25 +82,23 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
             return data, (seen.st_dev, seen.st_ino)
 
 
-def parts_below(root: str, path: str) -> tuple[str, ...] | None:
-    """The names that lead from one real path to another below it; None if it is not below it."""
-    return Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else None
-
-
-def _entry(folder: int, name: str) -> Entry:
-    seen = os.stat(name, dir_fd=folder, follow_symlinks=False)
+def _entry(handle: int | None, folder: str, name: str) -> Entry:
+    seen = os.stat(Path(folder, name), dir_fd=handle, follow_symlinks=False)
     return Entry(name, seen.st_mode, (seen.st_dev, seen.st_ino))
 
 
 @contextmanager
-def _opened(root: str, parts: Sequence[str]) -> Iterator[int]:
-    """A handle of the folder; each part is opened from the one before, and no link is followed."""
+def _opened(root: str, parts: Sequence[str]) -> Iterator[tuple[int | None, str]]:
+    """The folder as a handle and a path from it: each part is opened from the one before, and no link is followed."""
+    if not _BY_HANDLE:
+        yield None, os.fspath(Path(root, *parts))
+        return
     handle = os.open(root, _FOLDER)
     try:
         for part in parts:
             inner = os.open(part, _FOLDER, dir_fd=handle)
             os.close(handle)
             handle = inner
-        yield handle
+        yield handle, ""
     finally:
         os.close(handle)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from cuecard.outside.paths import is_there
+
 
 def content_root() -> Path:
     """The folder that holds `prompts/`, `tool_instructions/`, `schemas/` and `examples/`.
@@ -18,4 +20,4 @@ def content_root() -> Path:
 def find_content(path: Path) -> Path:
     """The path itself; where nothing is, the shipped file of that name: `prompts/cms/agent.yaml` works anywhere."""
     shipped = content_root() / path
-    return shipped if not path.exists() and not path.is_absolute() and shipped.exists() else path
+    return shipped if not is_there(path) and not path.is_absolute() and is_there(shipped) else path

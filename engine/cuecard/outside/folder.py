@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+import posixpath
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TypeAlias, TypeGuard
+from typing import TypeAlias
 
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.documents.yaml_text import Path as Place
 from cuecard.config.layers import lay_over
-from cuecard.config.named_files import Wanted
+from cuecard.config.named_files import AgentPlaces, texts
 from cuecard.errors import Problem, SpecError
-from cuecard.model import Json
-from cuecard.outside.reading import read_text, shown
+from cuecard.outside.named_texts import NamedTexts
+from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.reading import read_text
+from cuecard.outside.roots import Roots
 from cuecard.outside.skills import read_skill_texts
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""
-
 
 _Layer: TypeAlias = tuple[SourceText, Document]
 
@@ -32,28 +33,27 @@ def read_agent(path: str | Path) -> AgentSources:
         SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
     """
     file = Path(path)
-    file = file / "agent.yaml" if file.is_dir() else file
+    file = file / "agent.yaml" if is_folder(file) else file
     agent = read_text(file)
-    reader = _Reader(file.parent)
-    layers = reader.layers(agent, read_yaml(agent.text, agent.name))
-    return reader.follow(agent, layers)
+    document = read_yaml(agent.text, agent.name)
+    layers = _Layers(file.parent, document).of(agent, document)
+    return _follow(file.parent, agent, layers)
 
 
 def folder_of(path: str | Path) -> Path:
     """The folder of the agent at `path`: what its files name is relative to it."""
     given = Path(path)
-    return given if given.is_dir() else given.parent
+    return given if is_folder(given) else given.parent
 
 
-class _Reader:
-    """Reads files relative to the agent's folder and gathers what goes wrong."""
+class _Layers:
+    """The agent file and those that it extends, and what is wrong with them."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, document: Document) -> None:
         self.folder = folder
-        self.problems: list[Problem] = []
-        self.unread: list[tuple[str, str]] = []
+        self.listed = texts(document.value.get("roots"))
 
-    def layers(self, agent: SourceText, document: Document) -> list[tuple[SourceText, Document]]:
+    def of(self, agent: SourceText, document: Document) -> list[_Layer]:
         """The agent file and all that it extends, the lowest first; what several of them extend is there once.
 
         Raises:
@@ -69,101 +69,64 @@ class _Reader:
         self, source: SourceText, document: Document, above: tuple[str, ...], found: dict[str, _Layer]
     ) -> Iterator[Problem]:
         """What is wrong with the files that this one extends; those that can be read are put into `found`."""
+        own = source.path.rpartition("/")[0]
         for at, place in _extended(document):
-            target = self.folder / source.path.rpartition("/")[0] / place
-            file = target / "agent.yaml" if _found(Path.is_dir, target) else target
-            name = Path(os.path.relpath(file, self.folder)).as_posix()
+            target = posixpath.join(own, place)
+            inner = posixpath.join(target, "agent.yaml") if is_folder(self.folder / target) else target
+            name = Path(os.path.relpath(self.folder / inner, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
                 yield document.problem(at, "extends-cycle", f"`{place}` leads back here", hint)
-            elif not _found(Path.is_file, file):
-                hint = f"no such file: {shown(file)}"
+            elif not is_there(self.folder / inner):
+                hint = f"no such file: {shown(self.folder / inner)}"
                 yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)
             elif name not in found:
                 try:
-                    below = read_text(file, self.folder)
-                    inner = read_yaml(below.text, below.name)
+                    layer = self._layer(inner, own)
                 except SpecError as error:
                     yield from error.problems
                 else:
-                    yield from self._below(below, inner, (*above, name), found)
-                    found[name] = below, inner
+                    yield from self._below(*layer, (*above, name), found)
+                    found[name] = layer
 
-    def follow(self, agent: SourceText, layers: Sequence[tuple[SourceText, Document]]) -> AgentSources:
-        """The texts of every file that the merged agent file names."""
-        # What is wrong with how they lie over each other is found again, and told, when the agent is made.
-        document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
-        written = document.value.get("template")
-        core = written if isinstance(written, dict) else {"file": written}
-        at: Place = ("template", "file") if isinstance(written, dict) else ("template",)
-        template = next(iter(self.named(document, at, "*.xml", core.get("file"))), None)
-        layout = document.value.get("layout")
-        partials = [
-            *self.named(document, ("template", "partials"), "*", core.get("partials")),
-            *self.named(document, ("layout", "partials"), "*", layout.get("partials") if _is(layout) else None),
-        ]
-        tools = document.value.get("tools")
-        instructions = [
-            source
-            for place in _texts(tools.get("instructions") if _is(tools) else None)
-            for source in self.named(document, ("tools", "instructions"), "*.yaml", place)
-        ]
-        models = next(self.named(document, ("models",), "*.yaml", document.value.get("models")), None)
-        wanted = Wanted.of(document.value)
-        texts = [text for at, place in wanted.texts for text in self.text(document, at, place)]
-        files = [text for place in wanted.files for text in self.optional(place)]
-        skills, found = read_skill_texts(wanted.roots, self.folder)
-        self.problems += found
-        return AgentSources(
-            agent,
-            template,
-            tuple(partials),
-            tuple(instructions),
-            tuple(self.problems),
-            tuple(source for source, _ in layers[:-1]),
-            _once(texts),
-            _once(files),
-            tuple(self.unread),
-            skills,
-            models,
-        )
+    def _layer(self, path: str, own: str) -> _Layer:
+        roots = Roots.of(self.folder, (own, posixpath.dirname(path)), self.listed)
+        source = read_text(self.folder / path, self.folder, place=roots.find(path))
+        return source, read_yaml(source.text, source.name)
 
-    def optional(self, place: str) -> Iterator[SourceText]:
-        """A file that may be missing; where it is there but cannot be read, the reason is kept."""
-        target = self.folder / place
-        if _found(Path.exists, target):
-            try:
-                yield replace(read_text(target, self.folder), path=place)
-            except SpecError as error:
-                self.unread.append((place, error.problems[0].message))
 
-    def text(self, document: Document, key: Place, place: str) -> Iterator[SourceText]:
-        """The one file at `place`, by the path that a section wrote."""
-        if _found(Path.is_dir, self.folder / place):
-            hint = f"name a file in {shown(self.folder / place)}"
-            self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
-            return
-        for source in self.named(document, key, "*", place):
-            yield replace(source, path=place)
-
-    def named(self, document: Document, key: Place, pattern: str, place: object) -> Iterator[SourceText]:
-        """The file at `place`, or the files of the folder at `place` that match."""
-        if not isinstance(place, str) or not place:
-            return
-        target = self.folder / place
-        if not _found(Path.exists, target):
-            hint = f"no such file or folder: {shown(target)}"
-            self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
-            return
-        files = sorted(_files(target, pattern)) if target.is_dir() else [target]
-        if not files:
-            hint = f"put {pattern} files into {shown(target)}"
-            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
-        for file in files:
-            try:
-                yield read_text(file, self.folder)
-            except SpecError as error:
-                self.problems.extend(error.problems)
+def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentSources:
+    """The texts of every file that the merged agent file names."""
+    # What is wrong with how they lie over each other is found again, and told, when the agent is made.
+    document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
+    named = AgentPlaces.of(document.value)
+    folders = [posixpath.dirname(source.path) for source, _ in layers]
+    roots = Roots.of(folder, [*named.all(), *folders], texts(document.value.get("roots")))
+    reader = NamedTexts(folder, roots)
+    template = next(iter(reader.named(document, named.template_key, "*.xml", named.template)), None)
+    partials = [text for at, place in named.partials for text in reader.named(document, at, "*", place)]
+    instructions = [
+        text
+        for place in named.instructions
+        for text in reader.named(document, ("tools", "instructions"), "*.yaml", place)
+    ]
+    models = next(reader.named(document, ("models",), "*.yaml", named.models), None)
+    written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
+    files = [text for place in named.sections.files for text in reader.optional(place)]
+    skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
+    return AgentSources(
+        agent,
+        template,
+        tuple(partials),
+        tuple(instructions),
+        (*reader.problems, *found),
+        tuple(source for source, _ in layers[:-1]),
+        _once(written),
+        _once(files),
+        tuple(reader.unread),
+        skills,
+        models,
+    )
 
 
 def _extended(document: Document) -> Iterator[tuple[Place, str]]:
@@ -174,31 +137,6 @@ def _extended(document: Document) -> Iterator[tuple[Place, str]]:
             yield ("extends", index) if isinstance(written, list) else ("extends",), text
 
 
-def _found(check: Callable[[Path], bool], path: Path) -> bool:
-    """What the check says; false for a name that the file system cannot even look up, such as one that is too long."""
-    try:
-        return check(path)
-    except (OSError, ValueError):
-        return False
-
-
-def _is(value: Json) -> TypeGuard[dict[str, Json]]:
-    return isinstance(value, dict)
-
-
-def _texts(value: Json) -> list[str]:
-    """A text or a list of texts; what is neither is for the validation to tell."""
-    return [text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text]
-
-
 def _once(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:
     """Each file once, however many sections show it."""
     return tuple({source.path: source for source in sources}.values())
-
-
-def _files(folder: Path, pattern: str) -> Iterator[Path]:
-    """The files that match, without what editors leave beside them while they save: hidden files, `x~`, `#x#`."""
-    for path in folder.rglob(pattern):
-        parts = path.relative_to(folder).parts
-        if path.is_file() and not any(part.startswith((".", "#")) or part.endswith("~") for part in parts):
-            yield path

@@ -5,24 +5,28 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING
 
-from cuecard.errors import Problem, ToolServerError, visible
+from pydantic import ValidationError
+
+from cuecard.errors import Problem, ToolServerError
 from cuecard.model import Json, ToolCard, ToolResult
+from cuecard.outside.mcp_answers import MAX_PAGES, MAX_TOOLS, failed, read_result, read_tool
+from cuecard.outside.mcp_errors import (
+    CONNECTION_CLOSED,
+    REQUEST_TIMEOUT,
+    cannot_start,
+    is_of_transport,
+    leaves,
+    not_mcp,
+    not_text,
+    server_error,
+)
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
-    from mcp.shared.exceptions import MCPError
-    from mcp.types import CallToolResult, ContentBlock
-
-CONNECTION_CLOSED: Final = -32000
-REQUEST_TIMEOUT: Final = -32001
-"""The two JSON-RPC codes by which the MCP client says that the server is gone, or silent."""
-
-TAIL_LINES = 8
-"""How many of the last lines on the server's standard error an error shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,33 +50,50 @@ class ServerCommand:
 
 @dataclass(frozen=True, slots=True)
 class ToolServer:
-    """An open connection to a tool server."""
+    """An open connection to a tool server.
+
+    Attributes:
+        client: the MCP client.
+        start: how it was started.
+        stderr: what it says on its standard error.
+        dropped: tools that it lists and that cannot be used, each with the reason.
+    """
 
     client: Client
     start: ServerCommand
     stderr: IO[str]
+    dropped: list[Problem] = field(default_factory=list)
 
     async def tools(self) -> tuple[ToolCard, ...]:
-        """Every tool of the server, page by page, in its order.
+        """Every tool of the server that can be used, page by page, in its order; the others are `dropped`.
 
         Raises:
-            ToolServerError: when the server dies, keeps silent, or goes round in circles.
+            ToolServerError: when the server dies, keeps silent, lists its tools without end, or does not speak MCP.
         """
-        cards: list[ToolCard] = []
+        cards: dict[str, ToolCard] = {}
         seen: set[str | None] = set()
         cursor: str | None = None
-        while cursor not in seen:
+        while cursor not in seen and len(seen) < MAX_PAGES and len(cards) <= MAX_TOOLS:
             seen.add(cursor)
-            page = await self.client.list_tools(cursor=cursor)
-            cards += (ToolCard(t.name, t.description or "", t.input_schema, source=self.start.name) for t in page.tools)
+            try:
+                page = await self.client.list_tools(cursor=cursor)
+            except ValidationError as error:
+                raise not_mcp(error, self.start, self.stderr) from None
+            for tool in page.tools:
+                card = read_tool(tool, cards, self.start.name)
+                if isinstance(card, Problem):
+                    self.dropped.append(card)
+                else:
+                    cards[card.name] = card
             cursor = page.next_cursor
-            if cursor is None:
-                return tuple(cards)
-        hint = "tell its makers: a cursor must lead to another page"
-        raise ToolServerError(Problem("server-pages", "the server lists its tools in a circle", hint, self.start.name))
+            if cursor is None and len(cards) <= MAX_TOOLS:
+                return tuple(cards.values())
+        message = "the server lists its tools in a circle, or without end"
+        hint = f"tell its makers: a cursor must lead to another page; at most {MAX_PAGES} of them, {MAX_TOOLS:,} tools"
+        raise ToolServerError(Problem("server-pages", message, hint, self.start.name))
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a tool. What the tool refuses is a result with `is_error`, for the model to read.
+        """Call a tool. What the tool refuses, or says wrongly, is a result with `is_error`, for the model to read.
 
         Raises:
             ToolServerError: when the server dies or keeps silent.
@@ -83,9 +104,11 @@ class ToolServer:
             answer = await self.client.call_tool(tool, dict(arguments))
         except MCPError as error:
             if error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
-                raise _server_error(error, self.start, self.stderr) from None
-            return ToolResult(tool, error.message, is_error=True)
-        return ToolResult(tool, _value(answer), is_error=answer.is_error)
+                raise server_error(error, self.start, self.stderr) from None
+            return failed(tool, error.message)
+        except ValidationError:
+            return failed(tool, "the tool answered with something that is no result of MCP")
+        return read_result(tool, answer)
 
 
 @asynccontextmanager
@@ -93,7 +116,7 @@ async def open_server(start: ServerCommand) -> AsyncIterator[ToolServer]:
     """A running server; it is stopped when the block ends, whatever happens in it.
 
     Raises:
-        ToolServerError: when the command does not start, ends early, or does not answer in time.
+        ToolServerError: when the command does not start, ends early, does not answer in time, or writes what is no MCP.
     """
     from mcp.client.client import Client  # noqa: PLC0415 - `cuecard --help` needs no mcp
     from mcp.client.stdio import StdioServerParameters, stdio_client  # noqa: PLC0415 - the same
@@ -109,53 +132,17 @@ async def open_server(start: ServerCommand) -> AsyncIterator[ToolServer]:
             async with client:
                 yield ToolServer(client, start, stderr)
         except OSError as error:
-            raise _cannot_start(error, start) from None
+            raise cannot_start(error, start) from None
         except MCPError as error:
-            raise _server_error(error, start, stderr) from None
+            raise server_error(error, start, stderr) from None
         except BaseExceptionGroup as group:
             # The client wraps whatever ends its block, also what the caller raised in it.
-            cause = _cause(group)
-            raise (_server_error(cause, start, stderr) if isinstance(cause, MCPError) else cause) from None
-
-
-def _cause(error: BaseException) -> BaseException:
-    while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
-        error = error.exceptions[0]
-    return error
-
-
-def _value(answer: CallToolResult) -> Json:
-    """What a tool says: its structured content, else its text; other blocks by their kind."""
-    if answer.structured_content is not None:
-        return answer.structured_content
-    return "\n".join(_text(block) for block in answer.content)
-
-
-def _text(block: ContentBlock) -> str:
-    return block.text if block.type == "text" else f"[{block.type}]"
-
-
-def _cannot_start(error: OSError, start: ServerCommand) -> ToolServerError:
-    message = f"the tool server does not start: `{start.command[0]}`: {(error.strerror or str(error)).lower()}"
-    hint = "install the command, or change `server.command`"
-    return ToolServerError(Problem("server-start", message, hint, start.name))
-
-
-def _server_error(error: MCPError, start: ServerCommand, stderr: IO[str]) -> ToolServerError:
-    if error.code == REQUEST_TIMEOUT:
-        code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
-        hint = "see what it waits for, or raise `server.timeout`"
-    elif error.code == CONNECTION_CLOSED:
-        code, message = "server-died", "the tool server ended, or closed its output"
-        hint = "start it by hand to see more"
-    else:
-        code, message = "server-error", f"the tool server refused: {error.message}"
-        hint = "start it by hand to see more"
-    lines = [f"it runs: {' '.join(start.command)}", *_tail(stderr), hint]
-    return ToolServerError(Problem(code, message, "\n".join(lines), start.name))
-
-
-def _tail(stderr: IO[str]) -> list[str]:
-    stderr.seek(0)
-    lines = [visible(line) for line in stderr.read().splitlines() if line.strip()]
-    return [f"it said: {line}" for line in lines[-TAIL_LINES:]]
+            found = list(leaves(group))
+            if any(isinstance(each, UnicodeDecodeError) and is_of_transport(each) for each in found):
+                raise not_text(start, stderr) from None
+            cause = next((each for each in found if isinstance(each, MCPError)), found[0])
+            if isinstance(cause, MCPError):
+                raise server_error(cause, start, stderr) from None
+            if isinstance(cause, ValidationError) and is_of_transport(cause):
+                raise not_mcp(cause, start, stderr) from None
+            raise (cause if len(found) == 1 else group) from None

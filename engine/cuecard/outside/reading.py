@@ -1,12 +1,18 @@
-"""Reads one text file, or says why it cannot be read."""
+"""The gate for files: a regular file inside the roots, of bounded size, as UTF-8 text; or an error says why not."""
 
 from __future__ import annotations
 
+import errno
 import os
 from pathlib import Path
 
 from cuecard.config.documents.texts import SourceText
-from cuecard.errors import Problem, SpecError
+from cuecard.errors import Problem, Span, SpecError, visible
+from cuecard.outside.confined_files import RefusedError, TooLargeError, read_below
+from cuecard.outside.paths import shown
+from cuecard.outside.roots import Place, Roots
+
+__all__ = ["MAX_BYTES", "MAX_LOG_BYTES", "decoded", "read_bytes", "read_place", "read_text", "shown"]
 
 MAX_BYTES = 1024 * 1024
 """No file of an agent is larger: prompts are texts that people read."""
@@ -14,45 +20,97 @@ MAX_BYTES = 1024 * 1024
 MAX_LOG_BYTES = 64 * 1024 * 1024
 """No recorded conversation is larger; a log repeats the whole of it in each of its requests."""
 
+_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
-def read_text(path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES) -> SourceText:
+
+def read_text(
+    path: Path, folder: Path | None = None, *, limit: int = MAX_BYTES, place: Place | None = None
+) -> SourceText:
     """One UTF-8 text file of at most `limit` bytes; line breaks become newlines, a byte order mark is dropped.
 
+    Args:
+        path: where it is.
+        folder: what its `path` is told relative to; its own folder when left out.
+        limit: how large it may be.
+        place: where the path leads, by the rule for links; without it, links may not leave the file's own folder.
+
     Raises:
-        SpecError: when it is missing, unreadable, too large or not UTF-8.
+        SpecError: when it is missing, unreadable, no regular file, too large, not UTF-8, or a link out of the roots.
     """
     name = shown(path)
-    text = _decoded(path, name, limit).replace("\r\n", "\n").replace("\r", "\n")
+    text = decoded(read_bytes(path, limit=limit, place=place), name)
     return SourceText(name, Path(os.path.relpath(path, folder or path.parent)).as_posix(), text)
 
 
-def _decoded(file: Path, name: str, limit: int) -> str:
-    if not file.is_file():
-        raise SpecError(_not_a_file(file, name))
+def read_bytes(path: Path, *, limit: int, place: Place | None = None) -> bytes:
+    """The bytes of a file, as `read_text` reads them.
+
+    Raises:
+        SpecError: as `read_text`, but for the encoding.
+    """
+    found = place or Roots.of(path.parent).find(path.name)
+    return read_place(found, shown(path), limit)[0]
+
+
+def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, int]]:
+    """The bytes of a file, and what tells it from every other.
+
+    Raises:
+        SpecError: when it is missing, unreadable, too large, or no regular file; errors call it `name`.
+    """
+    by_link = f" (a link to {visible(str(place.path))})" if place.is_linked else ""
     try:
-        data = file.read_bytes()
-    except OSError as error:
-        hint = "check the file's permissions"
-        raise SpecError(Problem("unreadable-file", f"{error.strerror}", hint, name)) from None
-    if len(data) > limit:
-        message = f"{len(data):,} bytes; at most {limit:,}"
-        raise SpecError(Problem("large-file", message, "split the file", name))
+        return read_below(place.root, place.parts, limit)
+    except TooLargeError as error:
+        raise SpecError(Problem("large-file", f"{error}{by_link}", "split the file", name)) from None
+    except RefusedError as error:
+        raise SpecError(Problem("missing-file", f"{error}{by_link}", "name a text file", name)) from None
+    except FileNotFoundError:
+        hint = "check the path: it is relative to where you stand"
+        raise SpecError(Problem("missing-file", f"no such file{by_link}", hint, name)) from None
+    except (OSError, ValueError) as error:
+        raise SpecError(_unreadable(error, place, name, by_link)) from None
+
+
+def decoded(data: bytes, name: str) -> str:
+    """The text of bytes, its line ends as newlines.
+
+    Raises:
+        SpecError: at the first byte that is not UTF-8.
+    """
     try:
-        return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
-        line = data[: error.start].count(b"\n") + 1
-        message = f"byte 0x{data[error.start]:02X} in line {line} is not UTF-8"
-        raise SpecError(Problem("encoding", message, "save the file as UTF-8", name)) from None
+        raise SpecError(_not_utf_8(data, error.object, error.start, name)) from None
 
 
-def _not_a_file(file: Path, name: str) -> Problem:
-    if file.exists():
-        return Problem("missing-file", "this is not a regular file", "name a text file", name)
-    return Problem("missing-file", "no such file", "check the path: it is relative to where you stand", name)
+def _unreadable(error: OSError | ValueError, place: Place, name: str, by_link: str) -> Problem:
+    if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
+        return Problem("missing-file", "no file can have this name", "check the path", name)
+    hint = "check the file's permissions"
+    if isinstance(error, PermissionError):
+        hint += _rights(place.path)
+    return Problem("unreadable-file", f"{error.strerror}{by_link}", hint, name)
 
 
-def shown(path: Path) -> str:
-    """The path as people would type it: relative to where they stand if it is below, else as given."""
-    full = Path(os.path.normpath(path.absolute()))
-    here = Path.cwd()
-    return full.relative_to(here).as_posix() if full.is_relative_to(here) else full.as_posix()
+def _rights(path: Path) -> str:
+    """Who asks, and what the file allows whom, where that can be told."""
+    try:
+        seen = path.stat()
+        return f": it is of user {seen.st_uid} with mode {seen.st_mode & 0o7777:o}, you are user {os.getuid()}"
+    except (OSError, AttributeError):
+        return ""
+
+
+def _not_utf_8(data: bytes, rest: bytes, start: int, name: str) -> Problem:
+    """`rest` is what was decoded: the data without its byte order mark."""
+    before = rest[:start].replace(b"\r\n", b"\n").replace(b"\r", b"\n")
+    line, written = before.count(b"\n") + 1, before[before.rfind(b"\n") + 1 :].decode()
+    hint = "this looks like UTF-16; save the file as UTF-8" if data[:2] in _UTF_16 else "save the file as UTF-8"
+    message = f"byte 0x{rest[start]:02X} in line {line} is not UTF-8"
+    source = written + _line(rest[start : start + 200])
+    return Problem("encoding", message, hint, name, Span(line, len(written) + 1), source)
+
+
+def _line(data: bytes) -> str:
+    return data.replace(b"\r", b"\n").partition(b"\n")[0].decode("utf-8", "replace")

@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 
 from cuecard.config.documents.texts import SkillSource
+from cuecard.config.skills.skill_file import left_out
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
-from cuecard.errors import Problem, visible
+from cuecard.errors import Problem, SpecError, visible
 from cuecard.model.skills import Skill, SkillText
-from cuecard.outside.confined_files import Entry, RefusedError, TooLargeError, entries, parts_below, read_below
-from cuecard.outside.reading import MAX_BYTES
-from cuecard.outside.reading import shown as _shown
+from cuecard.outside.confined_files import RefusedError, TooLargeError, read_below
+from cuecard.outside.paths import is_folder, shown
+from cuecard.outside.reading import MAX_BYTES, decoded, read_place
+from cuecard.outside.roots import Place, Roots, parts_below
+from cuecard.outside.walking import Found, Walk
 from cuecard.sources.skills.answers import no_file, unknown_skill, unreadable, within
 from cuecard.sources.skills.budget import Unit
 from cuecard.sources.skills.selection import find_skill
 
 FILE = "SKILL.md"
-MAX_DEPTH = 16
-"""How deep below its root a skill may lie."""
-MAX_FOLDERS = 10_000
-"""How many folders of a root are looked into."""
-
-_Parts = tuple[str, ...]
 
 
-def read_skill_texts(roots: Iterable[str], base: Path) -> tuple[tuple[SkillSource, ...], tuple[Problem, ...]]:
+def read_skill_texts(
+    roots: Iterable[str], base: Path, allowed: Roots | None = None, strict: Collection[str] = ()
+) -> tuple[tuple[SkillSource, ...], tuple[Problem, ...]]:
     """Every SKILL.md below these folders, by root and path, and what could not be read.
 
     Hidden folders are not looked into. A link counts only if it leads to a place below one of the roots that is not
@@ -36,110 +36,66 @@ def read_skill_texts(roots: Iterable[str], base: Path) -> tuple[tuple[SkillSourc
     Args:
         roots: folders, relative to `base`, as the agent file writes them.
         base: the agent file's folder.
+        allowed: where links may lead; into these folders when left out.
+        strict: the roots in which a skill that cannot be read is an error; in others it is left out, with a warning.
     """
     wanted = tuple(dict.fromkeys(roots))
-    allowed = tuple(os.path.realpath(base / root) for root in wanted)
     sources: list[SkillSource] = []
     problems: list[Problem] = []
-    for root, real in zip(wanted, allowed, strict=True):
-        reader = _Root(root, real, base, allowed)
+    for root in wanted:
+        reader = _Root(root, base, allowed or _of_skills(wanted, base))
         reader.read()
-        sources += sorted(reader.sources, key=lambda source: source.path)
+        sources += (replace(each, strict=root in strict) for each in sorted(reader.sources, key=lambda each: each.path))
         problems += reader.problems
+        problems += reader.bad if root in strict else map(left_out, reader.bad)
     return tuple(sources), tuple(problems)
 
 
-class _Root:
-    """Reads one root. `shown` parts are the path as people see it, `parts` the true ones below a real folder."""
+def _of_skills(roots: Iterable[str], base: Path) -> Roots:
+    """The folders of skills and nothing else, wherever a link to one of them leads."""
+    home = Roots.of(base, (), roots)
+    return Roots(home.home, home.folders[1:])
 
-    def __init__(self, root: str, real: str, base: Path, allowed: tuple[str, ...]) -> None:
-        self.root, self.real, self.base, self.allowed = root, real, base, allowed
+
+class _Root:
+    """Reads one root: `problems` are those of the root itself, `bad` those of skills in it."""
+
+    def __init__(self, root: str, base: Path, allowed: Roots) -> None:
+        self.root, self.folder, self.base, self.allowed = root, base / root, base, allowed
         self.sources: list[SkillSource] = []
         self.problems: list[Problem] = []
-        self.links: list[tuple[_Parts, str]] = []
-        self.folders: set[tuple[int, int]] = set()
-        self.files: set[tuple[int, int]] = set()
+        self.bad: list[Problem] = []
+        self._seen: set[tuple[int, int]] = set()
 
     def read(self) -> None:
-        if not Path(self.real).is_dir():
-            hint = f"no such folder: {_shown(self.base / self.root)}"
-            self.problem((), "missing-file", f"`{self.root}` is not a folder", hint)
-            return
-        # What stands there itself comes first, so that a link to it adds nothing.
-        self.walk(self.real, (), ())
-        while self.links:
-            links, self.links = sorted(self.links), []
-            for shown, target in links:
-                self.follow(shown, target)
-
-    def walk(self, real: str, parts: _Parts, shown: _Parts) -> None:
-        if len(shown) > MAX_DEPTH or len(self.folders) >= MAX_FOLDERS:
-            hint = f"at most {MAX_FOLDERS:,} folders, {MAX_DEPTH} deep; name the folders of the skills in `roots`"
-            self.problem(shown, "large-folder", "there is too much in here to look for skills", hint)
-            return
         try:
-            found = entries(real, parts)
-        except OSError as error:
-            self.problem(shown, "unreadable-file", f"{error.strerror}", "check the folder's permissions")
+            start = self.allowed.find(self.root)
+        except SpecError as error:
+            self.problems += error.problems
             return
-        for entry in found:
-            self.meet(entry, real, (*parts, entry.name), (*shown, entry.name))
+        if not is_folder(start.path):
+            hint = f"no such folder: {shown(self.folder)}"
+            problem = Problem("missing-file", f"`{self.root}` is not a folder", hint, shown(self.folder))
+            self.problems.append(problem)
+            return
+        walk = Walk(self.folder, start, self.allowed, FILE.__eq__).walk()
+        self.bad += walk.problems
+        for found in walk.found:
+            try:
+                self.file(found, start)
+            except SpecError as error:
+                self.bad += error.problems
 
-    def meet(self, entry: Entry, real: str, parts: _Parts, shown: _Parts) -> None:
-        if entry.is_link and (entry.name == FILE or not entry.name.startswith(".")):
-            self.links.append((shown, os.path.realpath(os.path.join(real, *parts))))  # noqa: PTH118 - pure text
-        elif entry.name == FILE:
-            self.file(real, parts, shown)
-        elif entry.is_folder and not entry.name.startswith(".") and entry.identity not in self.folders:
-            self.folders.add(entry.identity)
-            self.walk(real, parts, shown)
-
-    def follow(self, shown: _Parts, target: str) -> None:
-        path = Path(target)
-        if shown[-1] != FILE and not path.is_dir():
+    def file(self, found: Found, start: Place) -> None:
+        path = self.folder.joinpath(*found.shown)
+        data, identity = read_place(found.place, shown(path), MAX_BYTES)
+        if identity in self._seen:
             return
-        real = next((root for root in self.allowed if parts_below(root, target) is not None), None)
-        if real is None:
-            hint = "copy it into the folder, or name the place it leads to in `roots`"
-            self.problem(shown, "link-outside", f"a link that leads out of the roots, to {visible(target)}", hint)
-        elif shown[-1] == FILE:
-            self.file(real, parts_below(real, target) or (), shown)
-        elif (identity := _identity(path)) not in self.folders and target != self.real:
-            self.folders.add(identity)
-            self.walk(real, parts_below(real, target) or (), shown)
-
-    def file(self, real: str, parts: _Parts, shown: _Parts) -> None:
-        name = visible(_shown(self.place(shown)))
-        try:
-            data, identity = read_below(real, parts, MAX_BYTES)
-        except TooLargeError as error:
-            self.problem(shown, "large-file", f"{error}", "move what is seldom needed into other files of the folder")
-            return
-        except RefusedError as error:
-            self.problem(shown, "unreadable-file", f"{error}", f"a skill is a text file called {FILE}")
-            return
-        except OSError as error:
-            self.problem(shown, "unreadable-file", f"{error.strerror}", "check the file's permissions")
-            return
-        if identity in self.files:
-            return
-        self.files.add(identity)
-        try:
-            text = _text(data)
-        except UnicodeDecodeError as error:
-            line = data[: error.start].count(b"\n") + 1
-            message = f"byte 0x{data[error.start]:02X} in line {line} is not UTF-8"
-            self.problem(shown, "encoding", message, "save the file as UTF-8")
-            return
-        path = PurePosixPath(os.path.relpath(self.place(shown), self.base)).as_posix()
-        slug = shown[-2] if len(shown) > 1 else Path(self.real).name
-        self.sources.append(SkillSource(name, path, text, slug, self.root))
-
-    def place(self, shown: _Parts) -> Path:
-        return (self.base / self.root).joinpath(*shown)
-
-    def problem(self, shown: _Parts, code: str, message: str, hint: str) -> None:
-        self.problems.append(Problem(code, message, hint, visible(_shown(self.place(shown)))))
+        self._seen.add(identity)
+        text = decoded(data, shown(path))
+        slug = found.shown[-2] if len(found.shown) > 1 else start.path.name
+        relative = PurePosixPath(os.path.relpath(path, self.base)).as_posix()
+        self.sources.append(SkillSource(shown(path), relative, text, slug, self.root))
 
 
 def read_skill(
@@ -148,6 +104,7 @@ def read_skill(
     *,
     file: str = "",
     base: str | Path | None = None,
+    roots: Iterable[str] = (),
     limit: int = 24_000,
     unit: Unit = "bytes",
     words: WordsSpec = ENGLISH,
@@ -159,6 +116,7 @@ def read_skill(
         slug: the slug or display name, in any case.
         file: a file of the skill's folder, relative to it, such as `references/forms.md`; empty for the instructions.
         base: the agent file's folder; without it no file can be read.
+        roots: what the agent file lists as `roots`: further folders that links may lead to.
         limit: how long the text may be.
         unit: what the limit counts.
         words: what the message says where there is no text, or only a part of it.
@@ -169,14 +127,15 @@ def read_skill(
         return unknown_skill(slug, (each.slug for each in known), words)
     if not file:
         return within(SkillText(skill.slug, text=skill.body, found=True), limit, unit, words)
-    shown = visible(file)[:200]
+    name = visible(file)[:200]
     try:
-        text = _file_text(skill, file, base, words)
+        allowed = None if base is None else Roots.of(Path(base), (each.source for each in known), roots)
+        text = _file_text(_folder(skill, allowed, words), file, words)
     except FileNotFoundError:
-        return no_file(skill.slug, shown, words)
+        return no_file(skill.slug, name, words)
     except (RefusedError, OSError, ValueError) as error:
-        return unreadable(skill.slug, shown, _reason(error, words), words)
-    return within(SkillText(skill.slug, shown, text, found=True), limit, unit, words)
+        return unreadable(skill.slug, name, _reason(error, words), words)
+    return within(SkillText(skill.slug, name, text, found=True), limit, unit, words)
 
 
 def _reason(error: Exception, words: WordsSpec) -> str:
@@ -188,16 +147,23 @@ def _reason(error: Exception, words: WordsSpec) -> str:
     return words.skills.not_a_text
 
 
-def _file_text(skill: Skill, file: str, base: str | Path | None, words: WordsSpec) -> str:
-    if base is None:
+def _folder(skill: Skill, allowed: Roots | None, words: WordsSpec) -> str:
+    """The skill's folder: it may have become a link since the skill was read."""
+    if allowed is None:
         raise RefusedError(words.skills.instructions_only)
+    try:
+        return os.fspath(allowed.find(os.fspath(Path(skill.path).parent)).path)
+    except SpecError:
+        raise RefusedError(words.skills.outside) from None
+
+
+def _file_text(folder: str, file: str, words: WordsSpec) -> str:
     parts = file.replace("\\", "/").split("/")
     if parts[0] == "" or ":" in parts[0] or "\0" in file:
         raise RefusedError(words.skills.not_relative)
     wanted = [part for part in parts if part not in {"", "."}]
     if not wanted or any(part.startswith(".") for part in wanted):
         raise RefusedError(words.skills.hidden)
-    folder = os.path.realpath((Path(base) / skill.path).parent)
     real = parts_below(folder, os.path.realpath(Path(folder).joinpath(*wanted)))
     if not real:
         raise RefusedError(words.skills.outside)
@@ -211,8 +177,3 @@ def _file_text(skill: Skill, file: str, base: str | Path | None, words: WordsSpe
 
 def _text(data: bytes) -> str:
     return data.decode("utf-8-sig").replace("\r\n", "\n").replace("\r", "\n")
-
-
-def _identity(folder: Path) -> tuple[int, int]:
-    seen = folder.stat()
-    return seen.st_dev, seen.st_ino

@@ -10,7 +10,9 @@ from pathlib import Path
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.folder import read_agent
+from cuecard.outside.paths import is_folder
 from cuecard.outside.reading import read_text
+from cuecard.outside.roots import Roots
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 """What the file system says of each file and folder; None for one that is not there."""
@@ -51,7 +53,7 @@ class AgentFiles:
 
     def __init__(self, path: str | Path) -> None:
         given = Path(path).absolute()
-        self.agent = given / "agent.yaml" if given.is_dir() else given
+        self.agent = given / "agent.yaml" if is_folder(given) else given
         self._known: tuple[Path, ...] = (self.agent,)
         self._folders = frozenset({self.agent.parent})
 
@@ -83,7 +85,9 @@ class AgentFiles:
     def holds(self, path: str, text: str) -> bool:
         """Whether the file holds this text now."""
         try:
-            return read_text(self._place(path)).text == text
+            # Whether links may lead there was asked when the text was read.
+            file = self._place(path)
+            return read_text(file, place=Roots.anywhere(file.parent).find(file.name)).text == text
         except (SpecError, OSError):
             return False
 

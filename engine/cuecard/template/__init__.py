@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from cuecard.template.guards.controls import refuse_controls, without_controls
     from cuecard.template.guards.guard import Escaping, Trusted, trusted, trusted_value
     from cuecard.template.guards.invisible import clean, find_invisible
+    from cuecard.template.limits import Limits
     from cuecard.template.markup.outline import Outline, Part
     from cuecard.template.markup.tags import element_names
     from cuecard.template.runtime.scope import Options
@@ -25,6 +26,7 @@ _HOME = {
     "Escaping": "guards.guard",
     "Helper": "backends.rules",
     "InputUse": "analysis",
+    "Limits": "limits",
     "Options": "runtime.scope",
     "Outline": "markup.outline",
     "Part": "markup.outline",
@@ -45,6 +47,7 @@ __all__ = [
     "Escaping",
     "Helper",
     "InputUse",
+    "Limits",
     "Options",
     "Outline",
     "Part",

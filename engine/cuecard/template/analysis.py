@@ -55,8 +55,12 @@ def inputs_of(
 
 
 class _Walker:
-    def __init__(self, source: Source, helpers: frozenset[str], partials: Parsed) -> None:
+    def __init__(
+        self, source: Source, helpers: frozenset[str], partials: Parsed, seen: set[tuple[object, ...]] | None = None
+    ) -> None:
         self.source, self.helpers, self.partials = source, helpers, partials
+        # Partials that call each other twice each are called very often; what one reads is the same each time.
+        self.seen = set[tuple[object, ...]]() if seen is None else seen
 
     def body(self, body: Iterable[Statement], at: _Place) -> Iterator[InputUse]:
         for node in body:
@@ -94,7 +98,10 @@ class _Walker:
         source, program = self.partials[name]
         roots = (False, *at.roots) if node.call.params else at.roots
         added = frozenset(key for key, _ in node.call.hash)
-        walker = _Walker(source, self.helpers, self.partials)
+        if (name, roots, added) in self.seen:
+            return
+        self.seen.add((name, roots, added))
+        walker = _Walker(source, self.helpers, self.partials, self.seen)
         yield from walker.body(program.body, _Place(roots, added, (*at.calling, name)))
 
     def call(self, call: Call, at: _Place, *, is_block: bool = False) -> Iterator[InputUse]:

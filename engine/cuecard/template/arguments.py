@@ -8,6 +8,7 @@ from typing import Any
 from cuecard.errors import InputError, Problem
 from cuecard.shapes import Either, Findings, Flag, Function, Instance, Maybe, Shape, Table, Text, Word
 from cuecard.shapes.findings import seen
+from cuecard.template.limits import Limits
 
 _COMPILING: Mapping[str, Shape] = {
     "text": Text(),
@@ -17,6 +18,7 @@ _COMPILING: Mapping[str, Shape] = {
     "strict": Flag(),
     "assume_objects": Flag(),
     "escaping": Word(("text", "names", "raw", "handlebars", "marks")),
+    "limits": Instance(Limits, "`Limits`"),
     "backend": Either([Word(("cuecard", "pybars3")), Function("a backend")]),
 }
 _NAME = Text()

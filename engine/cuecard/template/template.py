@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal
 
-from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
+from cuecard.errors import (
+    CuecardError,
+    Problem,
+    TemplateError,
+    TemplateLimitError,
+)
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.failures import all_of, joined_errors, recursion, unreadable_value
 from cuecard.template.guards.guard import Escaping
+from cuecard.template.limits import USUAL, WORK_LEFT, Limits
 from cuecard.template.markup.tags import element_names, in_attributes
 from cuecard.template.runtime.marking import MarkingRuntime
-from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.runtime.partials import too_much_output
+from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
 from cuecard.template.syntax.parser import parse
@@ -31,9 +39,6 @@ MAX_TEMPLATE = 1_000_000
 """How many characters a template may have."""
 
 
-T = TypeVar("T")
-
-
 def compile_template(
     text: str,
     *,
@@ -45,6 +50,7 @@ def compile_template(
     escaping: Escaping = "text",
     names: Collection[str] = (),
     backend: Literal["cuecard", "pybars3"] | Backend = "cuecard",
+    limits: Limits = USUAL,
 ) -> Template:
     """Compile a Handlebars template.
 
@@ -62,6 +68,7 @@ def compile_template(
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
         backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
+        limits: how much work one render may do, and how much it may print.
 
     Raises:
         InputError: with every argument of the wrong type.
@@ -69,13 +76,14 @@ def compile_template(
         TemplateLimitError: when the template is too large or nests too deep.
     """
     options = {"strict": strict, "assume_objects": assume_objects, "escaping": escaping, "backend": backend}
-    check_compiling({"text": text, "name": name, "partials": partials, "helpers": helpers, **options}, names)
+    given = {"text": text, "name": name, "partials": partials, "helpers": helpers, "limits": limits}
+    check_compiling({**given, **options}, names)
     sources = {key: Source(key, value) for key, value in (partials or {}).items()}
     try:
-        modes = strict, assume_objects, escaping
+        modes = strict, assume_objects, escaping, limits
         return Template(Source(name, text), sources, helpers or {}, modes, _backend(backend), frozenset(names))
     except RecursionError:
-        raise _recursion(name) from None
+        raise recursion(name) from None
 
 
 class Template:
@@ -86,7 +94,7 @@ class Template:
         source: Source,
         partials: Mapping[str, Source],
         helpers: Mapping[str, Helper],
-        options: tuple[bool, bool, Escaping],
+        options: tuple[bool, bool, Escaping, Limits],
         backend: Backend,
         names: frozenset[str] = frozenset(),
     ) -> None:
@@ -94,7 +102,7 @@ class Template:
         self.name, self.text = source.name, source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
         sources = (source, *partials.values())
-        programs = _all([partial(_parse, each) for each in sources])
+        programs = all_of([partial(_parse, each) for each in sources])
         self._source, self._program = source, programs[0]
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
         inlines, are_all = inline_names(programs)
@@ -106,6 +114,7 @@ class Template:
         # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]
+        self._inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         self._units: dict[str, Unit] = {}
         self._main = self._compile(
             dict(zip((None, *partials), zip(sources, programs, inside, strict=True), strict=True))
@@ -145,21 +154,27 @@ class Template:
 
     def part(self, body: Iterable[Statement]) -> Part:
         """Internal: some of the template's top-level statements, as something that renders on its own."""
-        inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
         statements = list(body)
-        program = Program([*(i for i in inlines if i not in statements), *statements])
+        program = Program([*(i for i in self._inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
+        *_, limits = self._options
+        before = WORK_LEFT.set([limits.work])
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
-            raise _recursion(self.name) from None
-        if len(text) > MAX_OUTPUT:
-            message = f"the template prints more than {MAX_OUTPUT:,} characters"
-            raise TemplateLimitError(Problem("too-much-output", message, "print less of the values", self.name))
+            raise recursion(self.name) from None
+        except CuecardError:
+            raise
+        except Exception as error:
+            raise unreadable_value(self.name, error) from error
+        finally:
+            WORK_LEFT.reset(before)
+        if len(text) > limits.output:
+            raise TemplateLimitError(too_much_output(limits.output, self.name))
         return text
 
     def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:
@@ -177,18 +192,18 @@ class Template:
                     self._units[name] = unit
                     self._plain |= {name} & self._lasting if unit.context_only else set()
         if failed:
-            raise _joined(failed[name] for name in texts if name in failed)
+            raise joined_errors(failed[name] for name in texts if name in failed)
         return units[None]
 
     def _inputs(self, body: Iterable[Statement]) -> tuple[InputUse, ...]:
         return inputs_of(body, self._source, self._helpers, self._parsed)
 
     def _unit(self, source: Source, program: Program, attributes: frozenset[int]) -> Unit:
-        strict, assume_objects, escaping = self._options
+        strict, assume_objects, escaping, limits = self._options
         rules = Rules(strict, assume_objects, self._helpers, self._known, attributes, frozenset(self._plain))
         code = self._backend(program, source, rules)
         kind = MarkingRuntime if escaping == "marks" else Runtime
-        return Unit(code, kind(source, code.places, escaping, self._names, strict, self._units))
+        return Unit(code, kind(source, code.places, escaping, self._names, strict, self._units, limits))
 
 
 class Part:
@@ -203,37 +218,12 @@ class Part:
         return self._template.render_unit(self._unit, values, data)
 
 
-def _all(work: Iterable[Callable[[], T]]) -> list[T]:
-    """The results of all of them, or one error with the problems of all of them."""
-    results: list[T] = []
-    errors: list[TemplateError] = []
-    for each in work:
-        try:
-            results.append(each())
-        except TemplateError as error:
-            errors.append(error)
-    if errors:
-        raise _joined(errors)
-    return results
-
-
-def _joined(errors: Iterable[TemplateError]) -> TemplateError:
-    errors = list(errors)
-    limits = all(isinstance(error, TemplateLimitError) for error in errors)
-    return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
-
-
 def _backend(named: str | Backend) -> Backend:
     if not isinstance(named, str):
         return named
     from cuecard.template.backends.registry import BACKENDS  # noqa: PLC0415 - it names what a plain template never needs
 
     return python if named == "cuecard" else BACKENDS[named]
-
-
-def _recursion(name: str) -> TemplateLimitError:
-    hint = "render it from a shallower call, or use fewer nested blocks and partials"
-    return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
 
 
 def _parse(source: Source) -> Program:

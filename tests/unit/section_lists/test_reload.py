@@ -21,7 +21,7 @@ extends: ../org
 sections:
   - {id: tone, file: texts/tone.md}
   - {id: notes, files: {entries: [{path: [notes/today/NOTES.md, NOTES.md]}], item: "{{{content}}}"}}
-  - {id: skills, skills: {roots: [skills, ../org/skills]}}
+  - {id: skills, skills: {roots: [skills, ../org/skills], strict: true}}
 """
 SKILL = "---\nname: bake\ndescription: Bakes bread\n---\nKnead.\n"
 

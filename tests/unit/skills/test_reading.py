@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from cuecard.config.documents.texts import SkillSource
 from cuecard.model.skills import Skill
 from cuecard.outside.confined_files import RefusedError, entries, read_below
-from cuecard.outside.skills import MAX_DEPTH, read_skill, read_skill_texts
+from cuecard.outside.skills import read_skill, read_skill_texts
+from cuecard.outside.walking import MAX_DEPTH
 
 FRONT = "---\nname: {0}\ndescription: {0}.\n---\n"
 
@@ -115,7 +116,7 @@ def test_a_dangling_link_is_a_problem_only_where_a_skill_is_expected(tmp_path: P
     (folder / "notes.md").symlink_to("nowhere")
     (folder / "SKILL.md").symlink_to("nowhere")
 
-    assert [code for code, _ in problems(tmp_path)] == ["unreadable-file"]
+    assert [code for code, _ in problems(tmp_path)] == ["missing-file"]
 
 
 def test_pipes_sockets_devices_and_folders_are_refused_without_waiting(tmp_path: Path) -> None:
@@ -134,10 +135,10 @@ def test_pipes_sockets_devices_and_folders_are_refused_without_waiting(tmp_path:
         found = problems(tmp_path)
 
     assert found == [
-        ("unreadable-file", "this is not a regular file"),
-        ("unreadable-file", "this is not a regular file"),
-        ("unreadable-file", "this is not a regular file"),
         ("link-outside", "a link that leads out of the roots, to /dev/zero"),
+        ("missing-file", "this is not a regular file"),
+        ("missing-file", "this is not a regular file"),
+        ("missing-file", "this is not a regular file"),
     ]
 
 

@@ -118,7 +118,7 @@ def test_front_matter_is_looked_for_in_the_first_64_kib_only(size: int) -> None:
 
 
 def test_a_place_in_the_yaml_is_a_place_in_the_file() -> None:
-    _, problems = read_skill_file(source("\n\n---\nname: x\n\ndescription: y\nenabled: maybe\n---\n"))
+    _, problems = read_skill_file(source("\n\n---\nname: trip\n\ndescription: y\nenabled: maybe\n---\n"))
 
     assert [problem.picture().splitlines()[:2] for problem in problems] == [
         ["skills/trip/SKILL.md:7:10: error[wrong-value]: `enabled` should be true or false", "  7 | enabled: maybe"]
@@ -126,7 +126,7 @@ def test_a_place_in_the_yaml_is_a_place_in_the_file() -> None:
 
 
 def test_an_escape_that_makes_an_invisible_character_is_an_error_with_its_place() -> None:
-    made, problems = read('name: x\ndescription: y\npaths: ["a\\u200b"]')
+    made, problems = read('name: trip\ndescription: y\npaths: ["a\\u200b"]')
 
     assert made is None
     assert [problem.picture().splitlines()[0] for problem in problems] == [
@@ -157,7 +157,7 @@ def test_the_order_in_which_files_are_read_is_no_matter() -> None:
     front = "---\nname: {0}\ndescription: {0}\n---\n"
     sources = [
         source(front.format(f"{slug} of {root}"), slug, root)
-        for root, slug in [("mine", "b"), ("mine", "c"), ("shared", "a"), ("shared", "B"), ("other", "d")]
+        for root, slug in [("mine", "b"), ("mine", "c"), ("shared", "a"), ("shared", "b"), ("other", "d")]
     ]
     results = {make_skills(order, spec) for order in itertools.permutations(sources)}
 
@@ -166,8 +166,8 @@ def test_the_order_in_which_files_are_read_is_no_matter() -> None:
     assert [(each.path, each.shadowed_by) for each in skills] == [
         ("mine/b/SKILL.md", ""),
         ("mine/c/SKILL.md", ""),
-        ("shared/B/SKILL.md", "mine/b/SKILL.md"),
         ("shared/a/SKILL.md", ""),
+        ("shared/b/SKILL.md", "mine/b/SKILL.md"),
     ]
     assert problems == ()
 

@@ -9,7 +9,8 @@ import pytest
 from cuecard.errors import TemplateLimitError, TemplateRenderError
 from cuecard.model import Json
 from cuecard.template import compile_template, trusted
-from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
+from cuecard.template.limits import Limits
+from cuecard.template.runtime.runtime import Runtime
 
 VALUES: dict[str, Any] = {
     "site": "bakery",
@@ -112,10 +113,10 @@ def test_a_loop_that_prints_too_much_is_stopped_before_it_has_printed_all(text: 
         seen.append(value)
         return ""
 
-    values = {"many": list(range(1_000)), "long": "x" * (MAX_OUTPUT // 50)}
+    values = {"many": list(range(1_000)), "long": "x" * (Limits().output // 50)}
     template = compile_template(
         text.replace("{{/each}}", "{{seen this}}{{/each}}"),
-        partials={"long": "x" * (MAX_OUTPUT // 50)},
+        partials={"long": "x" * (Limits().output // 50)},
         helpers={"seen": see},
     )
 

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import islice
 
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document, Path, problem_at
-from cuecard.errors import Problem, Span
+from cuecard.errors import MAX_PROBLEMS, Problem, Span
 from cuecard.model import Json
 from cuecard.template import find_invisible
 
 
 def refuse_invisible(source: SourceText) -> list[Problem]:
-    """An error for each invisible character of an author's file: models read what people cannot see."""
+    """An error for each invisible character of an author's file, up to a bound: models read what people cannot see."""
+    found = find_invisible(source.text)
+    more = f" (and {len(found) - MAX_PROBLEMS:,} more further on)" if len(found) > MAX_PROBLEMS else ""
     return [
         problem_at(
             source.name,
             source.text,
             _span_at(source.text, offset),
             "invisible-character",
-            f"an invisible character, U+{ord(character):04X}",
+            f"an invisible character, U+{ord(character):04X}{more if number == MAX_PROBLEMS else ''}",
             "delete it: models read what people cannot see",
         )
-        for offset, character in find_invisible(source.text)
+        for number, (offset, character) in enumerate(found[:MAX_PROBLEMS], 1)
     ]
 
 
@@ -30,7 +33,7 @@ def refuse_escaped(document: Document) -> list[Problem]:
     """The same for characters that YAML makes of escapes in double quotes."""
     if not any("\\" in each.text for each in (document, *document.origins.values())):
         return []
-    return [
+    escaped = (
         document.problem(
             path,
             "invisible-character",
@@ -40,7 +43,8 @@ def refuse_escaped(document: Document) -> list[Problem]:
         for path, text in _texts(document.value, ())
         for _, character in find_invisible(text)
         if character not in document.origin(path).text
-    ]
+    )
+    return list(islice(escaped, MAX_PROBLEMS))
 
 
 def _texts(value: Json, path: Path) -> Iterator[tuple[Path, str]]:

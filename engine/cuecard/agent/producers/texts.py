@@ -16,7 +16,7 @@ from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import problem_at
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem, TemplateError
-from cuecard.template import BACKENDS, InputUse, Template, compile_template
+from cuecard.template import BACKENDS, InputUse, Limits, Template, compile_template
 from cuecard.template.syntax.nodes import Program
 from cuecard.template.syntax.source import Source
 
@@ -89,7 +89,7 @@ def written_text(world: World, written: Written) -> SectionText:
     place = partial(_placed, world, written, source.name)
     backend = world.spec.template.backend if world.spec.template else "cuecard"
     try:
-        given = (source.text, source.name, partials, backend)
+        given = (source.text, source.name, partials, backend, world.limits)
         template = world.memo(_compile, *given)
     except TemplateError as error:
         raise type(error)(map(place, error.problems)) from None
@@ -113,8 +113,10 @@ def _compile(
     name: str,
     partials: tuple[tuple[str, str], ...],
     backend: str,
+    limits: Limits,
 ) -> Template:
-    return compile_template(text, name=name, partials=dict(partials), escaping="marks", backend=BACKENDS[backend])
+    made = partial(compile_template, escaping="marks", backend=BACKENDS[backend], limits=limits)
+    return made(text, name=name, partials=dict(partials))
 
 
 def _placed(world: World, written: Written, name: str, problem: Problem) -> Problem:

@@ -28,7 +28,8 @@ from cuecard.agent.world import World
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
-from cuecard.template import BACKENDS, Part, compile_template
+from cuecard.template import BACKENDS, Limits, Part, compile_template
+from cuecard.template.limits import USUAL
 from cuecard.template.markup.well_formed import fragment_problems
 from cuecard.template.syntax.source import Source
 
@@ -42,16 +43,16 @@ class Core:
     problems: tuple[Problem, ...]
 
 
-def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: str) -> Core:
+def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: str, limits: Limits = USUAL) -> Core:
     """Compile and check a core template.
 
     Raises:
         TemplateError: with every reason why it does not compile.
     """
     texts = {each.stem: each.text for each in partials}
-    chosen = BACKENDS[backend]
+    made = partial(compile_template, escaping="marks", backend=BACKENDS[backend], limits=limits)
     try:
-        compiled = compile_template(template.text, name=template.name, partials=texts, escaping="marks", backend=chosen)
+        compiled = made(template.text, name=template.name, partials=texts)
         parts = compiled.outline().parts
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
@@ -73,7 +74,7 @@ class XmlCore:
         """
         self._world, spec = world, world.spec
         backend = spec.template.backend if spec.template else "cuecard"
-        given = (template, world.sources.partials, backend)
+        given = (template, world.sources.partials, backend, world.limits)
         core = world.memo(read_core, *given)
         self.core, self._path = core, template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]

@@ -89,6 +89,12 @@ def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Prob
         return None, error.problems
 
 
+def _is_told(problem: Problem, before: Sequence[Problem]) -> bool:
+    """Whether a root has no skills because it is not there, which the reader has told."""
+    missing = {each.message for each in before if each.code == "missing-file"}
+    return problem.code == "no-skills" and f"`{problem.name}` is not a folder" in missing
+
+
 def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
     name = f"sections.{spec.id}"
     printed = trusted if spec.trust == "author" else str
@@ -101,6 +107,7 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
         return compile_tool_list(spec.tools, f"{name}.tools", escaping=_MARKS, visibility=seen, printed=printed), ()
     if spec.skills:
         skills, problems = make_skills(world.sources.skills, spec.skills)
+        problems = tuple(problem for problem in problems if not _is_told(problem, world.sources.problems))
         partials = {file.stem: file.text for file in world.sources.partials}
         source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=_MARKS, printed=_cleaned)
         return SkillsFill(spec.skills, skills, source.reads, source.fill(skills)), problems

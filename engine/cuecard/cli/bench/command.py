@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -13,14 +12,16 @@ from rich.progress import track
 
 from cuecard.cli.bench.baselines import BASELINES, Build, installed, named_build
 from cuecard.cli.bench.measure import DEPTHS, Measured, answers, measure
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.query_file import JudgedQuery, read_queries
 from cuecard.config.ranker_name import parse_ranker
 from cuecard.config.search_spec import SearchSpec
-from cuecard.errors import InputError, Problem, SpecError, did_you_mean
+from cuecard.errors import InputError, Problem, SpecError, did_you_mean, visible
 from cuecard.model import ToolCard
 from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_folder
 from cuecard.outside.reading import MAX_LOG_BYTES, read_text, shown
 
 
@@ -57,7 +58,7 @@ def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
     if options.as_json:
         shape = {"tools": len(cards), "queries": len(asked), "limit": spec.limit}
         told = {**shape, "confidence": spec.confidence, "cut": spec.cut}
-        print(json.dumps({**told, "rankers": [each.to_json() for each in found]}, indent=2))
+        print(json_text({**told, "rankers": [each.to_json() for each in found]}))
         return
     settings = f"limit {spec.limit}, confidence {spec.confidence:g}, cut {spec.cut:g}"
     print(f"{len(cards)} tools, {len(asked)} queries; {settings}", *_rows(found), sep="\n")
@@ -65,7 +66,7 @@ def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
 
 def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec]:
     """The tools that a search may find, and how: of an agent, or of a JSON file."""
-    if path.suffix.lower() in {".yaml", ".yml"} or path.is_dir():
+    if path.suffix.lower() in {".yaml", ".yml"} or is_folder(path):
         engine = open_engine(path, allow_code=options.allow_code)
         tools = engine.agent.spec.tools
         cards = [card for name, card in engine.tools.items() if name not in tools.core]
@@ -104,7 +105,8 @@ def _warn(queries: Iterable[JudgedQuery], cards: Sequence[ToolCard], name: str) 
     for query in queries:
         for tool in sorted(query.tools):
             if tool not in known and not known.setdefault(tool, answers(tool, cards)):
-                sys.stderr.write(f"{name}:{query.line}: the catalogue has no `{tool}`: it cannot be found\n")
+                message = f"{name}:{query.line}: the catalogue has no `{tool}`: it cannot be found"
+                sys.stderr.write(f"{visible(message)}\n")
 
 
 def _progress(queries: Sequence[JudgedQuery], name: str) -> Iterator[JudgedQuery]:

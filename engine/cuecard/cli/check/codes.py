@@ -35,13 +35,14 @@ CODES: Mapping[str, str] = {
     "tool-order": "Names of files in mixed case: another machine reads them, and lists their tools, in another order.",
     "no-protocols": "A template without a place for tool instructions.",
     # skills
+    "no-skills": "A folder of skills, named in `roots`, in which there is no skill that can be used.",
     "front-matter": "A SKILL.md whose front matter is missing, never closed, or (a warning) not YAML as it is meant.",
     "long-text": "A name or description of a skill that is longer than the Agent Skills specification allows.",
-    "skill-name": "A folder whose name cannot be the name of a skill: empty, or with invisible or odd characters.",
+    "skill-name": "A folder whose name cannot be the name of a skill, or (a warning) is none of the specification.",
     "duplicate-skill": "Two skills of one root whose folders have the same name.",
     "unknown-skill": "A skill that is requested, allowed, blocked or made eager, and does not exist.",
-    "link-outside": "A link in a folder of skills that leads out of all of them.",
-    "large-folder": "A folder of skills that is too deep, or holds too many folders.",
+    "link-outside": "A symbolic link among an agent's files that leads out of its roots.",
+    "large-folder": "A folder that is too deep, or holds too many folders or files.",
     # inputs
     "undeclared-input": "The template reads what the agent file does not declare.",
     "unused-input": "An input that no template reads.",
@@ -115,6 +116,7 @@ CODES: Mapping[str, str] = {
     "value-too-deep": "A value that nests too deep.",
     "helper-failed": "A helper of the host raised an error.",
     "too-much-output": "A template that prints more than it should be able to.",
+    "too-much-work": "A template whose partials call each other, or whose loops walk, too often.",
     "search-limit": "A search for fewer than one tool or more than fifty.",
     "missing-ranker": "A ranker whose package, model or function is not on this machine, or cannot be called.",
     "code-not-allowed": "A ranker that is code, where the host does not allow code that a file names.",
@@ -156,6 +158,7 @@ CODES: Mapping[str, str] = {
     "unknown-revision": "A revision that the repository does not have.",
     # the command line, assistants and scenarios
     "unknown-code": "`--select` or `--ignore` names no check.",
+    "wrong-usage": "A command line that the command does not have; only with `--json`, else in Typer's words.",
     "wrong-option": "An option with a value that it cannot have.",
     "wrong-setting": "A `CUECARD_*` variable with a value that it cannot have.",
     "wrong-model": "A model that cannot be had.",
@@ -175,6 +178,8 @@ CODES: Mapping[str, str] = {
     "server-died": "The tool server ended while it was needed.",
     "server-timeout": "The tool server did not answer in time.",
     "server-error": "The tool server refused a request.",
+    "server-output": "The tool server writes what is no MCP: bytes that are no text, answers of another shape.",
+    "server-tool": "A tool that a server lists and that is dropped: twice the same name, or far too large.",
     "server-pages": "The tool server's list of tools has no end.",
 }
 """Code to meaning. Codes are stable: one may be added, none gets another meaning."""

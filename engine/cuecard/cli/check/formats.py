@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from cuecard.errors import Problem
+from cuecard.cli.json_text import json_text
+from cuecard.errors import Problem, most_telling, pictures, visible
 
 Format: TypeAlias = Literal["text", "json", "github"]
 
@@ -16,14 +16,20 @@ def print_report(problems: Sequence[Problem], facts: str, form: Format) -> None:
     """Print problems, and what was checked: pictures go to stderr, all else to stdout."""
     errors = sum(problem.severity == "error" for problem in problems)
     if form == "json":
-        found = [problem.to_json() for problem in problems]
-        print(json.dumps({"ok": not errors, "problems": found}, indent=2, ensure_ascii=False))
+        print(json_text(report(problems)))
         return
     if form == "github":
-        sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in problems))
-    else:
-        sys.stderr.write("".join(f"{problem.picture()}\n\n" for problem in problems))
-    print(f"{facts}: {_plural(errors, 'error')}, {_plural(len(problems) - errors, 'warning')}")
+        sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in most_telling(problems)[0]))
+    elif problems:
+        sys.stderr.write(f"{pictures(problems)}\n\n")
+    print(f"{visible(facts)}: {_plural(errors, 'error')}, {_plural(len(problems) - errors, 'warning')}")
+
+
+def report(problems: Sequence[Problem]) -> dict[str, Any]:
+    """Problems for machines, the same of every command: `ok`, the first `problems`, and how many `more` there are."""
+    told, more = most_telling(problems)
+    ok = all(problem.severity != "error" for problem in problems)
+    return {"ok": ok, "problems": [problem.to_json() for problem in told], "more": more}
 
 
 def annotation(problem: Problem) -> str:
@@ -38,7 +44,8 @@ def annotation(problem: Problem) -> str:
 
 
 def _data(text: str) -> str:
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    shown = "".join(c if c in "\r\n" else visible(c) for c in text)
+    return shown.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-
 from cuecard.analysis.explain import compare
 from cuecard.cli.diff.price import find_profile, price
 from cuecard.cli.diff.sides import Reading
 from cuecard.cli.diff.view import print_json, print_text
+from cuecard.cli.failures import tell
 from cuecard.errors import CuecardError
 
 
@@ -26,7 +25,7 @@ def diff(
         one, other = reading.side(before), reading.side(after)
         comparison = compare(one.manifest, other.manifest)
     except CuecardError as error:  # not the 1 of the other commands: here, that says that the two differ
-        sys.stderr.write(f"{error}\n")
+        tell(error, as_json=as_json)
         return 2
     cost = price(one.manifest, other.manifest, profile) if profile else None
     (print_json if as_json else print_text)(one, other, comparison, cost)

@@ -17,7 +17,8 @@ from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.model import Clock, Manifest, Step
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
-from cuecard.outside.reading import read_text
+from cuecard.outside.paths import is_folder, is_there
+from cuecard.outside.reading import MAX_LOG_BYTES, read_bytes, read_text
 from cuecard.outside.revision import read_revision
 
 
@@ -46,11 +47,11 @@ class Reading:
             CuecardError: when it cannot be read or rendered; `InputError` when it names nothing.
         """
         path = find_content(Path(name))
-        if path.is_dir():
+        if is_folder(path):
             return self._rendered(name, path, self.turn)
-        if path.suffix == ".json" and path.exists():
+        if path.suffix == ".json" and is_there(path):
             return _recorded(name, path)
-        if path.exists():
+        if is_there(path):
             return self._yaml(name, path)
         revision, colon, inside = name.partition(":")
         if not colon or not revision:
@@ -77,7 +78,7 @@ class Reading:
             here = read_revision(revision, top)
             # As git reads it: from the top of the repository, or from here when it begins with a dot.
             path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
-            if not (top / path).exists():
+            if not is_there(top / path):
                 raise InputError(_not_in_revision(revision, path, top))
             try:
                 return self._rendered(name, top / path, self.turn)
@@ -100,7 +101,7 @@ def _texts(step: Step) -> tuple[str, ...]:
 def _recorded(name: str, path: Path) -> Side:
     """A step or a bare manifest, as JSON."""
     try:
-        data: Any = json.loads(path.read_bytes())
+        data: Any = json.loads(read_bytes(path, limit=MAX_LOG_BYTES))
     except ValueError as error:
         raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
     if not isinstance(data, dict) or "manifest" not in data:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from difflib import unified_diff
@@ -14,6 +13,7 @@ from rich.text import Text
 from cuecard.analysis.explain import Cause, Change, Comparison
 from cuecard.cli.diff.price import Price
 from cuecard.cli.diff.sides import Side
+from cuecard.cli.json_text import json_text
 from cuecard.errors import visible
 from cuecard.model import Json
 
@@ -39,7 +39,7 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
             console.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
     console.print()
     for line in _cache(comparison, price):
-        console.print(Text(line), soft_wrap=True)
+        console.print(Text(visible(line)), soft_wrap=True)
 
 
 def print_json(before: Side, after: Side, comparison: Comparison, price: Price | None) -> None:
@@ -56,7 +56,7 @@ def print_json(before: Side, after: Side, comparison: Comparison, price: Price |
         "first_break": {**asdict(broken), "causes": _told(broken.causes)} if broken else None,
         "price": asdict(price) if price else None,
     }
-    print(json.dumps(record, indent=2, ensure_ascii=False))
+    print(json_text(record))
 
 
 def _told(causes: tuple[Cause, ...]) -> list[Json]:
@@ -64,7 +64,7 @@ def _told(causes: tuple[Cause, ...]) -> list[Json]:
 
 
 def _table(before: Side, after: Side, comparison: Comparison, different: list[Change]) -> Table:
-    table = Table(title=Text(f"{before.name} -> {after.name}"), title_justify="left", show_footer=True)
+    table = Table(title=Text(visible(f"{before.name} -> {after.name}")), title_justify="left", show_footer=True)
     table.add_column("")
     table.add_column("section", footer="total", overflow="fold")
     table.add_column("tier")
@@ -75,7 +75,7 @@ def _table(before: Side, after: Side, comparison: Comparison, different: list[Ch
     table.add_column("cause", overflow="fold")
     for c in different:
         counts = f"{c.tokens_before:,}", f"{c.tokens_after:,}", _delta(c.tokens_before, c.tokens_after)
-        causes = Text("; ".join(str(cause) for cause in c.causes))
+        causes = Text(visible("; ".join(str(cause) for cause in c.causes)))
         table.add_row(_SIGNS[c.kind], Text(c.id), c.tier, c.placement, *counts, causes)
     return table
 

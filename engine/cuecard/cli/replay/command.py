@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,12 +14,13 @@ from cuecard.analysis.replay.recommend import Recommendation, recommend
 from cuecard.analysis.replay.report import DELIVERIES, Billing, Report
 from cuecard.analysis.replay.report import replay as replay_transcript
 from cuecard.analysis.replay.report_json import report_json
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import assignments, open_engine
 from cuecard.config.figures import Definitions
 from cuecard.config.models_file import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
-from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.errors import InputError, Problem, did_you_mean, visible
 from cuecard.model import Delivery
 from cuecard.outside.content import find_content
 from cuecard.outside.models import read_models
@@ -70,7 +70,7 @@ def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool 
     if options.html:
         _write_page(options.html, report, advice)
     if options.as_json:
-        print(json.dumps(report_json(report, advice), indent=2, ensure_ascii=False))
+        print(json_text(report_json(report, advice)))
     elif not options.html:
         _print(report, advice)
 
@@ -101,7 +101,7 @@ def _write_page(path: Path, report: Report, advice: Recommendation | None) -> No
     except OSError as error:
         hint = "name a file in a folder that exists and can be written to"
         raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
-    sys.stderr.write(f"wrote {path}\n")
+    sys.stderr.write(f"wrote {visible(str(path))}\n")
 
 
 def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:

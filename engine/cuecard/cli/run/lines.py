@@ -9,6 +9,7 @@ from dataclasses import asdict
 from itertools import count
 from pathlib import Path
 
+from cuecard.cli.json_text import json_text
 from cuecard.cli.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
 from cuecard.model import Json
 
@@ -25,7 +26,7 @@ _KINDS: Mapping[type[Event], str] = {
 
 def print_line(event: Event) -> None:
     """Print an event as one line of JSON, at once."""
-    sys.stdout.write(json.dumps(as_json(event), ensure_ascii=False, default=str) + "\n")
+    sys.stdout.write(json_text(as_json(event), None) + "\n")
     sys.stdout.flush()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -17,6 +18,7 @@ from cuecard.cli.run.events import Answered, Asked, CallMade, Emit, StepTaken
 from cuecard.config.assistant_file import AssistantFile
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
+from cuecard.errors import most_telling
 from cuecard.model import Memory, Step, ToolResult, Turn
 from cuecard.outside.mcp import ToolServer
 
@@ -35,6 +37,7 @@ class Running:
     async def on(cls, server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
         """The assistant with the tools of this server."""
         cards = await server.tools()
+        sys.stderr.write("".join(f"{problem.picture()}\n" for problem in most_telling(server.dropped)[0]))
         own = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
         known = engine.with_tools(cards)
         names = tuple(card.name for card in cards if card.name not in own and card.name in known.tools)

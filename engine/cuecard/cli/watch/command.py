@@ -15,6 +15,7 @@ from cuecard.errors import SpecError
 from cuecard.model import DeliveryWish
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_there
 from cuecard.outside.settings import read_settings
 from cuecard.reload.engines import watch as watch_agent
 from cuecard.reload.settle import Pace
@@ -59,7 +60,7 @@ def _begin(
         try:
             return start()
         except SpecError as error:
-            if not place.exists():
+            if not is_there(place):
                 raise
             if str(error) != shown:
                 shown = str(error)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from cuecard.cli.json_text import json_text
 from cuecard.cli.step import step_from
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, visible
@@ -74,13 +74,13 @@ class Screen:
         before, after = self._costs, measure(engine, self._example)
         self._costs = after
         if self._as_json:
-            print(json.dumps(_record(news, status, moment, before, after), ensure_ascii=False), flush=True)
+            print(json_text(_record(news, status, moment, before, after), None), flush=True)
             return
         print("  ".join([f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]), flush=True)
         if status.refused and news in {"serving", "refused"}:
             self.picture(status.refused.picture)
         if status.unsaved:
-            self.picture(f"the last good state is not on disk: {status.unsaved}")
+            self.picture(visible(f"the last good state is not on disk: {status.unsaved}"))
 
     def picture(self, text: str) -> None:
         """Something that is wrong, where errors go."""

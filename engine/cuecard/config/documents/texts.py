@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from cuecard.errors import Problem
@@ -27,10 +27,17 @@ class SourceText:
 
 @dataclass(frozen=True, slots=True)
 class SkillSource(SourceText):
-    """A SKILL.md as it was read: `slug` is its folder's name, `root` the folder it was found in, as it was written."""
+    """A SKILL.md as it was read.
+
+    Attributes:
+        slug: its folder's name.
+        root: the folder it was found in, as it was written.
+        strict: whether a section asks for errors where a skill of that root cannot be used.
+    """
 
     slug: str = ""
     root: str = ""
+    strict: bool = field(default=False, compare=False)  # of no matter to a state that has served
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,6 +102,5 @@ class AgentSources:
 def _content(value: Any) -> Any:
     if isinstance(value, SourceText):
         written = asdict(value)
-        del written["name"]
-        return written
+        return {key: text for key, text in written.items() if key not in {"name", "strict"}}
     return [_content(each) for each in value] if isinstance(value, tuple) else value

@@ -43,7 +43,7 @@ def _problems(events: Iterable[Event], text: str, name: str, found: list[Event])
         if refused:
             span = Span(event.start_mark.line + 1, event.start_mark.column + 1)
             yield problem_at(name, text, span, "yaml-refused", *refused)
-        if over:
+        if over or documents > 1 or len(found) > MAX_NODES * 3:
             return
 
 

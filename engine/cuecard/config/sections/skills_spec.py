@@ -39,6 +39,11 @@ class SkillsSpec(FileModel):
         description="folders, relative to this file, in which SKILL.md files are looked for at any depth; "
         "of skills with equal folder names, that of the first root counts",
     )
+    strict: bool = Field(
+        default=False,
+        description="whether a skill that cannot be used, a second one of the same name, and a root without skills are "
+        "errors; else they are warnings, and only that skill is left out",
+    )
     show: Literal["all", "requested"] = Field(
         "all",
         description="`requested` lists only skills that were requested, mentioned, matched by a path or are eager",

@@ -6,8 +6,9 @@ spellings `requires_env`, `requires-env` and `requiresEnv`; keys that nobody rea
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.config.documents.texts import SkillSource
@@ -20,6 +21,7 @@ from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.template import find_invisible
 
+_SLUG = re.compile("[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_NAME, MAX_DESCRIPTION = 64, 1024
 """How many characters the specification gives to each; more is a warning."""
 
@@ -59,7 +61,7 @@ def read_skill_file(source: SkillSource, fallback: str | None = None) -> tuple[S
         enabled=reader.flag("enabled", default=True),
         source=source.root,
     )
-    problems += [*reader.problems, *_too_long(reader, name, description)]
+    problems += [*reader.problems, *_too_long(reader, name, description), *_off_the_specification(reader, slug, name)]
     if fallback is not None:
         problems = [replace(problem, severity="warning") for problem in problems]
     problems += [*_bad_slug(source), *_invisible(source, reader)]
@@ -70,8 +72,9 @@ def make_skills(sources: Iterable[SkillSource], spec: SkillsSpec) -> tuple[tuple
     """Every skill that can be used, by root and path, and every problem; the order of `sources` is no matter.
 
     Files of other roots than the spec's are not looked at; a file that two roots hold counts as that of the first.
-    Of skills with equal slugs (in any case), that of the first root counts; the others are `shadowed_by` it. Within one
-    root they are an error.
+    Of skills with equal slugs (in any case), that of the first root and path counts; the others are `shadowed_by` it.
+    A skill that cannot be used is left out, with a warning; so is a second one of a name within one root. Where the
+    spec is `strict`, these are errors.
     """
     ranks = {root: rank for rank, root in reversed(list(enumerate(spec.roots)))}
     skills: list[Skill] = []
@@ -80,24 +83,45 @@ def make_skills(sources: Iterable[SkillSource], spec: SkillsSpec) -> tuple[tuple
     ours = sorted((s for s in sources if s.root in ranks), key=lambda s: (ranks[s.root], s.path), reverse=True)
     for source in reversed({source.path: source for source in ours}.values()):
         skill, found = read_skill_file(source, spec.fallback_description)
+        if not spec.strict and (skill is None or find_invisible(source.text)):
+            skill, found = None, [left_out(problem) for problem in found]
         problems += found
         if skill is None:
             continue
         other = first.setdefault(skill.slug.casefold(), source)
-        if other is not source and other.root == source.root:
-            problems.append(_duplicate(skill.slug, other, source))
-        else:
+        is_double = other is not source and other.root == source.root
+        if is_double:
+            problems.append(_duplicate(skill.slug, other, source, strict=spec.strict))
+        if not (is_double and spec.strict):
             skills.append(skill if other is source else replace(skill, shadowed_by=other.path))
-    return tuple(skills), tuple(problems)
+    return tuple(skills), (*problems, *_without_skills(spec, ours))
+
+
+def left_out(problem: Problem) -> Problem:
+    """The same as a warning: one bad skill takes nothing else away."""
+    if problem.severity == "warning":
+        return problem
+    advice = "\n".join(filter(None, (problem.hint, "the skill is left out; `strict: true` makes this an error")))
+    return replace(problem, severity="warning", advice=advice)
+
+
+def _without_skills(spec: SkillsSpec, sources: Sequence[SkillSource]) -> Iterator[Problem]:
+    """Roots in which nothing was found; where files were found that are no skills, they are told themselves."""
+    for root in sorted({*spec.roots}.difference(source.root for source in sources)):
+        message = f"`{visible(root)}` holds no skill that can be read"
+        hint = "put folders with a SKILL.md into it, or take it out of `roots`"
+        yield Problem("no-skills", message, hint, visible(root), severity="error" if spec.strict else "warning")
 
 
 def _errors(problems: Iterable[Problem]) -> list[Problem]:
     return [problem for problem in problems if problem.severity == "error"]
 
 
-def _duplicate(slug: str, first: SkillSource, second: SkillSource) -> Problem:
+def _duplicate(slug: str, first: SkillSource, second: SkillSource, *, strict: bool) -> Problem:
     message = f"`{slug}` is the name of two skills in `{second.root}`"
-    return Problem("duplicate-skill", message, f"the first is {first.name}; rename one of the folders", second.name)
+    hint = f"the first is {first.name}; rename one of the folders"
+    problem = Problem("duplicate-skill", message, hint, second.name)
+    return problem if strict else left_out(problem)
 
 
 def _missing(document: Document, **fields: str) -> Iterator[Problem]:
@@ -114,6 +138,20 @@ def _too_long(reader: SkillFields, name: str, description: str) -> Iterator[Prob
             hint = "shorten it: other readers of this file may refuse it"
             path = reader.found[field]
             yield reader.document.problem(path, "long-text", message, hint, key=True, severity="warning")
+
+
+def _off_the_specification(reader: SkillFields, slug: str, name: str) -> Iterator[Problem]:
+    """Warnings for a folder's name, and for a `name` that is meant to be the same and is not; titles are welcome."""
+    hint = (
+        "lower-case letters, digits and single hyphens, and folder and `name` the same: other readers refuse the rest"
+    )
+    if not _SLUG.fullmatch(slug):
+        message = f"`{visible(slug)}` is no name of the Agent Skills specification"
+        yield Problem("skill-name", message, f"rename the folder: {hint}", reader.document.name, severity="warning")
+    if name and name != slug and not re.search(r"[\sA-Z]", name):
+        message = f"`name` is `{visible(name)[:MAX_NAME]}`, and the folder is `{visible(slug)}`"
+        path = reader.found["name"]
+        yield reader.document.problem(path, "skill-name", message, hint, severity="warning")
 
 
 def _bad_slug(source: SkillSource) -> Iterator[Problem]:

@@ -8,6 +8,9 @@ from dataclasses import dataclass, field, replace
 _RUN = 200
 """How many pieces of text one line appends."""
 
+_MANY = 128
+"""How many values a function prints without a look at how long they are together."""
+
 SURROUNDINGS = ("d", "s", "b", "k")
 """What a function is given beside its context: `@data`, scope, block parameters, environment."""
 
@@ -37,6 +40,7 @@ class Function:
     pieces: list[str] = field(default_factory=list)
     indent: int = 1
     temporaries: int = 0
+    values: int = 0
     uses: set[str] = field(default_factory=set)
 
     def use(self, *names: str) -> None:
@@ -50,6 +54,7 @@ class Function:
     def put(self, piece: str) -> None:
         """Print the value of an expression, which must be text."""
         self.pieces.append(piece)
+        self.values += _is_value(piece)
         if len(self.pieces) == _RUN:
             self.flush()
 
@@ -101,7 +106,7 @@ class Function:
         if not self.lines:
             return [*head, f"    return {joined(self.pieces)}"]
         self.flush()
-        return [*head, "    o = []", *self.lines, "    return ''.join(o)"]
+        return [*head, "    o = []", *self.lines, f"    return {joiner(self.values)}(o)"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +131,15 @@ class At:
 
 def joined(pieces: list[str]) -> str:
     """The code of a text of pieces."""
-    if len(pieces) == 1 and pieces[0].startswith(("'", '"')):
+    if len(pieces) == 1 and not _is_value(pieces[0]):
         return pieces[0]  # a literal; a value on its own must go through `join`, which makes trusted text plain
-    return f"''.join(({', '.join(pieces)},))" if pieces else "''"
+    return f"{joiner(sum(map(_is_value, pieces)))}(({', '.join(pieces)},))" if pieces else "''"
+
+
+def joiner(values: int) -> str:
+    """The code of what joins pieces of which so many are values."""
+    return "J" if values > _MANY else "''.join"
+
+
+def _is_value(piece: str) -> bool:
+    return not piece.startswith(("'", '"'))

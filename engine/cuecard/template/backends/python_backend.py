@@ -8,7 +8,8 @@ from typing import Any
 from cuecard.template.backends.backend import Code
 from cuecard.template.backends.codegen import generate
 from cuecard.template.backends.rules import Rules
-from cuecard.template.runtime.runtime import Runtime, extended, found_in, indented, log
+from cuecard.template.runtime.partials import extended, indented
+from cuecard.template.runtime.runtime import Runtime, found_in, log
 from cuecard.template.runtime.scope import NULL_CONTEXT, Body, Env, Fn, Options, frame, outer, push, up
 from cuecard.template.runtime.values import is_nothing, lookup
 from cuecard.template.syntax.nodes import Program
@@ -41,6 +42,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "E": runtime.html,
         "Env": Env,
         "Fn": Fn,
+        "J": runtime.joined,
         "L": lookup,
         "M": runtime.assume,
         "N": NULL_CONTEXT,

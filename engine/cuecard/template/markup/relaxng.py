@@ -12,6 +12,9 @@ from cuecard.template.markup.xml import described, xml_parser
 from cuecard.template.syntax.nodes import Mustache, Partial, Program, walk
 from cuecard.template.syntax.source import Source
 
+MAX_ATTRIBUTES = 256
+"""How many attributes an element may have."""
+
 
 def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:
     """What a RELAX NG schema (XML syntax) says against a well-formed template with placeholders, either branch taken.
@@ -34,9 +37,13 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
 
 def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
     """Nodes, what of them to look for in the text, and what is wrong with them."""
-    for node in tree.xpath("//processing-instruction()"):
+    for node in tree.xpath("//processing-instruction()")[:1]:
         yield node, f"<?{node.target}", "a processing instruction"
-    if not judge.validate(tree):
+    crowded = next((each for each in tree.iter("*") if len(each.attrib) > MAX_ATTRIBUTES), None)
+    if crowded is not None:  # libxml2 compares each attribute with each
+        message = f"an element with {len(crowded.attrib):,} attributes; at most {MAX_ATTRIBUTES}"
+        yield crowded, _mark(crowded, ""), message
+    elif not judge.validate(tree):
         # What libxml2 reports after its first error is mostly a consequence of it.
         error = judge.error_log[0]
         spaces = {prefix: uri for each in tree.iter("*") for prefix, uri in each.nsmap.items() if prefix}
@@ -48,11 +55,14 @@ def _filled(source: Source, program: Program, taken: int) -> str:
     """The text as it could be printed: a filler for a value, an element for a partial, nothing for other mustaches."""
     nodes = list(walk(program.body))
     values = [(node.start, node.end) for node in nodes if isinstance(node, Mustache)]
-    in_tags, text, partials = in_attributes(program, source.text), blanked(source.text, values, FILLER), []
-    for node in nodes:
-        if isinstance(node, Partial) and not node.program and node.start not in in_tags:
-            partials.append((node.start, node.end))
-            text = f"{text[: node.start]}<{FILLER}/>{' ' * (node.end - node.start - 4)}{text[node.end :]}"
+    in_tags, plain = in_attributes(program, source.text), blanked(source.text, values, FILLER)
+    called = (node for node in nodes if isinstance(node, Partial) and not node.program and node.start not in in_tags)
+    partials = sorted((node.start, node.end) for node in called)
+    pieces, at = [], 0
+    for start, end in partials:
+        pieces += [plain[at:start], f"<{FILLER}/>".ljust(end - start)]
+        at = end
+    text = "".join([*pieces, plain[at:]])
     others = {*mustache_spans(program.body)}.difference(values, partials)
     return blanked(text, [*others, *other_branches(program.body, taken)], " ")
 

@@ -51,8 +51,11 @@ def skipped(text: str) -> Iterator[tuple[int, int]]:
         end = next((close for begin, close in _SKIPPED if text.startswith(begin, start)), None)
         found = text.find(end, start) if end else -1
         at = found + len(end) if end and found >= 0 else start + 1
+        if end and found < 0:  # what is never closed holds all the rest
+            yield start, len(text)
+            return
         if end:
-            yield start, at if found >= 0 else len(text)
+            yield start, at
 
 
 def _tag_end(text: str, at: int) -> int:

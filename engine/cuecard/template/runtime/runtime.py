@@ -3,34 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from cuecard.errors import CuecardError, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.template.guards.marks import MARKS
-from cuecard.template.runtime.printing import Printer
-from cuecard.template.runtime.scope import (
-    Data,
-    Env,
-    Fn,
-    LoopBody,
-    Options,
-    PartialBlock,
-    PartialBody,
-    Scope,
-    frame,
-    push,
-)
+from cuecard.errors import TemplateError, TemplateRenderError, did_you_mean
+from cuecard.template.runtime.partials import PartialCaller
+from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
 from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup
 
 if TYPE_CHECKING:
     from cuecard.model import Json
-
-MAX_PARTIALS = 100
-"""How deep partials may call partials."""
-
-MAX_OUTPUT = 10_000_000
-"""How many characters a template may print."""
 
 _TOGETHER = 16
 """How many items a loop renders before it looks how much it has printed."""
@@ -46,13 +28,8 @@ def found_in(data: Json, key: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime(Printer):
-    """The functions of one compiled template.
-
-    `units` are its partials, each with a `body` that runs it; all are there before the first render.
-    """
-
-    units: Mapping[str, Any] = field(default_factory=dict)
+class Runtime(PartialCaller):
+    """The functions of one compiled template."""
 
     def strict(self, value: Json, key: str, place: int) -> Json:
         """`value.key`, which must exist."""
@@ -104,6 +81,7 @@ class Runtime(Printer):
         keys, items = self.items(value, place)
         if not items:
             return None
+        self.work(len(items), place)
         data, last, pieces, size = frame(fn.data), len(items) - 1, [], 0
         body, scope, params, env = fn.body, fn.scope, fn.params, fn.env
         for index, item in enumerate(items):
@@ -112,7 +90,7 @@ class Runtime(Printer):
             bound = ((item, key), params) if fn.takes_params else params
             piece = body(item, data, push(item, scope), bound, env)
             size += len(piece)
-            if size > MAX_OUTPUT:
+            if size > self.limits.output:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
@@ -122,10 +100,11 @@ class Runtime(Printer):
         keys, items = (range(len(value)), value) if type(value) is list else self.items(value, place)
         if not items:
             return None
+        self.work(len(items), place)
         if len(items) > _TOGETHER:
             return self.long_loop(items, keys, body, place, around)
         text = body(items, keys, 0, len(items) - 1, *around)
-        if len(text) > MAX_OUTPUT:
+        if len(text) > self.limits.output:
             self.too_much(place)
         return text
 
@@ -138,7 +117,7 @@ class Runtime(Printer):
             beyond = first + _TOGETHER
             piece = body(items[first:beyond], keys[first:beyond], first, last, *around)
             size += len(piece)
-            if size > MAX_OUTPUT:
+            if size > self.limits.output:
                 self.too_much(place)
             pieces.append(piece)
         return "".join(pieces)
@@ -177,79 +156,3 @@ class Runtime(Printer):
         except Exception as error:
             message = f"the helper `{options.name}` failed: {type(error).__name__}: {error}"
             raise TemplateRenderError(self.problem(place, "helper-failed", message)) from error
-
-    def partial(
-        self,
-        name: Json,
-        context: Json,
-        added: Mapping[str, Json] | None,
-        at: tuple[Data, Scope, Env],
-        block: Fn | None,
-        indent: str,
-        place: int,
-    ) -> str:
-        """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
-        data, _scope, env = at
-        if env.depth >= MAX_PARTIALS:
-            message = f"partials call each other more than {MAX_PARTIALS} deep"
-            raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
-        around = data.get("partial-block")
-        target: PartialBody | None = around if name == "@partial-block" else env.find(self.text(name, place))
-        if block is not None:
-            inner = PartialBlock(block, around)
-            data = {**frame(data), "partial-block": inner}
-            env = block.env
-            target = target or inner
-        if target is None:
-            self.fail(place, "unknown-partial", f"no partial is called `{name}`", did_you_mean(str(name), env.partials))
-        if added is not None:
-            context = extended(context, added)
-        try:
-            text = target(context, data, Env(env.partials, env.depth + 1))
-        except TemplateError as error:
-            raise self.linked(error, place) from None
-        if len(text) > MAX_OUTPUT:
-            self.too_much(place)
-        return indented(text, indent) if indent else text
-
-    def include(self, name: str, place: int) -> Callable[[Json], str]:
-        """`{{> name}}` of a partial that needs nothing but its context."""
-        unit = self.units[name]
-
-        def included(context: Json) -> str:
-            try:
-                text: str = unit.body(context)
-            except TemplateError as error:
-                raise self.linked(error, place) from None
-            if len(text) > MAX_OUTPUT:
-                self.too_much(place)
-            return text
-
-        return included
-
-    def linked(self, error: TemplateError, place: int) -> CuecardError:
-        """The error of a partial, from further out; of partials that call each other, each link is told once."""
-        link = self.source.where(self.places[place][0])
-        return error if link in error.problems[0].chain else error.within(link)
-
-    def too_much(self, place: int) -> NoReturn:
-        """Raise: the output is too large."""
-        message = f"the template prints more than {MAX_OUTPUT:,} characters"
-        raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
-
-
-def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The context of a partial that is called with `name=value`."""
-    if type(context) is dict:
-        return {**context, **added}
-    if isinstance(context, (list, tuple, str)):
-        context = {str(i): v for i, v in enumerate(context)}
-    return {**context, **added} if isinstance(context, Mapping) else added
-
-
-def indented(text: str, indent: str) -> str:
-    """The text of a partial that stands alone on its line, behind the blanks of that line."""
-    lines = text.split("\n")
-    return "\n".join(
-        line if not line.strip(MARKS) and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)
-    )

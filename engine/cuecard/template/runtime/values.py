@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 
+_NAME = 64
+"""How long a name is at most."""
+
+
 class Code:
     """Something that runs and yet may stand among values: `@partial-block`. It is tested, and called as a partial."""
 
@@ -78,7 +82,7 @@ def is_nothing(value: Json) -> bool:
     """What JavaScript itself takes for no: unlike `if`, it takes an empty list for something."""
     if value is None or isinstance(value, (str, bool)):
         return not value
-    return isinstance(value, (int, float)) and (value == 0 or math.isnan(value))
+    return isinstance(value, (int, float)) and (value == 0 or value != value)  # noqa: PLR0124 - NaN; `isnan` of 10**400 raises
 
 
 def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
@@ -106,6 +110,16 @@ def _may_be_indexes(keys: list[Any]) -> bool:
 
 def _is_index(key: Any) -> bool:
     return isinstance(key, str) and key.isascii() and key.isdigit() and (key == "0" or key[0] != "0") and len(key) < 11
+
+
+def is_name(text: str) -> bool:
+    """Whether a text may be a name, which an error may repeat; other values may be secret, and are never told."""
+    return len(text) <= _NAME and text.isprintable() and " " not in text
+
+
+def named(text: str) -> str:
+    """A computed name as an error says it."""
+    return f"`{text}`" if is_name(text) else f"what is computed here: a text of {len(text):,} characters, no name"
 
 
 def text_of(value: Json) -> str:

@@ -1,6 +1,7 @@
 """A tool server with one tool. It speaks MCP by hand, because it starts in no time: JSON lines in, JSON lines out.
 
-`--circle`: its list of tools has no end; `--refuse`: it refuses to list them; `--snapshot`: print the content, and end.
+`--circle`: its list of tools has no end; `--twice`: it lists each twice; `--odd`: it lists what is none; `--refuse`: it
+refuses to list them; `--snapshot`: print the content, and end.
 """
 
 import json
@@ -15,7 +16,8 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         server = {"name": "pages", "version": "1"}
         return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": server}
     if method == "tools/list":
-        return {"tools": TOOLS, "nextCursor": "again"} if "--circle" in sys.argv else {"tools": TOOLS}
+        tools = TOOLS * 2 if "--twice" in sys.argv else ["list_pages"] if "--odd" in sys.argv else TOOLS
+        return {"tools": tools, "nextCursor": "again"} if "--circle" in sys.argv else {"tools": tools}
     return {"content": [{"type": "text", "text": json.dumps({"pages": ["Home"]})}]}
 
 

@@ -1,0 +1,64 @@
+"""What a tool server says, read with care: definitions of tools, and results; never more than can be used."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Final
+
+from cuecard.errors import Problem, visible
+from cuecard.model import Json, ToolCard, ToolResult
+from cuecard.template import without_controls
+
+if TYPE_CHECKING:
+    from mcp.types import CallToolResult, ContentBlock, Tool
+
+MAX_PAGES: Final = 200
+"""How many pages of tools are asked for."""
+MAX_TOOLS: Final = 10_000
+"""How many tools a server may have."""
+MAX_DEFINITION: Final = 64 * 1024
+"""How many characters the definition of a tool may have, as JSON; a larger one is dropped."""
+MAX_RESULT: Final = 1024 * 1024
+"""How many characters the result of a tool may have; a larger one is an error for the model to read."""
+
+
+def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCard | Problem:
+    """The card of a tool, or why it is dropped."""
+    name, schema = visible(tool.name)[:64], tool.input_schema
+    if tool.name in known:
+        hint = "the first counts; tell its makers that names must differ"
+        return Problem("server-tool", f"`{name}` is listed twice", hint, source, severity="warning")
+    size = len(tool.description or "") + len(json.dumps(schema, default=str))
+    if size > MAX_DEFINITION:
+        message = f"`{name}` has a definition of {size:,} characters; at most {MAX_DEFINITION:,}"
+        return Problem("server-tool", message, "the tool is dropped", source, severity="warning")
+    return ToolCard(tool.name, tool.description or "", schema, source=source)
+
+
+def read_result(tool: str, answer: CallToolResult) -> ToolResult:
+    """What a tool says: its structured content, else its text; other blocks by their kind."""
+    told = answer.structured_content
+    value = "\n".join(map(_text, answer.content)) if told is None else told
+    size = len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
+    if size > MAX_RESULT:
+        return failed(tool, f"the tool answered with {size:,} characters; at most {MAX_RESULT:,} can be read")
+    return ToolResult(tool, _clean(value), is_error=answer.is_error)
+
+
+def failed(tool: str, message: str) -> ToolResult:
+    """A result that says what went wrong, for the model to read."""
+    return ToolResult(tool, without_controls(message)[:MAX_RESULT], is_error=True)
+
+
+def _text(block: ContentBlock) -> str:
+    return block.text if block.type == "text" else f"[{block.type}]"
+
+
+def _clean(value: Json) -> Json:
+    """Without control characters, which no prompt may hold."""
+    if isinstance(value, str):
+        return without_controls(value)
+    if isinstance(value, dict):
+        return {without_controls(key): _clean(item) for key, item in value.items()}
+    return [_clean(item) for item in value] if isinstance(value, list) else value

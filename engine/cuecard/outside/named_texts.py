@@ -1,0 +1,107 @@
+"""Reads the files that an agent file names, and gathers what goes wrong."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from fnmatch import fnmatchcase
+from functools import partial
+from pathlib import Path
+
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.yaml_text import Document
+from cuecard.config.documents.yaml_text import Path as Key
+from cuecard.errors import Problem, SpecError
+from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.reading import read_text
+from cuecard.outside.roots import Place, Roots
+from cuecard.outside.walking import Walk
+
+MAX_TOTAL = 32 * 1024 * 1024
+"""How many bytes all files that an agent names may have together."""
+
+
+class NamedTexts:
+    """Reads files relative to the agent's folder.
+
+    Attributes:
+        folder: the agent's folder.
+        roots: where links may lead.
+        problems: what is wrong with files that must be there.
+        unread: files that may be missing, and are there, but cannot be read, with the reason.
+    """
+
+    def __init__(self, folder: Path, roots: Roots) -> None:
+        self.folder, self.roots = folder, roots
+        self.problems: list[Problem] = []
+        self.unread: list[tuple[str, str]] = []
+        self._room = MAX_TOTAL
+
+    def optional(self, place: str) -> Iterator[SourceText]:
+        """A file that may be missing; where it is there but cannot be read, the reason is kept."""
+        try:
+            spot = self.roots.find(place)
+            if is_there(spot.path):
+                yield replace(self._read(self.folder / place, spot), path=place)
+        except SpecError as error:
+            [problem, *_] = error.problems
+            if problem.code == "link-outside":
+                self.problems.append(problem)
+            else:
+                self.unread.append((place, problem.message))
+
+    def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
+        """The one file at `place`, by the path that a section wrote."""
+        if is_folder(self.folder / place):
+            hint = f"name a file in {shown(self.folder / place)}"
+            self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
+            return
+        for source in self.named(document, key, "*", place):
+            yield replace(source, path=place)
+
+    def named(self, document: Document, key: Key, pattern: str, place: object) -> Iterator[SourceText]:
+        """The file at `place`, or the files of the folder at `place` that match."""
+        if not isinstance(place, str) or not place:
+            return
+        target = self.folder / place
+        try:
+            spot = self.roots.find(place)
+        except SpecError as error:
+            self.problems += error.problems
+            return
+        if not is_there(spot.path):
+            hint = f"no such file or folder: {shown(target)}"
+            if spot.is_linked:
+                hint += f", a link to {spot.path}"
+            self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
+            return
+        before = len(self.problems)
+        files = self._within(target, spot, pattern) if is_folder(spot.path) else [(target, spot)]
+        if not files and len(self.problems) == before:
+            hint = f"put {pattern} files into {shown(target)}"
+            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
+        for file, found in files:
+            try:
+                yield self._read(file, found)
+            except SpecError as error:
+                self.problems.extend(error.problems)
+            if self._room < 0:
+                return
+
+    def _within(self, folder: Path, spot: Place, pattern: str) -> list[tuple[Path, Place]]:
+        """The files of a folder that match, in the order of their paths."""
+        wanted = None if pattern == "*" else partial(fnmatchcase, pat=pattern)
+        walk = Walk(folder, spot, self.roots, wanted).walk()
+        self.problems += walk.problems
+        return [(folder.joinpath(*found.shown), found.place) for found in sorted(walk.found)]
+
+    def _read(self, file: Path, place: Place) -> SourceText:
+        if self._room < 0:
+            raise SpecError(())
+        source = read_text(file, self.folder, place=place)
+        self._room -= len(source.text)
+        if self._room < 0:
+            message = f"with this file, the agent's files hold more than {MAX_TOTAL:,} characters"
+            hint = "name fewer files; what is seldom needed belongs into skills or tools"
+            raise SpecError(Problem("large-folder", message, hint, source.name))
+        return source

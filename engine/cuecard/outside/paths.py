@@ -1,0 +1,23 @@
+"""Questions about paths that never fail: a name that no file can have, such as one that is too long, is not there."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def is_there(path: Path) -> bool:
+    """Whether there is anything; links are followed."""
+    return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises for such names
+
+
+def is_folder(path: Path) -> bool:
+    """Whether it is a folder."""
+    return os.path.isdir(path)  # noqa: PTH112 - the same
+
+
+def shown(path: Path) -> str:
+    """The path as people would type it: relative to where they stand if it is below, else as given."""
+    full = Path(os.path.normpath(path.absolute()))
+    here = Path.cwd()
+    return full.relative_to(here).as_posix() if full.is_relative_to(here) else full.as_posix()

@@ -1,0 +1,126 @@
+"""The one rule for links: they may lead to places inside the roots of an agent, and nowhere else.
+
+The roots are the agent's own folder, the folders that its YAML names, and those it lists as `roots`.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.errors import Problem, SpecError, visible
+from cuecard.outside.paths import is_folder, shown
+
+LINK_RULE = (
+    "a link may lead only into the agent's folder, the folders that its YAML names, and those it lists as `roots`\n"
+    "copy what it leads to, or name its folder in `roots`"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A place that no link leads to any more: a real folder, and the names that lead on from there.
+
+    Attributes:
+        root: the folder.
+        parts: the names below it.
+        is_linked: whether the path that was asked for went through a link.
+    """
+
+    root: str
+    parts: tuple[str, ...] = ()
+    is_linked: bool = False
+
+    @property
+    def path(self) -> Path:
+        """The place as one path."""
+        return Path(self.root, *self.parts)
+
+    def below(self, name: str) -> Place:
+        """What stands there under a name."""
+        return Place(self.root, (*self.parts, name), self.is_linked)
+
+
+@dataclass(frozen=True, slots=True)
+class Roots:
+    """Where files may lie that links lead to; `home` is the folder that relative paths start from. All are real."""
+
+    home: str
+    folders: tuple[str, ...]
+
+    @classmethod
+    def of(cls, home: Path, named: Iterable[str] = (), listed: Iterable[str] = ()) -> Roots:
+        """The roots of an agent.
+
+        Args:
+            home: its folder.
+            named: what its YAML names; a folder counts if no link leads to it.
+            listed: folders that it lists as roots; links to them are followed, because they are listed.
+        """
+        real = _real(home)
+        plain = [path for path in (_lexical(real, place) for place in named) if _real(path) == path]
+        folders = [path for path in plain if is_folder(Path(path))]
+        further = [_real(_lexical(real, each)) for each in listed]
+        return cls(real, tuple(dict.fromkeys((real, *folders, *further))))
+
+    @classmethod
+    def anywhere(cls, home: Path) -> Roots:
+        """Every folder: for what has been read by the rule before, and is only compared."""
+        return cls(_real(home), (Path(_real(home)).anchor,))
+
+    def find(self, place: str) -> Place:
+        """Where a path leads, in the end.
+
+        Raises:
+            SpecError: when a link on the way leads out of the roots; it names the link, and where it leads.
+        """
+        path = _lexical(self.home, place)
+        real = _real(path)
+        if real == path:
+            return self.inside(real) or Place(os.fspath(Path(real).parent), (Path(real).name,))
+        found = self.inside(real)
+        if found is None:
+            raise SpecError(link_outside(_first_link(path), real))
+        return Place(found.root, found.parts, is_linked=True)
+
+    def inside(self, real: str) -> Place | None:
+        """A real path as a place below one of the roots; None where it is below none."""
+        return next((place for root in self.folders if (place := _below(root, real))), None)
+
+
+def link_outside(link: str, target: str) -> Problem:
+    """A link that leads out of the roots."""
+    message = f"a link that leads out of the roots, to {visible(target)}"
+    return Problem("link-outside", message, LINK_RULE, shown(Path(link)))
+
+
+def parts_below(root: str, path: str) -> tuple[str, ...] | None:
+    """The names that lead from one real path to another below it; None if it is not below it."""
+    return Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else None
+
+
+def _below(root: str, real: str) -> Place | None:
+    parts = parts_below(root, real)
+    return None if parts is None else Place(root, parts)
+
+
+def _lexical(home: str, place: str) -> str:
+    """The path, links in what it names not followed; the folders above an absolute one are what they are."""
+    path = os.path.normpath(Path(home, place))
+    if not Path(place).is_absolute():
+        return path
+    return os.fspath(Path(_real(Path(path).parent), Path(path).name))
+
+
+def _real(path: str | Path) -> str:
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError):  # a name that no file can have
+        return os.fspath(path)
+
+
+def _first_link(path: str) -> str:
+    on_the_way = (*reversed(Path(path).parents), Path(path))
+    return next((os.fspath(each) for each in on_the_way if each.is_symlink()), path)

@@ -1,0 +1,118 @@
+"""Looks for files below a folder: links by the one rule, no folder twice, and never more than a bound of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cuecard.errors import Problem
+from cuecard.outside.confined_files import Entry, entries
+from cuecard.outside.paths import is_folder
+from cuecard.outside.paths import shown as shown_path
+from cuecard.outside.roots import Place, Roots, link_outside
+
+MAX_DEPTH = 16
+"""How deep below its root a file may lie."""
+MAX_FOLDERS = 10_000
+"""How many folders below a root are looked into."""
+MAX_FILES = 10_000
+"""How many files below a root are looked at."""
+
+_Parts = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Found:
+    """A file: its path below the folder as people see it, and where it is in truth."""
+
+    shown: _Parts
+    place: Place = field(compare=False)
+
+
+class Walk:
+    """Walks through one folder. What stands there itself comes first, so that a link to it adds nothing.
+
+    Attributes:
+        found: the files, in the order in which they were met.
+        problems: folders that cannot be looked into, and links that lead out of the roots.
+    """
+
+    def __init__(self, folder: Path, start: Place, roots: Roots, wanted: Callable[[str], bool] | None) -> None:
+        """Nothing is read yet.
+
+        Args:
+            folder: the folder as people see it.
+            start: where it is in truth.
+            roots: where links may lead.
+            wanted: whether a name is that of a file that is looked for; None for every name that is no folder's.
+        """
+        self.folder, self.start, self.roots, self.wanted = folder, start, roots, wanted
+        self.found: list[Found] = []
+        self.problems: list[Problem] = []
+        self._links: list[tuple[_Parts, str]] = []
+        self._seen: set[tuple[int, int]] = set()
+
+    def walk(self) -> Walk:
+        """Look into the folder, and all those below it."""
+        self._into(self.start, ())
+        while self._links:
+            links, self._links = sorted(self._links), []
+            for shown, target in links:
+                self._follow(shown, target)
+        return self
+
+    def _into(self, place: Place, shown: _Parts) -> None:
+        if len(shown) > MAX_DEPTH or len(self._seen) >= MAX_FOLDERS or len(self.found) >= MAX_FILES:
+            hint = f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} deep; name folders within it"
+            self._problem(shown, "large-folder", "there is too much in here to look for files", hint)
+            return
+        try:
+            listed = entries(place.root, place.parts)
+        except OSError as error:
+            self._problem(shown, "unreadable-file", f"{error.strerror}", "check the folder's permissions")
+            return
+        for entry in listed:
+            self._meet(entry, place.below(entry.name), (*shown, entry.name))
+
+    def _meet(self, entry: Entry, place: Place, shown: _Parts) -> None:
+        if _is_left_over(entry.name):
+            return
+        if entry.is_link:
+            self._links.append((shown, os.path.realpath(place.path)))
+        elif self._is_wanted(entry.name, is_folder=entry.is_folder):
+            self.found.append(Found(shown, place))
+        elif entry.is_folder and entry.identity not in self._seen:
+            self._seen.add(entry.identity)
+            self._into(place, shown)
+
+    def _follow(self, shown: _Parts, target: str) -> None:
+        leads_to_folder = is_folder(Path(target))
+        is_wanted = self._is_wanted(shown[-1], is_folder=leads_to_folder)
+        if not is_wanted and not leads_to_folder:
+            return
+        place = self.roots.inside(target)
+        if place is None:
+            self.problems.append(link_outside(os.fspath(self.folder.joinpath(*shown)), target))
+        elif is_wanted:
+            self.found.append(Found(shown, Place(place.root, place.parts, is_linked=True)))
+        elif (identity := _identity(target)) not in self._seen and target != os.fspath(self.start.path):
+            self._seen.add(identity)
+            self._into(place, shown)
+
+    def _is_wanted(self, name: str, *, is_folder: bool) -> bool:
+        return self.wanted(name) if self.wanted else not is_folder
+
+    def _problem(self, shown: _Parts, code: str, message: str, hint: str) -> None:
+        self.problems.append(Problem(code, message, hint, shown_path(self.folder.joinpath(*shown))))
+
+
+def _is_left_over(name: str) -> bool:
+    """Hidden, or what editors leave beside a file while they save: `x~`, `#x#`."""
+    return name.startswith((".", "#")) or name.endswith("~")
+
+
+def _identity(folder: str) -> tuple[int, int]:
+    seen = Path(folder).stat()
+    return seen.st_dev, seen.st_ino

@@ -1,0 +1,44 @@
+"""Errors of a template as a whole: several as one, and what ends a render without a place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, TemplateSyntaxError
+
+T = TypeVar("T")
+
+
+def all_of(work: Iterable[Callable[[], T]]) -> list[T]:
+    """The results of all of them, or one error with the problems of all of them."""
+    results: list[T] = []
+    errors: list[TemplateError] = []
+    for each in work:
+        try:
+            results.append(each())
+        except TemplateError as error:
+            errors.append(error)
+    if errors:
+        raise joined_errors(errors)
+    return results
+
+
+def joined_errors(errors: Iterable[TemplateError]) -> TemplateError:
+    """One error with the problems of all."""
+    errors = list(errors)
+    limits = all(isinstance(error, TemplateLimitError) for error in errors)
+    return (TemplateLimitError if limits else TemplateSyntaxError)(p for error in errors for p in error.problems)
+
+
+def recursion(name: str) -> TemplateLimitError:
+    """Python itself has reached its limit."""
+    hint = "render it from a shallower call, or use fewer nested blocks and partials"
+    return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
+
+
+def unreadable_value(name: str, error: Exception) -> TemplateRenderError:
+    """Objects that pose as mappings or texts raise what they like."""
+    message = f"a value cannot be read: it raised {type(error).__name__}"
+    hint = "pass text, numbers, lists and mappings only"
+    return TemplateRenderError(Problem("not-data", message, hint, name))

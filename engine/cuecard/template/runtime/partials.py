@@ -1,0 +1,142 @@
+"""How generated code calls partials, and what keeps it within the limits of a render."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, did_you_mean
+from cuecard.template.guards.marks import MARKS
+from cuecard.template.limits import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
+from cuecard.template.runtime.printing import Printer
+from cuecard.template.runtime.scope import Data, Env, Fn, PartialBlock, PartialBody, Scope, frame
+from cuecard.template.runtime.values import is_name, named
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+
+@dataclass(frozen=True, slots=True)
+class PartialCaller(Printer):
+    """Calls the partials of one compiled template.
+
+    `units` are its partials, each with a `body` that runs it; all are there before the first render.
+    """
+
+    units: Mapping[str, Any] = field(default_factory=dict)
+    limits: Limits = USUAL
+
+    def partial(
+        self,
+        name: Json,
+        context: Json,
+        added: Mapping[str, Json] | None,
+        at: tuple[Data, Scope, Env],
+        block: Fn | None,
+        indent: str,
+        place: int,
+    ) -> str:
+        """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
+        data, _scope, env = at
+        if env.depth >= MAX_PARTIALS:
+            message = f"partials call each other more than {MAX_PARTIALS} deep"
+            raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
+        around = data.get("partial-block")
+        key = self.partial_name(name, place)
+        target: PartialBody | None = around if key == "@partial-block" else env.find(key)
+        if block is not None:
+            inner = PartialBlock(block, around)
+            data = {**frame(data), "partial-block": inner}
+            env = block.env
+            target = target or inner
+        self.work(PER_CALL, place)
+        if target is None:
+            hint = did_you_mean(key, env.partials) if is_name(key) else ""
+            self.fail(place, "unknown-partial", f"no partial is called {named(key)}", hint)
+        if added is not None:
+            context = extended(context, added)
+        try:
+            text = target(context, data, Env(env.partials, env.depth + 1))
+        except TemplateError as error:
+            raise self.linked(error, place) from None
+        if len(text) > self.limits.output:
+            self.too_much(place)
+        return indented(text, indent) if indent else text
+
+    def partial_name(self, value: Json, place: int) -> str:
+        """What a computed name is as a text."""
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            message = f"the name of a partial is of type {type(value).__name__}"
+            self.fail(place, "unknown-partial", message, "compute a text: the name of a partial")
+        return self.text(value, place)
+
+    def include(self, name: str, place: int) -> Callable[[Json], str]:
+        """`{{> name}}` of a partial that needs nothing but its context."""
+        unit, most, work_left = self.units[name], self.limits.output, WORK_LEFT.get
+
+        def included(context: Json) -> str:
+            # `spend`, written out: there may be one of these for each item of a loop.
+            if (left := work_left()) is not None:
+                left[0] -= PER_CALL
+                if left[0] < 0:
+                    self.too_much_work(place)
+            try:
+                text: str = unit.body(context)
+            except TemplateError as error:
+                raise self.linked(error, place) from None
+            if len(text) > most:
+                self.too_much(place)
+            return text
+
+        return included
+
+    def joined(self, pieces: Sequence[str]) -> str:
+        """The text of many pieces, of which each may be a long value: looked at before it is made."""
+        if sum(map(len, pieces)) > self.limits.output:
+            raise TemplateLimitError(too_much_output(self.limits.output, self.source.name))
+        return "".join(pieces)
+
+    def work(self, amount: int, place: int) -> None:
+        """Note work that is about to be done."""
+        if not spend(amount):
+            self.too_much_work(place)
+
+    def linked(self, error: TemplateError, place: int) -> CuecardError:
+        """The error of a partial, from further out; of partials that call each other, each link is told once."""
+        link = self.source.where(self.places[place][0])
+        return error if link in error.problems[0].chain else error.within(link)
+
+    def too_much(self, place: int) -> NoReturn:
+        """Raise: the output is too large."""
+        message = f"the template prints more than {self.limits.output:,} characters"
+        raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
+
+    def too_much_work(self, place: int) -> NoReturn:
+        """Raise: partials call each other, or loops walk, too often."""
+        message = f"one render calls partials and walks items more than {self.limits.work:,} times"
+        hint = "partials that call others twice double the work; call them once, or walk fewer items"
+        raise TemplateLimitError(self.problem(place, "too-much-work", message, hint))
+
+
+def too_much_output(most: int, name: str) -> Problem:
+    """The problem of a text that is too long as a whole."""
+    message = f"the template prints more than {most:,} characters"
+    return Problem("too-much-output", message, "print less of the values", name)
+
+
+def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:
+    """The context of a partial that is called with `name=value`."""
+    if type(context) is dict:
+        return {**context, **added}
+    if isinstance(context, (list, tuple, str)):
+        context = {str(i): v for i, v in enumerate(context)}
+    return {**context, **added} if isinstance(context, Mapping) else added
+
+
+def indented(text: str, indent: str) -> str:
+    """The text of a partial that stands alone on its line, behind the blanks of that line."""
+    lines = text.split("\n")
+    return "\n".join(
+        line if not line.strip(MARKS) and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)
+    )

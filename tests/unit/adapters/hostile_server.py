@@ -1,0 +1,139 @@
+"""A tool server that misbehaves in the way it is told: `python hostile_server.py WAY`. It speaks MCP by hand."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+WAY = sys.argv[1] if len(sys.argv) > 1 else "fine"
+TOOL = {"name": "read", "description": "Reads.", "inputSchema": {"type": "object"}}
+MEGABYTES = 5 * 1024 * 1024
+
+
+def raw(data: bytes) -> None:
+    """Write bytes, whatever they are."""
+    sys.stdout.buffer.write(data)
+    sys.stdout.buffer.flush()
+
+
+def send(message: Any) -> None:
+    """Write one message."""
+    raw(json.dumps(message).encode() + b"\n")
+
+
+def answer(number: Any, result: Any) -> None:
+    """Answer a request."""
+    send({"jsonrpc": "2.0", "id": number, "result": result})
+
+
+def tools(listed: Any) -> Callable[[Any], None]:
+    """Answer `tools/list` with this."""
+    return lambda number: answer(number, {"tools": listed})
+
+
+def result(value: Any) -> Callable[[Any], None]:
+    """Answer `tools/call` with this."""
+    return lambda number: answer(number, value)
+
+
+def text(value: str) -> dict[str, Any]:
+    """The result of a tool that says a text."""
+    return {"content": [{"type": "text", "text": value}]}
+
+
+def endless_pages(number: Any) -> None:
+    """Another page, and another."""
+    time.sleep(0)
+    answer(number, {"tools": [TOOL], "nextCursor": str(number)})
+
+
+def flood(number: Any) -> None:
+    """Notifications without end, then the answer."""
+    for count in range(20_000):
+        message = {"level": "info", "data": f"line {count}"}
+        send({"jsonrpc": "2.0", "method": "notifications/message", "params": message})
+    tools([TOOL])(number)
+
+
+def endless_line(_number: Any) -> None:
+    """A line that never ends."""
+    while True:
+        raw(b"x" * 65_536)
+
+
+def errors(_number: Any) -> None:
+    """Much on standard error, and death."""
+    for _ in range(2_000):
+        sys.stderr.write("y" * 10_000 + "\n")
+    sys.exit(3)
+
+
+def no_json(number: Any) -> None:
+    """A line for people, then the answer."""
+    raw(b"Traceback: no\n")
+    tools([TOOL])(number)
+
+
+def another_id(number: Any) -> None:
+    """An answer to a question that nobody asked, then the answer."""
+    answer(number + 1000, {"tools": []})
+    tools([TOOL])(number)
+
+
+LISTS: dict[str, Callable[[Any], object]] = {
+    "dies in list": lambda _: sys.exit(3),
+    "hangs in list": lambda _: time.sleep(600),
+    "bytes in list": lambda _: raw(b'{"jsonrpc": "2.0", "id": 1, "result": {"\xff\xfe": 1}}\n'),
+    "no json in list": no_json,
+    "flood in list": flood,
+    "endless line": endless_line,
+    "endless pages": endless_pages,
+    "errors and death": errors,
+    "5 MB description": tools([{**TOOL, "description": "z" * MEGABYTES}, {**TOOL, "name": "other"}]),
+    "duplicates": tools([TOOL, {**TOOL, "description": "Other."}, {**TOOL, "name": "other"}]),
+    "no schema": tools([{"name": "read"}, {**TOOL, "name": "other"}]),
+    "schema is a text": tools([{**TOOL, "inputSchema": "object"}, {**TOOL, "name": "other"}]),
+    "tools is a text": tools("read"),
+    "name is a number": tools([{**TOOL, "name": 7}, {**TOOL, "name": "other"}]),
+    "20000 tools": tools([{**TOOL, "name": f"t{number}"} for number in range(20_000)]),
+    "another id": another_id,
+    "deep schema": tools([{**TOOL, "inputSchema": json.loads('{"a":' * 500 + "1" + "}" * 500)}]),
+}
+CALLS: dict[str, Callable[[Any], object]] = {
+    "dies in call": lambda _: sys.exit(3),
+    "hangs in call": lambda _: time.sleep(600),
+    "bytes in call": lambda _: raw(b'{"\xff": 1}\n'),
+    "5 MB result": result(text("w" * MEGABYTES)),
+    "result is a text": result("done"),
+    "result is nothing": result(None),
+    "content is odd": result({"content": [{"type": "smell", "text": 1}]}),
+    "surrogates and NUL": lambda number: raw(
+        b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"a\\ud800\\u0000b"}]}}\n' % number
+    ),
+    "no": lambda number: send({"jsonrpc": "2.0", "id": number, "error": {"code": -1, "message": "m" * 99_999}}),
+    "NUL and ESC": result(text("a\0\x1b[31mb")),
+}
+
+
+def serve() -> None:
+    """Answer until the client goes."""
+    for line in sys.stdin:
+        message = json.loads(line)
+        number, method = message.get("id"), message.get("method")
+        if method == "initialize":
+            if WAY == "bytes at once":
+                raw(b"\xff\xfe\n")
+            version = message["params"]["protocolVersion"]
+            about = {"name": "hostile", "version": "1"}
+            answer(number, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about})
+        elif method == "tools/list":
+            LISTS.get(WAY, tools([TOOL]))(number)
+        elif method == "tools/call":
+            CALLS.get(WAY, result(text("fine")))(number)
+
+
+if __name__ == "__main__":
+    serve()

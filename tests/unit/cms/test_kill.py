@@ -1,0 +1,78 @@
+"""A tool server that is killed at any point of its work leaves a database that is whole, with all it has answered."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import subprocess
+import sys
+from typing import IO, TYPE_CHECKING, Any
+
+import pytest
+
+from server import __file__ as server_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+CALLS = 12
+
+
+def line(number: int | None, method: str, params: Any) -> str:
+    message = {"jsonrpc": "2.0", "method": method, "params": params}
+    return json.dumps(message if number is None else {**message, "id": number}) + "\n"
+
+
+def requests() -> str:
+    """A handshake, and calls that write, all at once."""
+    about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    lines = [line(0, "initialize", about), line(None, "notifications/initialized", {})]
+    for number in range(1, CALLS + 1):
+        page = {"title": f"Page {number}", "slug": f"page-{number}"}
+        lines.append(line(number, "tools/call", {"name": "cms_createPage", "arguments": page}))
+    return "".join(lines)
+
+
+def killed(folder: Path, after: int) -> list[int]:
+    """Kill the server once it has answered so often; the numbers of the calls that it has answered."""
+    command = [sys.executable, server_file, "--data", str(folder)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(requests())
+        process.stdin.flush()
+        answered = [_number(process.stdout) for _ in range(after)]
+        process.kill()
+        answered += [json.loads(rest)["id"] for rest in process.stdout.read().splitlines(keepends=True) if _whole(rest)]
+    return [number for number in answered if number]
+
+
+def _number(answers: IO[str]) -> int:
+    number: int = json.loads(answers.readline())["id"]
+    return number
+
+
+def _whole(text: str) -> bool:
+    return text.endswith("\n")
+
+
+def slugs(folder: Path) -> set[str]:
+    """The pages of the site, whose database is checked."""
+    with sqlite3.connect(folder / "cms.sqlite3") as connection:
+        assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
+        assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
+        found = {slug for (slug,) in connection.execute("SELECT slug FROM pages")}
+    connection.close()
+    return found
+
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 8, CALLS])
+def test_a_killed_server_leaves_a_whole_database_with_all_that_it_has_answered(tmp_path: Path, after: int) -> None:
+    answered = killed(tmp_path, after)
+    if (tmp_path / "cms.sqlite3").exists() and after:
+        assert {f"page-{number}" for number in answered} <= slugs(tmp_path)
+
+    # It starts again on what is there, and goes on.
+    again = killed(tmp_path, CALLS + 1)
+    assert sorted(again) == list(range(1, CALLS + 1))
+    assert {f"page-{number}" for number in range(1, CALLS + 1)} <= slugs(tmp_path)
