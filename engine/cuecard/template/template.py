@@ -6,12 +6,13 @@ from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Literal, TypeVar
 
-from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateSyntaxError
+from cuecard.errors import Problem, TemplateError, TemplateLimitError, TemplateRenderError, TemplateSyntaxError
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.elsewhere import pointed
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.markup.tags import element_names, in_attributes
 from cuecard.template.runtime.runtime import MAX_OUTPUT, Runtime
@@ -155,6 +156,8 @@ class Template:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
             raise _recursion(self.name) from None
+        except TemplateRenderError as error:
+            raise pointed(error, self._source, self._program, values) from error.__cause__
         if len(text) > MAX_OUTPUT:
             message = f"the template prints more than {MAX_OUTPUT:,} characters"
             raise TemplateLimitError(Problem("too-much-output", message, "print less of the values", self.name))

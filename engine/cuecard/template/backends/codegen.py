@@ -8,9 +8,11 @@ from typing import Any
 from cuecard.errors import TemplateSyntaxError, did_you_mean
 from cuecard.template.backends.code import SURROUNDINGS, At, Branch, Function
 from cuecard.template.backends.codegen_calls import CallWriter
+from cuecard.template.backends.inline_names import unquoted_names
 from cuecard.template.backends.loop import BOOLEANS, Loop
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
+from cuecard.template.syntax.habits import COMPARED
+from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Path, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
 
 _INLINED = 8
@@ -40,7 +42,7 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
-    writer = ProgramWriter(source, rules)
+    writer = ProgramWriter(source, rules, program)
     entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
@@ -52,9 +54,10 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
 class ProgramWriter(CallWriter):
     """Writes statements and functions; `finished` are the lines of those that are done."""
 
-    def __init__(self, source: Source, rules: Rules) -> None:
-        """Begin with nothing written."""
+    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+        """Begin with nothing of the program written."""
         super().__init__(source, rules)
+        self.unquoted = unquoted_names(program) if rules.strict else {}
         self.finished: list[str] = []
         self.functions = 0
         self.included: dict[str, tuple[str, int]] = {}
@@ -67,10 +70,22 @@ class ProgramWriter(CallWriter):
         name = self.function(program, ())
         if not _inline_partials(program):
             return name
+        for block in _inline_partials(program):  # out here there are no values to name them by
+            if block.call.params and isinstance(named := block.call.params[0], Path):
+                self.unquoted_name(named.original)
         environment = self.inlines(program, (), name)
         self.finished += ["def main(c, d, s, b, k):", "    c0 = c; s0 = s; c = s = None"]
         self.finished += [f"    return {name}(c0, d, s0, b, {environment})"]
         return "main"
+
+    def unquoted_name(self, name: str) -> None:
+        """Report an inline partial that has a value for a name."""
+        if named := self.unquoted.get(name):
+            message = f"`{name}` is a value, and the name of an inline partial is a text"
+            problem = self.source.problem(
+                named.start, named.end, "wrong-arguments", message, f'write `{{{{#*inline "{name}"}}}}`'
+            )
+            self.problems += [problem] if problem not in self.problems else []
 
     def function(self, program: Program, params: tuple[tuple[str, ...], ...], function: Function | None = None) -> str:
         """Write a program as a function; its name."""
@@ -170,7 +185,9 @@ class ProgramWriter(CallWriter):
             original = call.head.original
             name = repr(original)
             known = original in self.rules.partials or original == "@partial-block" or node.program is not None
-            if self.rules.strict and not known:
+            if original in self.unquoted:
+                self.unquoted_name(original)
+            elif self.rules.strict and not known:
                 hint = did_you_mean(original, self.rules.partials) or "put it into the partials folder"
                 self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
@@ -209,7 +226,8 @@ class ProgramWriter(CallWriter):
         """Print `if`, `unless`, `each` or `with`."""
         if len(node.call.params) != 1:
             message = f"`{name}` takes one value, not {len(node.call.params)}"
-            hint = f"write `{{{{#{name} value}}}}`"
+            compared = name in {"if", "unless"} and any(key != "includeZero" for key, _ in node.call.hash)
+            hint = self.habit(node.call, name) or (COMPARED if compared else f"write `{{{{#{name} value}}}}`")
             at.function.put(self.report(node.call, "wrong-arguments", message, hint))
         elif name in {"if", "unless"}:
             self.condition(name, node, at)

@@ -41,6 +41,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "E": runtime.html,
         "Env": Env,
         "Fn": Fn,
+        "I": runtime.through,
         "L": lookup,
         "M": runtime.assume,
         "N": NULL_CONTEXT,

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import CuecardError, TemplateError, TemplateLimitError, TemplateRenderError, did_you_mean
-from cuecard.template.runtime.printing import Printer
+from cuecard.template.runtime.lookups import Lookups
 from cuecard.template.runtime.scope import (
     Data,
     Env,
@@ -20,7 +20,7 @@ from cuecard.template.runtime.scope import (
     frame,
     push,
 )
-from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup
+from cuecard.template.runtime.values import Code, NotData, is_data, is_falsy, is_nothing, items_of, lookup
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -45,43 +45,13 @@ def found_in(data: Json, key: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime(Printer):
+class Runtime(Lookups):
     """The functions of one compiled template.
 
     `units` are its partials, each with a `body` that runs it; all are there before the first render.
     """
 
     units: Mapping[str, Any] = field(default_factory=dict)
-
-    def strict(self, value: Json, key: str, place: int) -> Json:
-        """`value.key`, which must exist."""
-        if isinstance(value, dict) and key in value:
-            return value[key]
-        if not has(value, key):
-            known = value if isinstance(value, Mapping) else ()
-            hint = did_you_mean(key, [str(k) for k in known]) or "supply it, or guard it with `{{#if}}`"
-            self.fail(place, "missing-value", f"`{key}` has no value here", hint)
-        return lookup(value, key)
-
-    def assume(self, value: Json, key: str, place: int) -> Json:
-        """`value.key`, where `value` itself must exist."""
-        if value is None:
-            self.fail(place, "missing-value", f"`{key}` is read from nothing", "supply the value in front of it")
-        return lookup(value, key)
-
-    def param(self, values: Sequence[Json] | None, index: int, place: int) -> Json:
-        """A block parameter."""
-        if values is None:
-            self.fail(place, "missing-value", "this block has nothing to name", "remove `as |...|`")
-        return values[index] if index < len(values) else None
-
-    def lookup(self, value: Json, key: Json, place: int) -> Json:
-        """The helper `lookup`: a value in which there is nothing to find is the result itself (Handlebars.js)."""
-        return value if is_nothing(value) else lookup(value, self.text(key, place))
-
-    def uncalled(self, name: str, place: int) -> NoReturn:
-        """Raise: a value is called."""
-        self.fail(place, "unknown-helper", f"`{name}` is a value, not a helper", f"write `{name}` by itself")
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
         """What `if` takes for no."""
