@@ -10,6 +10,7 @@ from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_type
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
+from cuecard.template.syntax.habits import WORDS
 
 
 class Use(Protocol):
@@ -46,7 +47,8 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
 
 
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
-    problem = use.problem("undeclared-input", f"`{use.name}` is not an input", did_you_mean(use.name, declared))
+    hint = WORDS.get(use.name) or did_you_mean(use.name, declared)
+    problem = use.problem("undeclared-input", f"`{use.name}` is not an input", hint)
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
     return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
 
