@@ -1,4 +1,4 @@
-"""What templates may say and rarely mean: texts printed with escapes, and tags of other languages, printed as they are."""
+"""What templates may say and rarely mean: texts printed with escapes; tags of other languages, printed as they are."""
 
 from __future__ import annotations
 
