@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,16 +38,28 @@ _PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "
 
 @dataclass(frozen=True, slots=True, eq=False)
 class KnownNames:
-    """The names of tools, and how they start: what a word that is none of them is held against."""
+    """The names of tools, and how they start: what a word that is none of them is held against.
+
+    `alike` are those with the same first character and length, so that a word is not held against thousands.
+    """
 
     names: frozenset[str]
     starts: frozenset[str]
+    alike: Mapping[tuple[str, int], Sequence[str]]
 
     @classmethod
     def of(cls, names: Iterable[str]) -> KnownNames:
         """What is looked up once for all cards."""
         found = frozenset(names)
-        return cls(found, frozenset(start for name in found if (start := _start(name))))
+        alike: dict[tuple[str, int], list[str]] = {}
+        for name in found:
+            alike.setdefault((name[:1], len(name)), []).append(name)
+        return cls(found, frozenset(start for name in found if (start := _start(name))), alike)
+
+    def meant(self, word: str) -> str:
+        """The name that a word is a misspelling of; empty when it is none."""
+        sizes = range(len(word) - 2, len(word) + 3)
+        return closest(word, (name for size in sizes for name in self.alike.get((word[:1], size), ())), _LIKE)
 
 
 def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
@@ -65,7 +77,7 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
     return [
         (field, word)
         for field, text in fields
-        for word in dict.fromkeys(_compounds(text, known.names))
+        for word in dict.fromkeys(_compounds(text, known))
         if word not in known.names
         and word not in own
         and _looks_like_one(word, known, leads=field in {"before", "next"})
@@ -77,7 +89,7 @@ def _looks_like_one(word: str, known: KnownNames, *, leads: bool) -> bool:
     if word in known.names or len(parts) == 1:
         return False
     first, last = parts[0], parts[-1]
-    if closest(word, known.names, _LIKE):
+    if known.meant(word):
         return True
     if last in _NOUNS or ("-" in word and last in _PROSE):
         return False
@@ -89,15 +101,15 @@ def _looks_like_one(word: str, known: KnownNames, *, leads: bool) -> bool:
     return leads and first in _VERBS and is_name
 
 
-def _compounds(text: str, known: frozenset[str]) -> Iterator[str]:
+def _compounds(text: str, known: KnownNames) -> Iterator[str]:
     """The words that may be names of tools: all but those in lower case alone. A name with a word behind its hyphen, as
     in `getPage-style`, is that name.
     """
     for word in _WORD.findall(_QUOTED.sub(" ", text)):
         head = word
-        while "-" in head and head not in known:
+        while "-" in head and head not in known.names:
             head = head.rpartition("-")[0]
-        name = head if head in known and closest(word, known, _LIKE) in {"", head} else word
+        name = head if head in known.names and known.meant(word) in {"", head} else word
         if "_" in name or "-" in name or not name.islower():
             yield name
 

@@ -83,7 +83,7 @@ KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
         ("see cms_getPage and pexels_getPhoto", []),
         ("cms_a, cms_b, cms_a", ["cms_a", "cms_b"]),
         ("readAll lines", ["readAll"]),
-        ("read_all, reading, ready, Readme", []),
+        ("read_all, reading, ready, Readme", ["read_all"]),
         ("publish_page, then listPages", ["publish_page", "listPages"]),
         ("pageId, imageField, confirmed:true, other_thing, acknowledged", []),
         ("start_date, search_term, list_id, in_progress, cms_id, created_at", []),
