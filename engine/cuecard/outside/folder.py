@@ -17,6 +17,7 @@ from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 from cuecard.outside.reading import read_text, shown
 from cuecard.outside.skills import read_skill_texts
+from cuecard.outside.yaml_files import ENDINGS, in_folder
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""
@@ -31,8 +32,7 @@ def read_agent(path: str | Path) -> AgentSources:
     Raises:
         SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
     """
-    file = Path(path)
-    file = file / "agent.yaml" if file.is_dir() else file
+    file = in_folder(Path(path), "agent")
     agent = read_text(file)
     reader = _Reader(file.parent)
     layers = reader.layers(agent, read_yaml(agent.text, agent.name))
@@ -71,7 +71,7 @@ class _Reader:
         """What is wrong with the files that this one extends; those that can be read are put into `found`."""
         for at, place in _extended(document):
             target = self.folder / source.path.rpartition("/")[0] / place
-            file = target / "agent.yaml" if _found(Path.is_dir, target) else target
+            file = in_folder(target, "agent") if _found(Path.is_dir, target) else target
             name = Path(os.path.relpath(file, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
@@ -106,9 +106,9 @@ class _Reader:
         instructions = [
             source
             for place in _texts(tools.get("instructions") if _is(tools) else None)
-            for source in self.named(document, ("tools", "instructions"), "*.yaml", place)
+            for source in self.named(document, ("tools", "instructions"), ENDINGS, place)
         ]
-        models = next(self.named(document, ("models",), "*.yaml", document.value.get("models")), None)
+        models = next(self.named(document, ("models",), ENDINGS, document.value.get("models")), None)
         wanted = Wanted.of(document.value)
         texts = [text for at, place in wanted.texts for text in self.text(document, at, place)]
         files = [text for place in wanted.files for text in self.optional(place)]
@@ -146,8 +146,10 @@ class _Reader:
         for source in self.named(document, key, "*", place):
             yield replace(source, path=place)
 
-    def named(self, document: Document, key: Place, pattern: str, place: object) -> Iterator[SourceText]:
-        """The file at `place`, or the files of the folder at `place` that match."""
+    def named(
+        self, document: Document, key: Place, pattern: str | tuple[str, ...], place: object
+    ) -> Iterator[SourceText]:
+        """The file at `place`, or the files of the folder at `place` that match the pattern, or one of several."""
         if not isinstance(place, str) or not place:
             return
         target = self.folder / place
@@ -155,10 +157,11 @@ class _Reader:
             hint = f"no such file or folder: {shown(target)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
             return
-        files = sorted(_files(target, pattern)) if target.is_dir() else [target]
+        patterns = (pattern,) if isinstance(pattern, str) else pattern
+        files = sorted(file for each in patterns for file in _files(target, each)) if target.is_dir() else [target]
         if not files:
-            hint = f"put {pattern} files into {shown(target)}"
-            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
+            hint = f"put {patterns[0]} files into {shown(target)}"
+            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {patterns[0]} file", hint))
         for file in files:
             try:
                 yield read_text(file, self.folder)

@@ -11,6 +11,7 @@ from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.folder import read_agent
 from cuecard.outside.reading import read_text
+from cuecard.outside.yaml_files import in_folder
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 """What the file system says of each file and folder; None for one that is not there."""
@@ -50,8 +51,7 @@ class AgentFiles:
     """The agent file at `path` (or `agent.yaml` in that folder) and every file it names. For one thread."""
 
     def __init__(self, path: str | Path) -> None:
-        given = Path(path).absolute()
-        self.agent = given / "agent.yaml" if given.is_dir() else given
+        self.agent = in_folder(Path(path).absolute(), "agent")
         self._known: tuple[Path, ...] = (self.agent,)
         self._folders = frozenset({self.agent.parent})
 

@@ -25,15 +25,17 @@ class Use(Protocol):
         """Makes a problem at that place."""
 
 
-def check_inputs(document: Document, spec: AgentFile, uses: Sequence[Use]) -> Iterator[Problem]:
-    """Undeclared, reserved and unused inputs, in all profiles and variants."""
+def check_inputs(
+    document: Document, spec: AgentFile, uses: Sequence[Use], *, are_all: bool = True
+) -> Iterator[Problem]:
+    """Undeclared, reserved and, where these uses are all, unused inputs, in all profiles and variants."""
     declared = {*spec.inputs, *BUILT_IN}
     for use in uses:
         if use.name not in declared:
             yield _undeclared(document, use, declared)
     used = {use.name for use in uses}
     for name in spec.inputs:
-        yield from _declaration(document, name, used)
+        yield from _declaration(document, name, used if are_all else {*used, name})
         yield from _default(document, name, spec.inputs[name])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 CODES: Mapping[str, str] = {
     # files
+    "wrong-file": "A file of one kind where one of another is asked for: a turn file given as the agent file.",
     "missing-file": "A file or folder that is named does not exist, or is not a regular file.",
     "empty-folder": "A folder that is named holds no file of the kind that is looked for.",
     "unreadable-file": "The system does not let the file be read.",
