@@ -56,7 +56,7 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
-	@for target in lexer parser outline render yaml; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz import fuzz_lexer, fuzz_outline, fuzz_parser, fuzz_render, fuzz_yaml, run
+from fuzz import (
+    fuzz_found_names,
+    fuzz_front_matter,
+    fuzz_lexer,
+    fuzz_logs,
+    fuzz_messages,
+    fuzz_outline,
+    fuzz_parser,
+    fuzz_render,
+    fuzz_tool_lists,
+    fuzz_yaml,
+    run,
+)
 
 TARGETS: dict[str, Any] = {
     "lexer": fuzz_lexer,
@@ -18,6 +30,11 @@ TARGETS: dict[str, Any] = {
     "outline": fuzz_outline,
     "render": fuzz_render,
     "yaml": fuzz_yaml,
+    "front_matter": fuzz_front_matter,
+    "logs": fuzz_logs,
+    "found_names": fuzz_found_names,
+    "tool_lists": fuzz_tool_lists,
+    "messages": fuzz_messages,
 }
 
 

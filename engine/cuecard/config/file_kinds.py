@@ -36,6 +36,9 @@ _OF_TURNS = frozenset(
 )
 """Keys that only a turn file has."""
 
+_OF_SEVERAL = frozenset(("inputs", "memory", "history", "delivery", "messages", "tools", "metadata", "query"))
+"""Further keys of a turn file; other kinds have some of them."""
+
 _OF_ENTRIES = frozenset(("before", "after", "next", "gotcha", "description"))
 """Keys of the entries of a tool file."""
 
@@ -45,7 +48,10 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
     "scenario": (frozenset({"title", "turns"}), frozenset()),
     "models": (frozenset({"models"}), frozenset({"providers", "models"})),
     "tool": (frozenset({"tools"}), frozenset({"category", "tools", "described"})),
-    "turn": (frozenset(), _OF_TURNS | frozenset(("inputs", "memory", "history", "delivery", "messages", "metadata", "query", "tools"))),
+    "turn": (
+        frozenset(),
+        _OF_TURNS | frozenset(("inputs", "memory", "history", "delivery", "messages", "metadata", "query", "tools")),
+    ),
 }
 """By kind, in the order in which they are asked: the keys that it has, and, where there are some, the only ones."""
 
