@@ -5,7 +5,7 @@ from __future__ import annotations
 from cuecard.config.documents.texts import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.errors import SpecError
-from fuzz.drawn import check_drawn
+from fuzz.drawn import check_told
 from fuzz.fuzz_yaml import PIECES as YAML
 
 PIECES = (*("---\n", "---", "--- \n", "\ufeff", "# Title\n", "name: ", "description: ", "\r\n"), *YAML)
@@ -29,8 +29,8 @@ def target(data: bytes) -> None:
     try:
         skill, problems = read_skill_file(SkillSource("SKILL.md", "trip/SKILL.md", text, "trip", "skills"))
     except SpecError as error:
-        check_drawn(error, text)
+        check_told(error)
         return
     assert skill is not None or problems
     if problems:
-        check_drawn(SpecError(problems), text)
+        check_told(SpecError(problems))  # a line that was mended is shown as it was read

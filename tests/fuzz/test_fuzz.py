@@ -52,6 +52,7 @@ FOUND = {
     "a comment in another section hides an attribute": ("outline", b'{{! <!-- }}<a x="{{{b}}}"/>'),
     "a text in another section looks like a tag": ("outline", b'<a>{{lookup a "<b"}}</a>\n<c>{{{b}}}" ></c>'),
     "a section whose name is not ASCII": ("outline", "<é>{{a}}</é>".encode()),
+    "a key that no place has": ("logs", b'{"turns": [], "\\ud800": 1}'),
     "an attribute of such a section": ("outline", '<λ x="{{{b}}}"/>'.encode()),
 }
 """What broke a promise once: it stays mended."""

@@ -13,7 +13,10 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine, SpecError
+from cuecard.config.documents.texts import SkillSource
+from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.errors import Problem
+from cuecard.model.skills import Skill
 from cuecard.outside.skills import read_skill
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
