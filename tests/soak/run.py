@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import logging
+import os
 import sys
 import tempfile
 import time
@@ -50,13 +51,22 @@ def main() -> int:
 def soak(folder: Path, seconds: float) -> Iterator[Row]:
     """Each part in turn: half of the time for the storm, a quarter for the fuzz targets, the rest for kills."""
     saves = int(seconds * 0.5 / 0.055)
-    found = storm.storm(folder / "storm", saves=saves)
+    cores = os.cpu_count() or 1
+    found = storm.storm(folder / "storm", saves=saves, threads=8, busy=cores)
     prompts = f"{len(found.times):,} prompts of {len(found.states)} states, {len(found.mixed)} mixed or torn"
     told = f"{prompts}, {len(found.raised)} exceptions, p99 {found.late * 1e3:.0f} ms"
     held = not (found.mixed or found.raised)
-    yield Row("L1", f"{saves:,} saves, every fifth broken", "0 mixed or torn, 0 exceptions", told, held)
+    yield Row(
+        "L1", f"{saves:,} saves, every fifth broken, as 8 threads render", "0 mixed or torn, 0 exceptions", told, held
+    )
     served = found.adopted <= 2.0
-    yield Row("L2", "the last save, both cores busy", "served within 2 s", f"{found.adopted:.1f} s", served)
+    yield Row(
+        "L2",
+        f"the last save, with 8 threads that render and {cores} busy processes",
+        "served within 2 s",
+        f"{found.adopted:.1f} s",
+        served,
+    )
     yield from _kills(folder, seconds * 0.15)
     took = reloads.jump(folder / "jump")
     yield Row("L8", "the clock 6 h back, then 6 h ahead", "a change is served", f"after {took:.1f} s")

@@ -56,13 +56,19 @@ class Storm:
         return sorted(self.times)[int(0.99 * (len(self.times) - 1))]
 
 
-def storm(root: Path, *, saves: int, pause: float = 0.05, threads: int = 2, patience: float = 30.0) -> Storm:
-    """Render in some threads while another process saves; then wait for the last save to be served."""
+def storm(
+    root: Path, *, saves: int, pause: float = 0.05, threads: int = 2, busy: int = 0, patience: float = 30.0
+) -> Storm:
+    """Render in some threads while another process saves; then wait for the last save to be served.
+
+    `busy`: processes that do nothing but keep a core each busy.
+    """
     folder, found, stop = Folder(root / "agent"), Storm(), threading.Event()
     _write(folder)
     with watch(folder.root, states=root / "state") as watcher:
         watcher.current.prepare_call()  # unpacks the token table, once
         workers = [threading.Thread(target=_render, args=(watcher, stop, found)) for _ in range(threads)]
+        others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
         for worker in workers:
             worker.start()
         try:
@@ -74,6 +80,9 @@ def storm(root: Path, *, saves: int, pause: float = 0.05, threads: int = 2, pati
             found.adopted = time.monotonic() - ended
         finally:
             stop.set()
+            for other in others:
+                other.kill()
+                other.wait()
             for worker in workers:
                 worker.join()
     return found
