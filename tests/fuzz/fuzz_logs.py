@@ -20,7 +20,7 @@ def target(data: bytes) -> None:
         except SpecError as error:
             check_drawn(error, text)
         else:
-            assert conversation.turns
+            assert conversation.transcript.turns
     try:
         assert list(read_transcript(text, "log.json").requests())
     except SpecError as error:

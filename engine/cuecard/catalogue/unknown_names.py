@@ -10,7 +10,7 @@ from typing import Any
 from cuecard.errors import closest
 from cuecard.model import ToolCard
 
-_WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=|\w|\.\w)")
+_WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=(?!>)|\w|-\w|\.\w)")
 """A whole word with the hyphens in it; no step of a path or an address, nor what an equals sign gives a value."""
 
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<!\w)'[^'\n]{0,200}'(?!\w)")
@@ -18,6 +18,9 @@ _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _PARTS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
 _LIKE = 0.85
 """How much a misspelt name is like the name that was meant."""
+
+_LONGEST = 128
+"""Longer words are no names."""
 
 _DEPTH = 20
 """How deep a schema is looked into for the names of parameters."""
@@ -106,6 +109,8 @@ def _compounds(text: str, known: KnownNames) -> Iterator[str]:
     in `getPage-style`, is that name.
     """
     for word in _WORD.findall(_QUOTED.sub(" ", text)):
+        if len(word) > _LONGEST:
+            continue
         head = word
         while "-" in head and head not in known.names:
             head = head.rpartition("-")[0]

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from typing import TypeAlias
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cuecard.agent.assembly import Compiled
 from cuecard.agent.trees import Trees, reachable
@@ -11,16 +10,15 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
 from cuecard.template.markup.tags import in_attributes
 from cuecard.template.syntax.habits import FOREIGN, foreign_hint
-from cuecard.template.syntax.nodes import Content, Mustache, Path, Program, Statement, walk
+from cuecard.template.syntax.nodes import Content, Mustache, Path, Statement, walk
 from cuecard.template.syntax.source import Source
-
-Check: TypeAlias = Callable[[Source, Program, Sequence[Statement], Collection[Span]], Iterator[Problem]]
 
 
 def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
     """A warning for each, in sections and in the partials that they call."""
     texts = {name for name, declared in spec.inputs.items() if declared.type == "string" and declared.trust == "data"}
     called: dict[str, set[Span]] = {}
+    quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core share one
     for each in compiled:
         text = each.text
         body = [node for node in text.program.body if text.start <= node.start < text.end]
@@ -29,7 +27,9 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
             if use.name in texts:
                 uses.setdefault(use.template, set()).add(use.span)
         own = set().union(*(spans for name, spans in uses.items() if name not in partials))
-        yield from map(text.place, _found(text.source, text.program, body, own))
+        if own and id(text.program) not in quoted:
+            quoted[id(text.program)] = in_attributes(text.program, text.source.text)
+        yield from map(text.place, _found(text.source, body, own, quoted.get(id(text.program), frozenset())))
         for name, spans in uses.items():
             if name in partials:
                 called.setdefault(name, set()).update(spans)
@@ -39,12 +39,13 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
 def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]]) -> Iterator[Problem]:
     for name, spans in called.items():
         source, program = partials[name]
-        yield from _found(source, program, program.body, spans)
+        yield from _found(source, program.body, spans, in_attributes(program, source.text))
 
 
-def _found(source: Source, program: Program, body: Sequence[Statement], texts: Collection[Span]) -> Iterator[Problem]:
-    """Both, in statements of a program; `texts` are the places where it reads inputs that are texts of users."""
-    quoted = in_attributes(program, source.text) if texts else frozenset[int]()
+def _found(
+    source: Source, body: Sequence[Statement], texts: Collection[Span], quoted: Collection[int]
+) -> Iterator[Problem]:
+    """Both, in statements; `texts`: the places where inputs that are texts are read; `quoted`: those in attributes."""
     for node in walk(body):
         if isinstance(node, Content):
             yield from _foreign(source, node)

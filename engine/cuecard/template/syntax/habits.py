@@ -20,7 +20,7 @@ _OPERATOR = re.compile(r"={2,3}|\|\||&&|[!<>]=?=?")
 _LOOPED = re.compile(rf"(?P<item>{_NAME})(?:\s*,\s*{_NAME})?\s+(?:in|of)\s+(?P<list>\S+)\s*\Z")
 _NAMED = re.compile(rf"(?P<list>\S+)\s+as\s+(?P<item>{_NAME}(?:\s*,?\s*{_NAME})?)\s*\Z")
 _BEFORE = 200
-"""How far back a path is looked for."""
+"""How many characters are looked at."""
 
 WORDS = {
     **dict.fromkeys(("elseif", "elsif", "elif"), "write `{{else if value}}`"),
@@ -40,7 +40,7 @@ WORDS = {
 
 FOREIGN = re.compile(
     r"(?<![`\\])\{%[-+]?\s*(?P<word>if|elif|else|endif|for|endfor|set|endset|block|endblock|extends|include|import|from"
-    r"|macro|endmacro|call|filter|with|endwith|raw|endraw|unless|endunless|assign|case|comment)\b[^\n]*?%\}"
+    r"|macro|endmacro|call|filter|with|endwith|raw|endraw|unless|endunless|assign|case|comment)\b[^\n]{0,200}?%\}"
 )
 """A tag of Jinja or Liquid; not where a text shows one in backticks."""
 
@@ -124,7 +124,7 @@ def looped(name: str, written: str) -> str:
 
 def misused(name: str, values: tuple[str, ...], written: str) -> str:
     """What to write for a block or helper with too many values; empty where it is no habit that is known."""
-    if found := looped(name, written):
+    if found := looped(name, written[:_BEFORE]):
         return found
     if values[:1] == ("not",) and len(values) == 2 and name in {"if", "unless"}:
         return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
