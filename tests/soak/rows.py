@@ -50,5 +50,5 @@ def write(rows: Iterable[Row], minutes: float) -> None:
     page = PAGE.read_text(encoding="utf-8")
     head, _, rest = page.partition(BEGIN)
     tail = rest.partition(END)[2]
-    text = f"{minutes:g} minutes on {machine()}:\n\n{table(rows)}"
+    text = f"{minutes:g} minute{'s' * (minutes != 1)} on {machine()}:\n\n{table(rows)}"
     PAGE.write_text(f"{head}{BEGIN}\n\n{text}\n\n{END}{tail}", encoding="utf-8")
