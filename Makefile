@@ -6,13 +6,14 @@ UV     := .tools/bin/uv
 ARGS   ?=
 SECONDS ?= 60
 COUNT  ?= 20000
+MINUTES ?= 10
 
 # Where the system keeps certificates of its own (a company's proxy), uv must trust them as pip does.
 ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
-.PHONY: help setup run test check fix bench cost curve fuzz hostile golden schemas lock browser clean
+.PHONY: help setup run test check fix bench cost curve fuzz soak hostile golden schemas lock browser clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -57,7 +58,11 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
-	@for target in lexer parser outline render yaml; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+
+soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
+	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
+	$(BIN)/python tests/soak/run.py --minutes $(MINUTES) $(ARGS)
 
 hostile: setup ## put hostile values into every slot of every system, and render COUNT prompts (default 20000)
 	CUECARD_HOSTILE=$(COUNT) $(BIN)/python -m pytest -n 0 -q -p no:cacheprovider tests/property/test_hostile.py

@@ -15,3 +15,10 @@ def check_drawn(error: CuecardError, *texts: str) -> None:
         assert any(problem.source in text for text in texts)
         if problem.span:
             assert min(problem.span.line, problem.span.column, problem.span.length) > 0
+
+
+def check_told(error: CuecardError) -> None:
+    """The same of an error that is about values, which have no lines."""
+    assert error.problems
+    assert all(problem.code and problem.message for problem in error.problems)
+    assert str(error)

@@ -18,6 +18,11 @@ SEEDS = {
     "parser": ("prompts/**/*.xml", "tests/cases/**/*.xml"),
     "outline": ("prompts/**/*.xml", "tests/cases/**/*.xml"),
     "render": ("prompts/**/*.xml", "tests/cases/**/*.xml"),
+    "front_matter": ("tests/cases/**/SKILL.md", "prompts/**/SKILL.md"),
+    "logs": ("tests/cases/transcripts/**/*.json", "tests/cases/transcripts/**/*.jsonl"),
+    "found_names": ("tests/cases/transcripts/**/*.json",),
+    "tool_lists": ("tests/cases/transcripts/**/*.json",),
+    "messages": ("tests/cases/transcripts/**/*.json",),
     "yaml": ("prompts/**/*.yaml", "tool_instructions/**/*.yaml", "tests/cases/**/*.yaml"),
 }
 """The targets, and the files that each begins with."""

@@ -10,7 +10,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fuzz import fuzz_lexer, fuzz_outline, fuzz_parser, fuzz_render, fuzz_yaml, run
+from fuzz import (
+    fuzz_found_names,
+    fuzz_front_matter,
+    fuzz_lexer,
+    fuzz_logs,
+    fuzz_messages,
+    fuzz_outline,
+    fuzz_parser,
+    fuzz_render,
+    fuzz_tool_lists,
+    fuzz_yaml,
+    run,
+)
 
 TARGETS: dict[str, Any] = {
     "lexer": fuzz_lexer,
@@ -18,6 +30,11 @@ TARGETS: dict[str, Any] = {
     "outline": fuzz_outline,
     "render": fuzz_render,
     "yaml": fuzz_yaml,
+    "front_matter": fuzz_front_matter,
+    "logs": fuzz_logs,
+    "found_names": fuzz_found_names,
+    "tool_lists": fuzz_tool_lists,
+    "messages": fuzz_messages,
 }
 
 
@@ -35,6 +52,7 @@ FOUND = {
     "a comment in another section hides an attribute": ("outline", b'{{! <!-- }}<a x="{{{b}}}"/>'),
     "a text in another section looks like a tag": ("outline", b'<a>{{lookup a "<b"}}</a>\n<c>{{{b}}}" ></c>'),
     "a section whose name is not ASCII": ("outline", "<é>{{a}}</é>".encode()),
+    "a key that no place has": ("logs", b'{"turns": [], "\\ud800": 1}'),
     "an attribute of such a section": ("outline", '<λ x="{{{b}}}"/>'.encode()),
 }
 """What broke a promise once: it stays mended."""

@@ -12,7 +12,7 @@ from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_file_order, check_tools
 from cuecard.agent.checks.words import check_words
-from cuecard.agent.instructions import read_instructions
+from cuecard.agent.instructions import Instructions, lost_instructions, read_instructions
 from cuecard.agent.memo import Memo
 from cuecard.agent.models import read_own_models
 from cuecard.agent.producers.section_list import SectionList
@@ -62,7 +62,8 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     """Read, compile and check everything that can be."""
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
-    cards, named, found = read_instructions(sources.instructions, memo)
+    told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
+    cards, named, found = told.cards, told.names, told.problems
     models, wrong = read_own_models(sources.models, memo)
     draft = Draft(sources, specification, None, cards, (), {}, models=models)
     problems += specification.problems if specification else ()
@@ -79,7 +80,7 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
     problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
     partials = _partials(sources, memo)
     problems += _check_sections(world, assembly, partials, cards) if assembly else ()
-    problems += [*_check_tools(world, named, cards), *check_ranker(document, spec)]
+    problems += [*_check_tools(world, told), *check_ranker(document, spec)]
     return replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
 
 
@@ -109,11 +110,12 @@ def _check_sections(
     compiled = assembly.all_compiled
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
-    yield from dict.fromkeys(check_inputs(document, spec, uses))
+    # Of a section that does not compile nobody knows what it reads, so that nothing is called unused.
+    yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
     if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()
-    yield from check_partials(texts, partials, world.sources.partials)
+    yield from check_partials(texts, partials, world.sources.partials, are_all=assembly.is_whole)
 
 
 def _partials(sources: AgentSources, memo: Memo) -> Trees:
@@ -133,10 +135,11 @@ def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
             yield left_out(told) if lenient else told
 
 
-def _check_tools(world: World, named: frozenset[str], cards: Mapping[str, ToolCard]) -> Iterator[Problem]:
+def _check_tools(world: World, told: Instructions) -> Iterator[Problem]:
     if world.sources.instructions:
-        without = {name for name, card in cards.items() if card.instructions is None}
-        yield from check_tools(world.document, world.spec, named, discovers=not named or not named <= without)
+        without = {name for name, card in told.cards.items() if card.instructions is None}
+        discovers = not told.names or not told.names <= without
+        yield from check_tools(world.document, world.spec, told.known, discovers=discovers)
         yield from check_file_order(world.document, world.spec, world.sources.instructions)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
+from cuecard.agent.specification import Specification
 from cuecard.catalogue import KnownNames, unknown_names
-from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, Path, read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
@@ -18,18 +20,30 @@ from cuecard.model import ToolCard
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """One file of tool instructions, read; of a broken one, as much as could be."""
+    """One file of tool instructions, read; of a broken one, as much as could be. `lost`: not even the names."""
 
     document: Document
     names: frozenset[str]
     cards: tuple[ToolCard, ...]
     problems: tuple[Problem, ...]
+    lost: bool = False
 
 
-def read_instructions(
-    sources: Iterable[SourceText], memo: Memo
-) -> tuple[dict[str, ToolCard], frozenset[str], list[Problem]]:
-    """The cards of all files in file order, every name that has an entry, be it right or wrong, and every problem."""
+@dataclass(frozen=True, slots=True, eq=False)
+class Instructions:
+    """The cards of all files in file order, every name that has an entry, be it right or wrong, and every problem.
+
+    `known` are the names, unless a file cannot be read: then nobody knows which tools there are, and none is unknown.
+    """
+
+    cards: dict[str, ToolCard]
+    names: frozenset[str]
+    problems: list[Problem]
+    known: frozenset[str] | None
+
+
+def read_instructions(sources: Iterable[SourceText], memo: Memo, *, are_all: bool = True) -> Instructions:
+    """Read the files; `are_all` is false when one of those that are named is not among them."""
     files = [memo(_read, source) for source in sources]
     cards: dict[str, ToolCard] = {}
     documents: dict[str, Document] = {}
@@ -42,21 +56,39 @@ def read_instructions(
             else:
                 cards[card.name], documents[card.name] = card, file.document
     named = frozenset[str]().union(*(file.names for file in files))
+    if not are_all or any(file.lost for file in files):
+        return Instructions(cards, named, problems, None)
     known = memo(KnownNames.of, named)
     unknown = (p for file in files for card, p in memo(_unknown, file, known) if cards[card.name] is card)
-    return cards, named, [*problems, *unknown]
+    return Instructions(cards, named, [*problems, *unknown], named)
+
+
+def lost_instructions(sources: AgentSources, specification: Specification | None) -> bool:
+    """Whether a file of tool instructions that the agent file names could not be read."""
+    spec = specification.spec if specification else None
+    if spec is None:
+        return False
+    top = posixpath.dirname(sources.agent.name)
+    folders = [posixpath.normpath(posixpath.join(top, place)) for place in spec.tools.instructions]
+    missing = tuple(f"`{place}` " for place in spec.tools.instructions)
+    return any(
+        problem.message.startswith(missing)
+        or any(f"{posixpath.normpath(problem.name)}/".startswith(f"{folder}/") for folder in folders)
+        for problem in sources.problems
+    )
 
 
 def _read(source: SourceText) -> _File:
     try:
         document = read_yaml(source.text, source.name)
     except SpecError as error:
-        return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems)
+        return _File(Document(source.name, source.text, {}), frozenset(), (), error.problems, lost=True)
     found = (*document.warnings, *refuse_escaped(document))
     try:
         cards = tool_cards(validate(document, ToolFile), document, source.path)
     except SpecError as error:
-        return _File(document, _names(document), (), (*found, *error.problems))
+        lost = not any(isinstance(document.value.get(key), dict) for key in ("tools", "described"))
+        return _File(document, _names(document), (), (*found, *error.problems), lost)
     return _File(document, _names(document), tuple(cards), found)
 
 

@@ -11,6 +11,7 @@ from cuecard.config.core_outline import outline_document
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import Layered, lay_over
 from cuecard.config.section_entries import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
@@ -42,10 +43,13 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
     """The agent file laid over those that it extends, and over the sections of its template.
 
     Raises:
-        SpecError: when one of the files cannot be read as YAML, or is of a later version.
+        SpecError: when one of the files cannot be read as YAML, or is of another kind or of a later version.
     """
     layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
-    layers.append((read_yaml(sources.agent.text, sources.agent.name), ""))
+    own = read_yaml(sources.agent.text, sources.agent.name)
+    if "extends" not in own.value:
+        refuse_other_kind(own, "agent")
+    layers.append((own, ""))
     newer = [problem for document, _ in layers for problem in _newer(document)]
     if newer:
         raise SpecError(newer)

@@ -5,9 +5,10 @@ from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
-from cuecard.catalogue.graph import Edge, KnownNames, ToolGraph, tool_graph, unknown_names
+from cuecard.catalogue.graph import Edge, ToolGraph, tool_graph
 from cuecard.catalogue.mixing import MixedRanker
 from cuecard.catalogue.search import Ranker, SearchIndex
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 
 __all__ = [
     "WEIGHTS",

@@ -1,18 +1,16 @@
-"""The graph of tools: what the instructions say comes before and after what, and names in them that no tool has."""
+"""The graph of tools: what the instructions say comes before and after what."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from cuecard.catalogue.drawing import Arrow, draw_dot, draw_mermaid
 from cuecard.model import ToolCard
 
-_WORD = re.compile(r"[^\W\d]\w*")
 _WHOLE = re.compile(r"[\w-]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,53 +79,3 @@ def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:
     find = re.compile(rf"(?<![\w-])(?:{'|'.join([*map(re.escape, others), _WHOLE.pattern])})(?![\w-])").findall
     names = frozenset(known)
     return lambda text: [name for name in find(text) if name in names]
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownNames:
-    """The names of tools, and how they start: what a word that is none of them is held against."""
-
-    names: frozenset[str]
-    starts: frozenset[str]
-
-    @classmethod
-    def of(cls, names: Iterable[str]) -> KnownNames:
-        """What is looked up once for all cards."""
-        found = frozenset(names)
-        return cls(found, frozenset(start for name in found if (start := _start(name))))
-
-
-def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
-    """Words in a card's instructions that look like tool names but are none: the field and the word, in reading order.
-
-    A word looks like a tool name when it starts as a known one does: `cms_getPgae` beside `cms_getPage`, `getUser`
-    beside `getPage`; in `before` and `next`, which name tools, also when it holds an underscore. The tool's own
-    parameters are no tool names.
-    """
-    told = card.instructions
-    if told is None:
-        return []
-    parameters = card.input_schema.get("properties", {})
-    fields = ("before", told.before), ("after", told.after), ("next", told.next), ("gotcha", told.gotcha)
-    return [
-        (field, word)
-        for field, text in fields
-        for word in dict.fromkeys(_compounds(text))
-        if word not in known.names
-        and word not in parameters
-        and (_start(word) in known.starts or (field in {"before", "next"} and "_" in word.strip("_")))
-    ]
-
-
-def _compounds(text: str) -> Iterator[str]:
-    """The words that may be names of tools: all but those in lower case alone."""
-    return (word for word in _WORD.findall(text) if "_" in word or not word.islower())
-
-
-def _start(name: str) -> str:
-    """How a compound name begins: `cms_` of `cms_getPage`; `get` and a capital, written `getA`, of `getPage`."""
-    first, underscore, rest = name.partition("_")
-    if first and underscore and rest:
-        return first + underscore
-    hump = _HUMP.search(name)
-    return f"{name[: hump.start()]}A" if hump else ""

@@ -9,6 +9,7 @@ from typing import Any
 
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
@@ -65,7 +66,9 @@ def _turn_file(path: Path | None) -> TurnFile:
     if path is None:
         return TurnFile()
     source = read_text(find_content(path))
-    return validate(read_yaml(source.text, source.name), TurnFile)
+    document = read_yaml(source.text, source.name)
+    refuse_other_kind(document, "turn")
+    return validate(document, TurnFile)
 
 
 def _assignment(engine: Engine, text: str) -> tuple[str, Json]:

@@ -11,12 +11,14 @@ from pathlib import Path
 from cuecard.config.assistant_file import AssistantFile, fill, unknown_placeholders
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
+from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.scenario_file import Scenario, ScenarioFile, unsaved_names
 from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
 from cuecard.outside.content import find_content
 from cuecard.outside.mcp import ServerCommand
-from cuecard.outside.paths import is_folder, is_there
+from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
+from cuecard.outside.yaml_files import in_folder, yaml_files
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,10 +72,10 @@ def read_assistant(path: Path) -> Assistant:
     Raises:
         SpecError: with every problem of the file and of its scenarios.
     """
-    found = find_content(path)
-    found = found / "assistant.yaml" if is_folder(found) else found
+    found = in_folder(find_content(path), "assistant")
     source = read_text(found)
     document = read_yaml(source.text, source.name)
+    refuse_other_kind(document, "assistant")
     file = validate(document, AssistantFile)
     # Resolved, because commands that hold `{here}` run elsewhere.
     folder = found.parent.resolve()
@@ -98,7 +100,7 @@ def _missing(document: Document, file: AssistantFile, folder: Path) -> list[Prob
 def _read_scenarios(folder: Path) -> tuple[tuple[Scenario, ...], list[Problem]]:
     scenarios: list[Scenario] = []
     problems: list[Problem] = []
-    for path in sorted(folder.glob("*.yaml")):
+    for path in yaml_files(folder):
         try:
             source = read_text(path)
             document = read_yaml(source.text, source.name)

@@ -19,6 +19,7 @@ from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
 from cuecard.outside.roots import Roots
 from cuecard.outside.skills import read_skill_texts
+from cuecard.outside.yaml_files import ENDINGS, in_folder
 
 MAX_LAYERS = 16
 """How many agent files may extend each other."""
@@ -32,8 +33,7 @@ def read_agent(path: str | Path) -> AgentSources:
     Raises:
         SpecError: when the agent file itself cannot be read as YAML; every other problem is in the result.
     """
-    file = Path(path)
-    file = file / "agent.yaml" if is_folder(file) else file
+    file = in_folder(Path(path), "agent")
     agent = read_text(file)
     document = read_yaml(agent.text, agent.name)
     layers = _Layers(file.parent, document).of(agent, document)
@@ -72,7 +72,8 @@ class _Layers:
         own = source.path.rpartition("/")[0]
         for at, place in _extended(document):
             target = posixpath.join(own, place)
-            inner = posixpath.join(target, "agent.yaml") if is_folder(self.folder / target) else target
+            file = in_folder(self.folder / target, "agent")
+            inner = posixpath.join(target, file.name) if is_folder(self.folder / target) else target
             name = Path(os.path.relpath(self.folder / inner, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
@@ -103,14 +104,14 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
     folders = [posixpath.dirname(source.path) for source, _ in layers]
     roots = Roots.of(folder, [*named.all(), *folders], texts(document.value.get("roots")))
     reader = NamedTexts(folder, roots)
-    template = next(iter(reader.named(document, named.template_key, "*.xml", named.template)), None)
-    partials = [text for at, place in named.partials for text in reader.named(document, at, "*", place)]
+    template = next(iter(reader.named(document, named.template_key, ("*.xml",), named.template)), None)
+    partials = [text for at, place in named.partials for text in reader.named(document, at, ("*",), place)]
     instructions = [
         text
         for place in named.instructions
-        for text in reader.named(document, ("tools", "instructions"), "*.yaml", place)
+        for text in reader.named(document, ("tools", "instructions"), ENDINGS, place)
     ]
-    models = next(reader.named(document, ("models",), "*.yaml", named.models), None)
+    models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
     written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
     skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)

@@ -56,11 +56,11 @@ class NamedTexts:
             hint = f"name a file in {shown(self.folder / place)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
             return
-        for source in self.named(document, key, "*", place):
+        for source in self.named(document, key, ("*",), place):
             yield replace(source, path=place)
 
-    def named(self, document: Document, key: Key, pattern: str, place: object) -> Iterator[SourceText]:
-        """The file at `place`, or the files of the folder at `place` that match."""
+    def named(self, document: Document, key: Key, patterns: tuple[str, ...], place: object) -> Iterator[SourceText]:
+        """The file at `place`, or the files of the folder at `place` that match one of the patterns."""
         if not isinstance(place, str) or not place:
             return
         target = self.folder / place
@@ -76,10 +76,10 @@ class NamedTexts:
             self.problems.append(document.problem(key, "missing-file", f"`{place}` does not exist", hint))
             return
         before = len(self.problems)
-        files = self._within(target, spot, pattern) if is_folder(spot.path) else [(target, spot)]
+        files = self._within(target, spot, patterns) if is_folder(spot.path) else [(target, spot)]
         if not files and len(self.problems) == before:
-            hint = f"put {pattern} files into {shown(target)}"
-            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {pattern} file", hint))
+            hint = f"put {patterns[0]} files into {shown(target)}"
+            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {patterns[0]} file", hint))
         for file, found in files:
             try:
                 yield self._read(file, found)
@@ -88,10 +88,10 @@ class NamedTexts:
             if self._room < 0:
                 return
 
-    def _within(self, folder: Path, spot: Place, pattern: str) -> list[tuple[Path, Place]]:
+    def _within(self, folder: Path, spot: Place, patterns: tuple[str, ...]) -> list[tuple[Path, Place]]:
         """The files of a folder that match, in the order of their paths."""
-        wanted = None if pattern == "*" else partial(fnmatchcase, pat=pattern)
-        walk = Walk(folder, spot, self.roots, wanted).walk()
+        matches = None if "*" in patterns else partial(_matches, patterns)
+        walk = Walk(folder, spot, self.roots, matches).walk()
         self.problems += walk.problems
         return [(folder.joinpath(*found.shown), found.place) for found in sorted(walk.found)]
 
@@ -105,3 +105,7 @@ class NamedTexts:
             hint = "name fewer files; what is seldom needed belongs into skills or tools"
             raise SpecError(Problem("large-folder", message, hint, source.name))
         return source
+
+
+def _matches(patterns: tuple[str, ...], name: str) -> bool:
+    return any(fnmatchcase(name, pattern) for pattern in patterns)

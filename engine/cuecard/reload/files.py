@@ -10,9 +10,9 @@ from pathlib import Path
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.folder import read_agent
-from cuecard.outside.paths import is_folder
 from cuecard.outside.reading import read_text
 from cuecard.outside.roots import Roots
+from cuecard.outside.yaml_files import in_folder
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 """What the file system says of each file and folder; None for one that is not there."""
@@ -52,8 +52,7 @@ class AgentFiles:
     """The agent file at `path` (or `agent.yaml` in that folder) and every file it names. For one thread."""
 
     def __init__(self, path: str | Path) -> None:
-        given = Path(path).absolute()
-        self.agent = given / "agent.yaml" if is_folder(given) else given
+        self.agent = in_folder(Path(path).absolute(), "agent")
         self._known: tuple[Path, ...] = (self.agent,)
         self._folders = frozenset({self.agent.parent})
 

@@ -11,12 +11,14 @@ from cuecard.errors import (
     Problem,
     TemplateError,
     TemplateLimitError,
+    TemplateRenderError,
 )
 from cuecard.template.analysis import InputUse, inputs_of
 from cuecard.template.arguments import check_compiling, check_rendering
 from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.python_backend import python
 from cuecard.template.backends.rules import Helper, Rules
+from cuecard.template.elsewhere import pointed
 from cuecard.template.failures import all_of, joined_errors, recursion, unreadable_value
 from cuecard.template.guards.guard import Escaping
 from cuecard.template.limits import USUAL, WORK_LEFT, Limits
@@ -167,6 +169,8 @@ class Template:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
             raise recursion(self.name) from None
+        except TemplateRenderError as error:
+            raise pointed(error, self._source, self._program, values) from error.__cause__
         except CuecardError:
             raise
         except Exception as error:

@@ -84,12 +84,42 @@ KNOWN = ("cms_getPage", "pexels_getPhoto", "acknowledge", "readFile")
         ("cms_a, cms_b, cms_a", ["cms_a", "cms_b"]),
         ("readAll lines", ["readAll"]),
         ("read_all, reading, ready, Readme", ["read_all"]),
-        ("pageId, imageField, confirmed:true, other_thing, acknowledged", ["other_thing"]),
+        ("publish_page, then listPages", ["publish_page", "listPages"]),
+        ("pageId, imageField, confirmed:true, other_thing, acknowledged", []),
+        ("start_date, search_term, list_id, in_progress, cms_id, created_at", []),
+        ('with status "cms_draft" and cms_mode=cms_fast', ["cms_fast"]),
+        ("cms_getPage-style answers, a read-only page, an add-on", []),
+        ("see https://cms_host.example/cms_page or pages.cms_items", []),
         ("cms_", []),
     ],
 )
 def test_words_shaped_like_the_known_names_are_reported(text: str, expected: list[str]) -> None:
     assert [word for _, word in unknown_names(card("x", text), KnownNames.of(KNOWN))] == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("get-page, then get-usr", ["get-usr"]),
+        ("get-page-sections", ["get-page-sections"]),
+        ("publish-page", ["publish-page"]),
+        ("a follow-up, read-only, well-known, get-page-like", []),
+    ],
+)
+def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> None:
+    known = KnownNames.of(["get-page", "get-user", "get-page-section"])
+
+    assert [word for _, word in unknown_names(card("x", text), known)] == expected
+
+
+def test_parameters_at_any_depth_and_their_values_are_no_unknown_names() -> None:
+    inner = {"type": "object", "properties": {"cms_state": {"enum": ["cms_draft", 3]}}}
+    schema = {"properties": {"items": {"type": "array", "items": {"anyOf": [inner, {"const": "cms_none"}]}}}}
+    told = ToolInstructions("cms_state is cms_draft or cms_none, never cms_other", "", "", "")
+
+    found = unknown_names(ToolCard("x", input_schema=schema, instructions=told), KnownNames.of(KNOWN))
+
+    assert found == [("before", "cms_other")]
 
 
 def test_unknown_names_are_reported_in_every_field() -> None:

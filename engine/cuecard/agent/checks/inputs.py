@@ -10,6 +10,7 @@ from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_type
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
+from cuecard.template.syntax.habits import WORDS
 
 
 class Use(Protocol):
@@ -24,15 +25,17 @@ class Use(Protocol):
         """Makes a problem at that place."""
 
 
-def check_inputs(document: Document, spec: AgentFile, uses: Sequence[Use]) -> Iterator[Problem]:
-    """Undeclared, reserved and unused inputs, in all profiles and variants."""
+def check_inputs(
+    document: Document, spec: AgentFile, uses: Sequence[Use], *, are_all: bool = True
+) -> Iterator[Problem]:
+    """Undeclared, reserved and, where these uses are all, unused inputs, in all profiles and variants."""
     declared = {*spec.inputs, *BUILT_IN}
     for use in uses:
         if use.name not in declared:
             yield _undeclared(document, use, declared)
     used = {use.name for use in uses}
     for name in spec.inputs:
-        yield from _declaration(document, name, used)
+        yield from _declaration(document, name, used if are_all else {*used, name})
         yield from _default(document, name, spec.inputs[name])
 
 
@@ -46,7 +49,8 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
 
 
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
-    problem = use.problem("undeclared-input", f"`{use.name}` is not an input", did_you_mean(use.name, declared))
+    hint = WORDS.get(use.name) or did_you_mean(use.name, declared)
+    problem = use.problem("undeclared-input", f"`{use.name}` is not an input", hint)
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
     return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())
 

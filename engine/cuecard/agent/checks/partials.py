@@ -11,11 +11,13 @@ from cuecard.errors import Problem
 from cuecard.template.syntax.nodes import Block, Partial, Statement, branches, walk
 
 
-def check_partials(texts: Sequence[Text], partials: Trees, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """Endless and namesake partials (errors), and those that none of the texts uses (warnings)."""
+def check_partials(
+    texts: Sequence[Text], partials: Trees, files: Sequence[SourceText], *, are_all: bool = True
+) -> Iterator[Problem]:
+    """Endless and namesake partials (errors), and, where these are all texts, those that none uses (warnings)."""
     yield from _namesakes(files)
     yield from _cycles(texts, partials)
-    yield from _unused(texts, partials)
+    yield from _unused(texts, partials) if are_all else ()
 
 
 def _namesakes(files: Sequence[SourceText]) -> Iterator[Problem]:

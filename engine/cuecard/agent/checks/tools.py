@@ -11,13 +11,15 @@ from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import DidYouMean, Problem
 
 
-def check_tools(document: Document, spec: AgentFile, known: frozenset[str], *, discovers: bool) -> Iterator[Problem]:
-    """Core tools without instructions, and a search tool that the agent could never call.
+def check_tools(
+    document: Document, spec: AgentFile, known: frozenset[str] | None, *, discovers: bool
+) -> Iterator[Problem]:
+    """Core tools without instructions (None: nobody knows which have some), and a search tool that is never called.
 
     An agent whose tools all go without instructions has nothing to discover (`discovers`), and needs no search tool.
     """
     for index, name in enumerate(spec.tools.core):
-        if name not in known:
+        if known is not None and name not in known:
             message = f"`{name}` has no tool instructions"
             yield document.problem(("tools", "core", index), "unknown-tool", message, DidYouMean(name, known))
     search = spec.tools.search.tool

@@ -53,13 +53,16 @@ def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: s
     made = partial(compile_template, escaping="marks", backend=BACKENDS[backend], limits=limits)
     try:
         compiled = made(template.text, name=template.name, partials=texts)
-        parts = compiled.outline().parts
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
         raise type(error)(replace(p, name=files.get(p.name, p.name)) for p in error.problems) from None
     text = Source(template.name, template.text), compiled.program
     trees = read_trees(partials).values()
     fragments = [problem for each in trees for problem in fragment_problems(*each)]
+    try:
+        parts = compiled.outline().parts
+    except TemplateError as error:
+        raise type(error)([*error.problems, *fragments]) from None
     return Core(text, parts, (*check_names(text[0], parts), *check_placeholders((text, *trees)), *fragments))
 
 

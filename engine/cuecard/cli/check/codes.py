@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 CODES: Mapping[str, str] = {
     # files
+    "wrong-file": "A file of one kind where one of another is asked for: a turn file given as the agent file.",
     "missing-file": "A file or folder that is named does not exist, or is not a regular file.",
     "empty-folder": "A folder that is named holds no file of the kind that is looked for.",
     "unreadable-file": "The system does not let the file be read.",
@@ -49,7 +50,9 @@ CODES: Mapping[str, str] = {
     "reserved-input": "An input with the name of a value that the engine fills.",
     "wrong-default": "A default that is not of the type that its input declares.",
     "unsorted-mapping": "`{{#each}}` over a mapping: its order is the host's, and another order is another prompt.",
+    "escaped-text": "`{{x}}` of a text that is data, outside of attributes: it prints `O&#x27;Neil` for O'Neil.",
     # Handlebars
+    "foreign-tag": "A tag of Jinja or Liquid, which is printed as it is; not where backticks stand around it.",
     "unclosed-tag": "`{{` without its end.",
     "xml-place": "A placeholder in a comment, CDATA or a processing instruction.",
     "unclosed-text": "A text or a bracket in a tag without its end.",

@@ -112,7 +112,7 @@ def _recorded(name: str, path: Path) -> Side:
 
 
 def _not_in_revision(revision: str, path: str, top: Path) -> Problem:
-    known = [file.relative_to(top).as_posix() for file in top.rglob("*.yaml")]
+    known = [file.relative_to(top).as_posix() for file in top.rglob("*.y*ml")]
     message = f"revision `{revision}` has no file `{path}`"
     return Problem("missing-file", message, did_you_mean(path, known), f"{revision}:{path}")
 

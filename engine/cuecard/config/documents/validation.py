@@ -38,8 +38,8 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
     kind = error["type"]
     is_key = error["loc"][-1:] == ("[key]",)
     if kind == "extra_forbidden":
-        key = str(path[-1])
-        hint = did_you_mean(key, _known_keys(model, path[:-1]))
+        key = str(error["loc"][-1])  # not the path's end: a key of broken characters has no place of its own
+        hint = did_you_mean(key, _known_keys(model, path[:-1] if path[-1:] == error["loc"][-1:] else path))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
     if kind == "missing":
         key = str(error["loc"][-1])

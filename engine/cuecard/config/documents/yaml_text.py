@@ -57,9 +57,10 @@ def _document(events: Iterable[Event], text: str, name: str) -> Document:
 def _syntax_problem(error: Exception, text: str, name: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     message = getattr(error, "problem", None) or "the YAML cannot be read"
-    if mark is None:
-        return Problem("yaml-syntax", str(message), "check indentation, quotes and brackets", name)
-    span = Span(mark.line + 1, mark.column + 1)
+    # ruamel names no place where its own check fails, as in `%YAML 1.0`: then a directive is to blame, if there is one.
+    lines = enumerate(text.split("\n"), 1)
+    span = Span(next((number for number, line in lines if line.startswith("%")), 1), 1)
+    span = Span(mark.line + 1, mark.column + 1) if mark else span
     return problem_at(name, text, span, "yaml-syntax", str(message), _syntax_hint(str(message), text, span))
 
 

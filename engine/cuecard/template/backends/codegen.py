@@ -6,15 +6,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.template.backends.code import SURROUNDINGS, At, Branch, Function
-from cuecard.template.backends.codegen_calls import CallWriter
+from cuecard.template.backends.code import SURROUNDINGS, At, Branch
+from cuecard.template.backends.codegen_functions import FunctionWriter, inline_partials
 from cuecard.template.backends.loop import BOOLEANS, Loop
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
+from cuecard.template.syntax.habits import COMPARED
 from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
-
-_INLINED = 8
-"""How deep branches are written into one function: Python limits how deep code may be indented."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +38,7 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
-    writer = ProgramWriter(source, rules)
+    writer = ProgramWriter(source, rules, program)
     entry = writer.main(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
@@ -49,86 +47,13 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
     return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only)
 
 
-class ProgramWriter(CallWriter):
-    """Writes statements and functions; `finished` are the lines of those that are done."""
+class ProgramWriter(FunctionWriter):
+    """Writes statements and functions."""
 
-    def __init__(self, source: Source, rules: Rules) -> None:
-        """Begin with nothing written."""
-        super().__init__(source, rules)
-        self.finished: list[str] = []
-        self.functions = 0
+    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+        """Begin with nothing of the program written."""
+        super().__init__(source, rules, program)
         self.included: dict[str, tuple[str, int]] = {}
-        self.taken: dict[str, set[str]] = {}  # by function, what it must be given beside its context
-
-    # -- functions
-
-    def main(self, program: Program) -> str:
-        """Write the whole program; the name of its function. Its inline partials see no context (Handlebars.js)."""
-        name = self.function(program, ())
-        if not _inline_partials(program):
-            return name
-        environment = self.inlines(program, (), name)
-        self.finished += ["def main(c, d, s, b, k):", "    c0 = c; s0 = s; c = s = None"]
-        self.finished += [f"    return {name}(c0, d, s0, b, {environment})"]
-        return "main"
-
-    def function(self, program: Program, params: tuple[tuple[str, ...], ...], function: Function | None = None) -> str:
-        """Write a program as a function; its name."""
-        self.functions += 1
-        name = f"p{self.functions}"
-        at = At(function or Function(), (program.block_params, *params) if program.block_params else params)
-        self.body(program, at)
-        self.finished += at.function.written(name)
-        self.taken[name] = at.function.takes()
-        return name
-
-    def branch(self, program: Program | None, at: At) -> str:
-        """A branch as a value that helpers and loops can call."""
-        if program is None:
-            return "None"
-        return self.bind(self.function(program, at.params), program, at)
-
-    def bind(self, function: str, program: Program, at: At) -> str:
-        """A function with all that is in reach where it is written."""
-        at.function.use(*SURROUNDINGS)
-        environment = self.inlines(program, at.params, function)
-        return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
-
-    def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str, around: str = "b") -> str:
-        """The environment of a program: with its inline partials, which see what is around the program, as in
-        Handlebars.js: not its context, nor the names of its block parameters.
-        """
-        blocks = _inline_partials(program)
-        if not blocks:
-            return "k"
-        at = At(Function(), params)
-        hidden = program.block_params
-        within, b = ((hidden, *params), "(None, b)") if hidden else (params, "b")
-        for block in blocks:
-            if len(block.call.params) != 1 and self.rules.strict:
-                hint = 'write `{{#*inline "name"}}`'
-                self.report(block.call, "wrong-arguments", "an inline partial has one name", hint)
-            content = block.program or Program([])
-            body = self.function(content, within)
-            own = f", False, lambda k: {env}" if (env := self.inlines(content, within, body, b)) != "k" else ""
-            key = self.value(block.call.params[0], at) if block.call.params else "'undefined'"
-            fn = f"Fn({body}, d, s, {b}, k{own})"
-            at.function.add(f"k.partials[text({key}, {self.place(block)})] = {fn}.as_partial")
-        lines = at.function.written(f"x{name}", ["    k = Env(dict(k.partials), k.depth)"])
-        self.finished += [*lines[:-1], "    return k"]
-        return f"x{name}(c, d, s, {around}, k)"
-
-    def inline(self, program: Program | None, at: At) -> Branch:
-        """A branch that keeps its context, written into the same function."""
-        content = program or Program([])
-
-        def write() -> None:
-            if content.block_params or _inline_partials(content) or at.function.indent > _INLINED:
-                at.function.put(f"{self.branch(content, at)}({at.context()})")
-            else:
-                self.body(content, at)
-
-        return at.function.apart(write)
 
     # -- statements
 
@@ -170,7 +95,9 @@ class ProgramWriter(CallWriter):
             original = call.head.original
             name = repr(original)
             known = original in self.rules.partials or original == "@partial-block" or node.program is not None
-            if self.rules.strict and not known:
+            if original in self.unquoted:
+                self.unquoted_name(original)
+            elif self.rules.strict and not known:
                 hint = did_you_mean(original, self.rules.partials) or "put it into the partials folder"
                 self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
@@ -209,7 +136,8 @@ class ProgramWriter(CallWriter):
         """Print `if`, `unless`, `each` or `with`."""
         if len(node.call.params) != 1:
             message = f"`{name}` takes one value, not {len(node.call.params)}"
-            hint = f"write `{{{{#{name} value}}}}`"
+            compared = name in {"if", "unless"} and any(key != "includeZero" for key, _ in node.call.hash)
+            hint = self.habit(node.call, name) or (COMPARED if compared else f"write `{{{{#{name} value}}}}`")
             at.function.put(self.report(node.call, "wrong-arguments", message, hint))
         elif name in {"if", "unless"}:
             self.condition(name, node, at)
@@ -219,7 +147,7 @@ class ProgramWriter(CallWriter):
     def loop(self, name: str, node: Block, at: At) -> str:
         """What `each` or `with` prints: a text, or None."""
         value, place, program = self.value(node.call.params[0], at), self.place(node.call), node.program or Program([])
-        if name == "each" and not _inline_partials(program):
+        if name == "each" and not inline_partials(program):
             function = self.function(program, at.params, Loop(names_items=bool(program.block_params)))
             return f"loop({value}, {function}, {place}{self.given(function, at)})"
         function = self.function(program, at.params)
@@ -277,7 +205,3 @@ class ProgramWriter(CallWriter):
             return
         held = at.function.temporary()
         at.function.choose(f"({held} := {found}) is not None", Branch([], [held]), self.inline(inverse, inside))
-
-
-def _inline_partials(program: Program) -> list[Block]:
-    return [node for node in program.body if isinstance(node, Block) and node.decorator]

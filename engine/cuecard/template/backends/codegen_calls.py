@@ -6,6 +6,7 @@ from cuecard.errors import did_you_mean
 from cuecard.template.backends.code import At
 from cuecard.template.backends.codegen_paths import PathWriter
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
+from cuecard.template.syntax import habits
 from cuecard.template.syntax.nodes import Call, Expression, Literal, Path, as_path
 
 
@@ -62,11 +63,19 @@ class CallWriter(PathWriter):
         if not self.rules.strict and "helperMissing" in self.rules.helpers:
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
         elif call.params or self.rules.strict:
-            hint = did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
+            hint = self.habit(call, head.original) or habits.WORDS.get(head.original, "")
+            hint = hint or did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
             return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
         else:
             missing = "None"
         return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"
+
+    def habit(self, call: Call, name: str) -> str:
+        """What to write where the values of a call make sense in another language; empty where they do not."""
+        if not call.params:
+            return ""
+        values = tuple("" if isinstance(value, Call) else value.original for value in call.params)
+        return habits.misused(name, values, self.source.text[call.params[0].start : call.end])
 
     def options(self, call: Call, at: At, branches: tuple[str, ...] = (), shown: str = "") -> str:
         """The `Options` of a call."""

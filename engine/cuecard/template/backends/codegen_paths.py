@@ -35,7 +35,8 @@ class PathWriter:
         steps = len(path.parts) - len(parts)
         for position, part in enumerate(parts, steps):
             last = position == len(path.parts) - 1
-            slow = self.step(code, part, path, must=strict and last, data=path.data and position > 0)
+            kind = ("S" if strict else "M") if last else "I"
+            slow = self.step(code, part, path, kind, data=path.data and position > 0)
             if position == steps and mapping:
                 known, test = mapping
                 at.function.use(test)
@@ -86,11 +87,13 @@ class PathWriter:
         function.use(frame)
         return (f"up({frame}, {depth})" if depth else frame), path.parts
 
-    def step(self, value: str, part: str, path: Path, *, must: bool, data: bool) -> str:
-        """One lookup; `must` succeed, or at least have something to look in, as the mode has it."""
-        if self.rules.strict and must:
-            return f"S({value}, {part!r}, {self.place(path)})"
-        if self.rules.strict or self.rules.assume_objects:
+    def step(self, value: str, part: str, path: Path, kind: str, *, data: bool) -> str:
+        """One lookup. In a strict template it must succeed (`S`) or have something to look in (`M`); in the midst of a
+        path it tells the next one when it fails (`I`).
+        """
+        if self.rules.strict or (self.rules.assume_objects and kind == "I"):
+            return f"{kind}({value}, {part!r}, {self.place(path)})"
+        if self.rules.assume_objects:
             return f"M({value}, {part!r}, {self.place(path)})"
         return f"D({value}, {part!r})" if data else f"L({value}, {part!r})"
 

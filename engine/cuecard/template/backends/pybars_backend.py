@@ -46,7 +46,7 @@ def pybars3(program: Program, source: Source, rules: Rules) -> Code:
     if find_spec("pybars") is None:
         hint = 'run `pip install "cuecard[pybars3]"`, or choose the backend `cuecard`'
         raise TemplateSyntaxError(Problem("backend-missing", "pybars3 is not installed", hint, source.name))
-    writer = _Writer(source, rules)
+    writer = _Writer(source, rules, program)
     text = writer.text(program)
     if writer.problems:
         raise TemplateSyntaxError(writer.problems)
@@ -123,8 +123,8 @@ class _Writer(ProgramWriter):
     `boxed` says that a branch keeps the context of the block that it belongs to (`At.boxed`).
     """
 
-    def __init__(self, source: Source, rules: Rules) -> None:
-        super().__init__(source, rules)
+    def __init__(self, source: Source, rules: Rules, program: Program) -> None:
+        super().__init__(source, rules, program)
         self.called: dict[str, Callable[..., Any]] = {}
 
     def text(self, program: Program | None, *, boxed: bool = False) -> str:

@@ -42,6 +42,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "E": runtime.html,
         "Env": Env,
         "Fn": Fn,
+        "I": runtime.through,
         "J": runtime.joined,
         "L": lookup,
         "M": runtime.assume,

@@ -29,7 +29,7 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
         try:
             tree = etree.fromstring(text.encode("utf-8", "surrogatepass"), xml_parser(etree)).getroottree()
         except etree.XMLSyntaxError as error:  # a comment or a partial is the name of an element
-            found.append(described(source, error, shift=0))
+            found.append(described(source, error.position, str(error.msg), 0))
         else:
             found += [_broken_rule(source, text, *each) for each in _broken_rules(tree, judge)]
     return list(dict.fromkeys(found))

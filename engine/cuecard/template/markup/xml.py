@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from cuecard.errors import Problem
 from cuecard.template.syntax.source import Source
+
+MAX_ERRORS = 100
+"""How many mistakes of one text are told."""
+
+_MISMATCH = re.compile(r"tag mismatch: \S+ line (\d+) and")
+_FOLLOWS = ("attributes construct error", "Couldn't find end of Start Tag", "Premature end", "Extra content")
+"""What is said of an element after the mistake in it, or at the end of a text that is torn already."""
 
 
 def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Problem]:
@@ -18,13 +27,31 @@ def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Probl
         yield source.problem(doctype, doctype + 9, "xml-doctype", "DOCTYPE is not allowed", "remove it")
         return
     wrapped = f"<{wrapper}>{text}</{wrapper}>" if wrapper else text
+    shift = len(f"<{wrapper}>") if wrapper else 0
     try:
         etree.fromstring(wrapped.encode("utf-8", "surrogatepass"), xml_parser(etree))
     except etree.XMLSyntaxError as error:
-        yield described(source, error, shift=len(f"<{wrapper}>") if wrapper else 0)
+        yield described(source, error.position, str(error.msg), shift)
+        yield from _further(source, etree, wrapped, error.position, shift)
 
 
-def xml_parser(etree: Any) -> Any:
+def _further(source: Source, etree: Any, text: str, first: tuple[int, int], shift: int) -> Iterator[Problem]:
+    """The other mistakes of a text that is no XML: libxml2 reads on; what only follows from a mistake is left out."""
+    parser = xml_parser(etree, recover=True)
+    with suppress(etree.XMLSyntaxError):  # nothing at all was found in it
+        etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
+    seen, torn = {first}, 0
+    for entry in parser.error_log[:MAX_ERRORS]:
+        place, message = (entry.line, entry.column), str(entry.message)
+        opened = _MISMATCH.search(message)
+        is_first, follows = place == first, bool(opened) and int(str(opened and opened[1])) <= torn
+        if not is_first and place not in seen and not follows and not message.startswith(_FOLLOWS):
+            yield described(source, place, message, shift)
+        torn = entry.line if opened else torn
+        seen.add(place)
+
+
+def xml_parser(etree: Any, *, recover: bool = False) -> Any:
     """A parser that looks at nothing but the text: no entities, no network, no huge trees, no other encoding."""
     return etree.XMLParser(
         resolve_entities=False,
@@ -32,18 +59,17 @@ def xml_parser(etree: Any) -> Any:
         load_dtd=False,
         dtd_validation=False,
         huge_tree=False,
-        recover=False,
+        recover=recover,
         encoding="utf-8",
     )
 
 
-def described(source: Source, error: Any, shift: int) -> Problem:
-    """A syntax error of lxml, as a problem of the source; `shift` is how much stands before it in the first line."""
-    line, column = error.position
+def described(source: Source, position: tuple[int, int], told: str, shift: int) -> Problem:
+    """What lxml told of a place, as a problem of the source; `shift` is how much stands before it in the first line."""
+    line, column = position
     column -= shift if line == 1 else 0
-    lines = source.text.split("\n")
-    offset = sum(len(each) + 1 for each in lines[: max(0, line - 1)]) + max(0, column - 1)
-    message = str(error.msg or "the template is not well-formed XML").partition(", line ")[0]
+    offset = source.starts[min(max(line, 1), len(source.starts)) - 1] + max(0, column - 1)
+    message = (told or "the template is not well-formed XML").partition(", line ")[0]
     message = message.partition(", use XML_PARSE_HUGE")[0]
     plain = source.text[: min(offset, len(source.text))]
     tag = plain.rfind("<") if "tag" in message.lower() else offset
@@ -54,6 +80,7 @@ def described(source: Source, error: Any, shift: int) -> Problem:
         "Extra content": "one root element holds everything",
         "empty": "write one root element with the sections in it",
         "xmlParseEntityRef": "write `&amp;` for a plain `&`",
+        "expecting ';'": "write `&amp;` for a plain `&`",
         "Entity": "only &lt; &gt; &amp; &quot; &apos; exist",
         "depth": "nest elements less deep",
         "redefined": "write each attribute once",

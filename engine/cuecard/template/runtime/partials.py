@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, did_you_mean
 from cuecard.template.guards.marks import MARKS
 from cuecard.template.limits import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
-from cuecard.template.runtime.printing import Printer
+from cuecard.template.runtime.lookups import Lookups
 from cuecard.template.runtime.scope import Data, Env, Fn, PartialBlock, PartialBody, Scope, frame
 from cuecard.template.runtime.values import is_name, named
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class PartialCaller(Printer):
+class PartialCaller(Lookups):
     """Calls the partials of one compiled template.
 
     `units` are its partials, each with a `body` that runs it; all are there before the first render.

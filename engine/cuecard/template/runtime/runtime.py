@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
-from cuecard.errors import TemplateError, TemplateRenderError, did_you_mean
+from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
-from cuecard.template.runtime.values import Code, NotData, has, is_data, is_falsy, is_nothing, items_of, lookup
+from cuecard.template.runtime.values import Code, NotData, is_data, is_falsy, is_nothing, items_of, lookup
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -30,36 +30,6 @@ def found_in(data: Json, key: str) -> Json:
 @dataclass(frozen=True, slots=True)
 class Runtime(PartialCaller):
     """The functions of one compiled template."""
-
-    def strict(self, value: Json, key: str, place: int) -> Json:
-        """`value.key`, which must exist."""
-        if isinstance(value, dict) and key in value:
-            return value[key]
-        if not has(value, key):
-            known = value if isinstance(value, Mapping) else ()
-            hint = did_you_mean(key, [str(k) for k in known]) or "supply it, or guard it with `{{#if}}`"
-            self.fail(place, "missing-value", f"`{key}` has no value here", hint)
-        return lookup(value, key)
-
-    def assume(self, value: Json, key: str, place: int) -> Json:
-        """`value.key`, where `value` itself must exist."""
-        if value is None:
-            self.fail(place, "missing-value", f"`{key}` is read from nothing", "supply the value in front of it")
-        return lookup(value, key)
-
-    def param(self, values: Sequence[Json] | None, index: int, place: int) -> Json:
-        """A block parameter."""
-        if values is None:
-            self.fail(place, "missing-value", "this block has nothing to name", "remove `as |...|`")
-        return values[index] if index < len(values) else None
-
-    def lookup(self, value: Json, key: Json, place: int) -> Json:
-        """The helper `lookup`: a value in which there is nothing to find is the result itself (Handlebars.js)."""
-        return value if is_nothing(value) else lookup(value, self.text(key, place))
-
-    def uncalled(self, name: str, place: int) -> NoReturn:
-        """Raise: a value is called."""
-        self.fail(place, "unknown-helper", f"`{name}` is a value, not a helper", f"write `{name}` by itself")
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
         """What `if` takes for no."""

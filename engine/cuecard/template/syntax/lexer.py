@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from cuecard.errors import Problem, TemplateSyntaxError
+from cuecard.template.syntax import habits
 from cuecard.template.syntax.source import Source
 
 SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -64,7 +65,7 @@ _UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
 _HINTS = (
     (",", "parameters are separated by spaces"),
     ("(", "write the helper inside of the parentheses: `(helper value)`"),
-    ("+-*%/<>&!;", "templates do not calculate or compare: pass the result in, or write a helper"),
+    ("+-*%/<>&!;", habits.COMPARED),
     ("", "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
@@ -158,6 +159,13 @@ class _Lexer:
         name = _WORD.match(self.text, self.position)
         at = name.end() if name else self.position
         rest = self.text[at : at + 1]
+        if rest == "[" and (found := habits.bracket(self.text, opening, at)):
+            end, message, hint = found
+            return self.source.problem(at, end, "unexpected-character", message, hint)
+        if rest in {"<", "&", "!", ">"} and (rest != "<" or habits.is_comparison(self.text, at)):
+            sign = habits.operator(self.text, at) or rest
+            message = f"`{sign}` cannot stand here in a tag"
+            return self.source.problem(at, at + len(sign), "unexpected-character", message, habits.COMPARED)
         if not rest or rest in "<{" or "\n" in self.text[opening:at]:
             hint = "close it with `}}`, or write `\\{{` for literal braces"
             return self.source.problem(opening, at, "unclosed-tag", "this tag is never closed", hint)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from cuecard.template.syntax.lexer import Token
 from cuecard.template.syntax.nodes import (
     Block,
@@ -61,7 +63,7 @@ class _Parser(CallParser):
             name = self.head().original if self.next.kind in HEADS else ""
             end = self.tokens[self.index].end
             message = f"`{{{{/{name}}}}}` closes a block that was never opened"
-            self.fail(token, "unopened-block", message, f"remove it, or open it with `{{{{#{name}}}}}`", to=end)
+            self.fail(token, "unopened-block", message, self.way_to_open(name, token), to=end)
         if token.kind in _BRANCHES:
             self.fail(token, "stray-else", "`else` stands outside of any block", "put it inside a block, or remove it")
         return program
@@ -127,6 +129,9 @@ class _Parser(CallParser):
             params.append(self.take("ID").text)
             while self.next.kind == "ID":
                 params.append(self.take("ID").text)
+            if self.next.kind == "CLOSE":
+                message, hint = "the names after `as |` are never closed", f"write `as |{' '.join(params)}|`"
+                self.fail(self.next, "unexpected-token", message, hint)
             self.take("CLOSE_BLOCK_PARAMS")
         return call, tuple(params), self.take("CLOSE")
 
@@ -156,15 +161,36 @@ class _Parser(CallParser):
             message = f"`{tag}}}}}` has no room for this `else`"
             self.fail(self.next, "stray-else", message, "`else` comes once, and last; before it, `else if`")
         if self.next.kind == "EOF":
-            self.fail(opening, "unclosed-block", f"`{name}` is never closed", f"add `{{{{/{name}}}}}`", to=call.end)
+            hint = self.way_to_close(name, opening)
+            self.fail(opening, "unclosed-block", f"`{name}` is never closed", hint, to=call.end)
         token = self.take("OPEN_ENDBLOCK")
         head = self.head()
         if head.original != name:
             opened = self.source.where(opening.start)
             message = f"`{{{{/{head.original}}}}}` closes `{name}`, which was opened at {opened}"
-            self.fail(token, "mismatched-block", message, f"write `{{{{/{name}}}}}`", to=self.next.end)
+            self.fail(
+                token, "mismatched-block", message, _else_hint(call) or f"write `{{{{/{name}}}}}`", to=self.next.end
+            )
+        if self.next.kind in (*HEADS, "OPEN_SEXPR"):
+            message = f"`{self.next.text}` stands behind the name of the block"
+            self.fail(self.next, "unexpected-token", message, f"a block is closed by its name alone: `{{{{/{name}}}}}`")
         closing = self.take("CLOSE")
         return closing.end, _strip(token, closing)
+
+    def way_to_open(self, name: str, closing: Token) -> str:
+        """What to do about a block that is closed and was never opened."""
+        for first, second in pairwise(self.tokens):
+            if first.kind == "OPEN" and second.text == name and first.start < closing.start:
+                return f"write `{{{{#{name} ...}}}}` at {self.source.where(first.start)}: a block opens with `#`"
+        return f"remove it, or open it with `{{{{#{name}}}}}`"
+
+    def way_to_close(self, name: str, opening: Token) -> str:
+        """What to do about a block that is never closed."""
+        endings = (f"end{name}", "endfor") if name == "each" else (f"end{name}",)
+        for first, second in pairwise(self.tokens):
+            if first.kind == "OPEN" and second.text in endings and first.start > opening.start:
+                return f"write `{{{{/{name}}}}}` for the `{{{{{second.text}}}}}` at {self.source.where(first.start)}"
+        return f"add `{{{{/{name}}}}}`"
 
     def raw_block(self, opening: Token) -> Block:
         call = self.call()
@@ -200,6 +226,14 @@ def _close_chain(inverse: Program | None, strip: Strip) -> None:
     """The branch of an `{{else if}}` ends where what holds it ends: Handlebars.js prepareBlock."""
     if inverse and inverse.chained and isinstance(inverse.body[0], Block):
         inverse.body[0].close_strip = strip
+
+
+def _else_hint(call: Call) -> str:
+    """What to write for an `else` that is opened as a block."""
+    written = {"else": "{{else if value}}" if call.params else "{{else}}"}
+    written |= dict.fromkeys(("elseif", "elsif", "elif"), "{{else if value}}")
+    found = written.get(_name(call), "")
+    return f"write `{found}` there, without `#`" if found else ""
 
 
 def _name(call: Call) -> str:

@@ -6,6 +6,7 @@ import re
 from typing import NoReturn
 
 from cuecard.errors import Problem, TemplateLimitError, TemplateSyntaxError
+from cuecard.template.syntax import habits
 from cuecard.template.syntax.lexer import Token, tokenize
 from cuecard.template.syntax.nodes import Call, Expression, Literal, Path
 from cuecard.template.syntax.numbers import number_text
@@ -17,6 +18,7 @@ MAX_NESTED = 40
 HEADS = ("ID", "SEGMENT", "DATA", "STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
 """What a head or a value may begin with; a value also with a parenthesis."""
 
+_LITERALS = ("STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
 _SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
 _HINTS = {
     "EOF": "finish the tag",
@@ -92,7 +94,7 @@ class CallParser:
     def head(self) -> Path | Literal:
         """A path or a literal."""
         token = self.next
-        if token.kind in {"STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL"}:
+        if token.kind in _LITERALS:
             self.index += 1
             return _literal(token)
         return self.path()
@@ -105,6 +107,8 @@ class CallParser:
         separators = [""]
         while self.next.kind == "SEP":
             separators.append(self.take("SEP").text)
+            if self.next.kind in _LITERALS:
+                self.literal_step(first)
             segments.append(self.take("ID", "SEGMENT"))
         original = "".join(s + segment_text(t) for s, t in zip(separators, segments, strict=True))
         parts: list[str] = []
@@ -125,8 +129,44 @@ class CallParser:
         scoped = not data and bool(_SCOPED.search(original))
         return Path(first.start, segments[-1].end, "@" * data + original, tuple(parts), depth, data, scoped)
 
+    def literal_step(self, first: Token) -> NoReturn:
+        """Raise: a path that begins at `first` goes on with a number or another literal."""
+        token, path = self.next, self.source.text[first.start : self.tokens[self.index - 1].start]
+        message = f"`{token.text}` is a value, and a path goes on with a name or brackets"
+        self.fail(token, "unexpected-token", message, habits.literal_step(path, token.text))
+
+    def foreign(self, token: Token) -> None:
+        """Raise where the token is an operator or a filter of another language."""
+        text, start = self.source.text, token.start
+        start -= token.kind == "EQUALS" and text[start - 1] == "="
+        sign = habits.operator(text, start)
+        if sign in {"==", "===", "||"}:
+            message = f"`{sign}` cannot stand here in a tag"
+            self.fail(
+                self.tokens[self.index - (start < token.start)],
+                "unexpected-token",
+                message,
+                habits.COMPARED,
+                to=start + len(sign),
+            )
+        following = self.tokens[min(self.index + 1, len(self.tokens) - 1)]
+        if token.kind == "CLOSE_BLOCK_PARAMS" and following.kind == "ID" and (value := self.path_before()):
+            hint = habits.piped(value, following.text)
+            self.fail(token, "unexpected-token", "`|` cannot stand here in a tag", hint, to=following.end)
+
+    def path_before(self) -> str:
+        """The path that ends at the cursor."""
+        index = self.index
+        while index and self.tokens[index - 1].kind in {"ID", "SEGMENT", "DATA", "SEP"}:
+            index -= 1
+            if index and self.tokens[index - 1].end < self.tokens[index].start:
+                break
+        return self.source.text[self.tokens[index].start : self.tokens[self.index - 1].end]
+
     def unexpected(self, token: Token, kinds: tuple[str, ...]) -> NoReturn:
         """Raise: another token was expected."""
+        if token.kind in {"EQUALS", "CLOSE_BLOCK_PARAMS"}:
+            self.foreign(token)
         shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
         wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
         hint = _HINTS.get(token.kind, "see how the tag continues") if wanted != "`)`" else "close the parenthesis"

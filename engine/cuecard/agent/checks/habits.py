@@ -1,0 +1,68 @@
+"""What templates may say and rarely mean: texts printed with escapes; tags of other languages, printed as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from cuecard.agent.assembly import Compiled
+from cuecard.agent.trees import Trees, reachable
+from cuecard.config.agent_file import AgentFile
+from cuecard.errors import Problem, Span
+from cuecard.template.markup.tags import in_attributes
+from cuecard.template.syntax.habits import FOREIGN, foreign_hint
+from cuecard.template.syntax.nodes import Content, Mustache, Path, Statement, walk
+from cuecard.template.syntax.source import Source
+
+
+def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
+    """A warning for each, in sections and in the partials that they call."""
+    texts = {name for name, declared in spec.inputs.items() if declared.type == "string" and declared.trust == "data"}
+    called: dict[str, set[Span]] = {}
+    quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core share one
+    for each in compiled:
+        text = each.text
+        body = [node for node in text.program.body if text.start <= node.start < text.end]
+        uses: dict[str, set[Span]] = {name: set() for name in ("", *reachable(partials, body))}
+        for use in text.inputs:
+            if use.name in texts:
+                uses.setdefault(use.template, set()).add(use.span)
+        own = set().union(*(spans for name, spans in uses.items() if name not in partials))
+        if own and id(text.program) not in quoted:
+            quoted[id(text.program)] = in_attributes(text.program, text.source.text)
+        yield from map(text.place, _found(text.source, body, own, quoted.get(id(text.program), frozenset())))
+        for name, spans in uses.items():
+            if name in partials:
+                called.setdefault(name, set()).update(spans)
+    yield from _in_partials(partials, called)
+
+
+def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]]) -> Iterator[Problem]:
+    for name, spans in called.items():
+        source, program = partials[name]
+        yield from _found(source, program.body, spans, in_attributes(program, source.text))
+
+
+def _found(
+    source: Source, body: Sequence[Statement], texts: Collection[Span], quoted: Collection[int]
+) -> Iterator[Problem]:
+    """Both, in statements; `texts`: the places where inputs that are texts are read; `quoted`: those in attributes."""
+    for node in walk(body):
+        if isinstance(node, Content):
+            yield from _foreign(source, node)
+        elif isinstance(node, Mustache) and node.escaped and node.start not in quoted:
+            yield from _escaped(source, node, texts)
+
+
+def _foreign(source: Source, node: Content) -> Iterator[Problem]:
+    for found in FOREIGN.finditer(source.text, node.start, node.end):
+        message = f"`{found.group()}` is no tag of Handlebars: it is printed as it is"
+        hint = foreign_hint(found["word"])
+        yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
+
+
+def _escaped(source: Source, node: Mustache, texts: Collection[Span]) -> Iterator[Problem]:
+    head = node.call.head
+    if isinstance(head, Path) and len(head.parts) == 1 + head.data and source.span(head.start, head.end) in texts:
+        message = f"`{{{{{head.original}}}}}` prints text with escapes: O'Neil as O&#x27;Neil"
+        hint = f"write `{{{{{{{head.original}}}}}}}`: it stays readable, and still cannot open or close a section"
+        yield source.problem(node.start, node.end, "escaped-text", message, hint, severity="warning")

@@ -1,0 +1,146 @@
+"""Words in tool instructions that name a tool, and no tool has that name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuecard.errors import closest
+from cuecard.model import ToolCard
+
+_WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=(?!>)|\w|-\w|\.\w)")
+"""A whole word with the hyphens in it; no step of a path or an address, nor what an equals sign gives a value."""
+
+_QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<!\w)'[^'\n]{0,200}'(?!\w)")
+_HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
+_PARTS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
+_LIKE = 0.85
+"""How much a misspelt name is like the name that was meant."""
+
+_LONGEST = 128
+"""Longer words are no names."""
+
+_DEPTH = 20
+"""How deep a schema is looked into for the names of parameters."""
+
+_BEGINNINGS = """\
+add archive attach cancel copy create delete download duplicate edit execute fetch find generate get import insert list
+load make move open post publish query read remove rename reorder replace reset restore run save search select send set
+show submit sync toggle translate unpublish update upload validate verify view write"""
+_ENDINGS = """\
+at by code count date field fields format from id ids index key keys label limit mode name names number offset on order
+path query size status term terms text time title to type types uri url value values"""
+_VERBS, _NOUNS = frozenset(_BEGINNINGS.split()), frozenset(_ENDINGS.split())
+"""How names of tools begin, and what the names of parameters end in while those of tools do not."""
+
+_PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "out", "style", "up", "write"))
+"""What follows a hyphen in words that are no names: `read-only`."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class KnownNames:
+    """The names of tools, and how they start: what a word that is none of them is held against.
+
+    `alike` are those with the same first character and length, so that a word is not held against thousands.
+    """
+
+    names: frozenset[str]
+    starts: frozenset[str]
+    alike: Mapping[tuple[str, int], Sequence[str]]
+
+    @classmethod
+    def of(cls, names: Iterable[str]) -> KnownNames:
+        """What is looked up once for all cards."""
+        found = frozenset(names)
+        alike: dict[tuple[str, int], list[str]] = {}
+        for name in found:
+            alike.setdefault((name[:1], len(name)), []).append(name)
+        return cls(found, frozenset(start for name in found if (start := _start(name))), alike)
+
+    def meant(self, word: str) -> str:
+        """The name that a word is a misspelling of; empty when it is none."""
+        sizes = range(len(word) - 2, len(word) + 3)
+        return closest(word, (name for size in sizes for name in self.alike.get((word[:1], size), ())), _LIKE)
+
+
+def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
+    """Words in a card's instructions that look like tool names but are none: the field and the word, in reading order.
+
+    A word looks like a tool name when it is misspelt (`cms_getPgae` beside `cms_getPage`) or starts as a known one does
+    (`cms_list`, `getUser` beside `getPage`); in `before` and `next`, which name tools, also when it begins with a verb
+    (`publish_page`). The tool's own parameters and their values are no tool names, nor is what stands in quotes.
+    """
+    told = card.instructions
+    if told is None:
+        return []
+    own = frozenset(_words_of(card.input_schema, 0))
+    fields = ("before", told.before), ("after", told.after), ("next", told.next), ("gotcha", told.gotcha)
+    return [
+        (field, word)
+        for field, text in fields
+        for word in dict.fromkeys(_compounds(text, known))
+        if word not in known.names
+        and word not in own
+        and _looks_like_one(word, known, leads=field in {"before", "next"})
+    ]
+
+
+def _looks_like_one(word: str, known: KnownNames, *, leads: bool) -> bool:
+    parts = [part.lower() for part in _PARTS.split(word.strip("_-"))]
+    if word in known.names or len(parts) == 1:
+        return False
+    first, last = parts[0], parts[-1]
+    if known.meant(word):
+        return True
+    if last in _NOUNS or ("-" in word and last in _PROSE):
+        return False
+    start = _start(word)
+    if start in known.starts and (first not in _VERBS or start.endswith("A")):
+        return True
+    # Prose has words with hyphens, too: only where tools are named that way can one be a tool.
+    is_name = "_" in word or "-" not in word or any(each.endswith("-") for each in known.starts)
+    return leads and first in _VERBS and is_name
+
+
+def _compounds(text: str, known: KnownNames) -> Iterator[str]:
+    """The words that may be names of tools: all but those in lower case alone. A name with a word behind its hyphen, as
+    in `getPage-style`, is that name.
+    """
+    for word in _WORD.findall(_QUOTED.sub(" ", text)):
+        if len(word) > _LONGEST:
+            continue
+        head = word
+        while "-" in head and head not in known.names:
+            head = head.rpartition("-")[0]
+        name = head if head in known.names and known.meant(word) in {"", head} else word
+        if "_" in name or "-" in name or not name.islower():
+            yield name
+
+
+def _start(name: str) -> str:
+    """How a compound name begins: `cms_` of `cms_getPage`; `get` and a capital, written `getA`, of `getPage`."""
+    for mark in "_-":
+        first, found, rest = name.partition(mark)
+        if first and found and rest:
+            return first + found
+    hump = _HUMP.search(name)
+    return f"{name[: hump.start()]}A" if hump else ""
+
+
+def _words_of(schema: Any, depth: int) -> Iterator[str]:
+    """The names of parameters at any depth, and the values that they may have."""
+    if depth > _DEPTH:
+        return
+    if isinstance(schema, Mapping):
+        properties = schema.get("properties")
+        yield from (str(name) for name in properties) if isinstance(properties, Mapping) else ()
+        values = schema.get("enum")
+        yield from (value for value in values if isinstance(value, str)) if isinstance(values, list | tuple) else ()
+        yield from (value for key in ("const", "default") if isinstance(value := schema.get(key), str))
+        for value in schema.values():
+            yield from _words_of(value, depth + 1)
+    elif isinstance(schema, list | tuple):
+        for value in schema:
+            yield from _words_of(value, depth + 1)

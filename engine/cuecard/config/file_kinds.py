@@ -1,0 +1,104 @@
+"""Which kind of file a YAML document is, so that one given for another says what it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal, TypeAlias
+
+from cuecard.config.documents.yaml_text import Document
+from cuecard.errors import Problem, SpecError
+
+FileKind: TypeAlias = Literal["agent", "assistant", "turn", "tool", "scenario", "models"]
+
+_NAMES: Mapping[FileKind, str] = {
+    "agent": "an agent file",
+    "assistant": "an assistant file",
+    "turn": "a turn file",
+    "tool": "a file of tool instructions",
+    "scenario": "a scenario",
+    "models": "a file of model profiles",
+}
+_OF_TURNS = frozenset(
+    (
+        "now",
+        "discovered",
+        "model",
+        "host",
+        "profile",
+        "variant",
+        "files",
+        "gates",
+        "environment",
+        "summary",
+        "message",
+        "ephemeral",
+        "endpoint",
+        "ahead",
+    )
+)
+"""Keys that only a turn file has."""
+
+_OF_SEVERAL = frozenset(("inputs", "memory", "history", "delivery", "messages", "tools", "metadata", "query"))
+"""Further keys of a turn file; other kinds have some of them."""
+
+_OF_ENTRIES = frozenset(("before", "after", "next", "gotcha", "description"))
+"""Keys of the entries of a tool file."""
+
+_MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
+    "assistant": (frozenset({"agent", "server"}), frozenset()),
+    "agent": (frozenset({"agent"}), frozenset()),
+    "scenario": (frozenset({"title", "turns"}), frozenset()),
+    "models": (frozenset({"models"}), frozenset({"providers", "models"})),
+    "tool": (frozenset({"tools"}), frozenset({"category", "tools", "described"})),
+    "turn": (
+        frozenset(),
+        _OF_TURNS | frozenset(("inputs", "memory", "history", "delivery", "messages", "metadata", "query", "tools")),
+    ),
+}
+"""By kind, in the order in which they are asked: the keys that it has, and, where there are some, the only ones."""
+
+_WAYS: Mapping[tuple[FileKind, FileKind], str] = {
+    ("agent", "turn"): "name the agent file, and give this one as `--turn FILE`",
+    ("agent", "tool"): "name the agent file; it names this one under `tools: instructions:`",
+    ("agent", "assistant"): "name the agent file that it names under `agent:`; `cuecard run` takes this one",
+    ("agent", "scenario"): "name the agent file; `cuecard run` plays scenarios, of an assistant file",
+    ("agent", "models"): "name the agent file; it names this one under `models:`",
+    (
+        "assistant",
+        "agent",
+    ): "`cuecard run` takes an assistant file, which names an agent file under `agent:` and a tool "
+    "server under `server:`; `cuecard render` prints the prompt of an agent file",
+    ("assistant", "scenario"): "name the assistant file, and the scenario as `--scenario NAME`",
+    ("turn", "agent"): "a turn file says what the host knows of one call: `inputs:`, `memory:`, `history:`",
+}
+
+
+def kind_of(value: Mapping[str, object]) -> FileKind | None:
+    """What a document looks like; None where no kind fits."""
+    keys = frozenset(value)
+    for kind, (needed, only) in _MARKS.items():
+        if keys and needed <= keys and (not only or keys <= only) and _fits(kind, value):
+            return kind
+    return None
+
+
+def _fits(kind: FileKind, value: Mapping[str, object]) -> bool:
+    """Tools of a tool file are entries by name; a turn file has a key that is its own."""
+    if kind == "turn":
+        return not _OF_TURNS.isdisjoint(value)
+    tools = value["tools"] if kind == "tool" else {}
+    entries = tools.values() if isinstance(tools, Mapping) else (None,)
+    return all(isinstance(each, Mapping) and not _OF_ENTRIES.isdisjoint(each) for each in entries)
+
+
+def refuse_other_kind(document: Document, wanted: FileKind) -> None:
+    """Stop at a file of another kind: what else is wrong with it says nothing.
+
+    Raises:
+        SpecError: when it is one.
+    """
+    found = kind_of(document.value)
+    if found is not None and found != wanted:
+        message = f"this is {_NAMES[found]}, not {_NAMES[wanted]}"
+        way = _WAYS.get((wanted, found), "name another file")
+        raise SpecError(Problem("wrong-file", message, way, document.name))

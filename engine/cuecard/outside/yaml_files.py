@@ -1,0 +1,24 @@
+"""Which files are YAML: both endings that people use count, everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from cuecard.outside.paths import is_folder, is_there
+
+ENDINGS = ("*.yaml", "*.yml")
+"""What the names of YAML files look like."""
+
+
+def in_folder(path: Path, name: str) -> Path:
+    """The file that a folder stands for: `name.yaml` in it, or `name.yml` where only that is there."""
+    if not is_folder(path):
+        return path
+    plain, short = path / f"{name}.yaml", path / f"{name}.yml"
+    return short if is_there(short) and not is_there(plain) else plain
+
+
+def yaml_files(folder: Path) -> Iterator[Path]:
+    """The YAML files of a folder, by name."""
+    yield from sorted(path for ending in ENDINGS for path in folder.glob(ending))

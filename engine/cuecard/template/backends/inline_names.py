@@ -1,0 +1,19 @@
+"""Inline partials whose names are written without quotes, so that they are values: `{{#*inline footer}}`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cuecard.template.syntax.nodes import Block, Path, Program, walk
+
+
+def unquoted_names(program: Program) -> dict[str, Path]:
+    """The names, and where they stand."""
+    return dict(_unquoted(program))
+
+
+def _unquoted(program: Program) -> Iterator[tuple[str, Path]]:
+    for node in walk(program.body):
+        named = node.call.params[0] if isinstance(node, Block) and node.decorator and node.call.params else None
+        if isinstance(named, Path) and named.is_simple and not named.data:
+            yield named.original, named

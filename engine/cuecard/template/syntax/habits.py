@@ -1,0 +1,133 @@
+"""What people write who come from Jinja, JavaScript or Python, and what it is in Handlebars.
+
+Asked only about a text that is wrong already, so no hint stands at a template that is right.
+"""
+
+from __future__ import annotations
+
+import re
+
+COMPARED = "templates do not calculate or compare: pass the result in, or write a helper"
+_NAME = r"[^\W\d][\w$-]*"
+_PLAIN = re.compile(rf"{_NAME}\Z")
+_PATH_BEFORE = re.compile(r"[\w$@./-]+\Z")
+_BRACKET = r"""\[(?:"[^"\[\]\n]*"|'[^'\[\]\n]*'|[^"'\[\]{}\n]+)\]"""
+_STEPS = re.compile(rf"(?:{_BRACKET}|\.{_NAME})+")
+_STEP = re.compile(rf"\[\s*(?:(?P<quoted>[\"'].*?[\"'])|(?P<other>[^\]]*?))\s*\]|\.(?P<name>{_NAME})")
+_INDEX = re.compile(r"[0-9]+\Z")
+_ORDER = re.compile(r"<=?[ ]?[^\n{}<>]*\}\}")
+_OPERATOR = re.compile(r"={2,3}|\|\||&&|[!<>]=?=?")
+_LOOPED = re.compile(rf"(?P<item>{_NAME})(?:\s*,\s*{_NAME})?\s+(?:in|of)\s+(?P<list>\S+)\s*\Z")
+_NAMED = re.compile(rf"(?P<list>\S+)\s+as\s+(?P<item>{_NAME}(?:\s*,?\s*{_NAME})?)\s*\Z")
+_BEFORE = 200
+"""How many characters are looked at."""
+
+WORDS = {
+    **dict.fromkeys(("elseif", "elsif", "elif"), "write `{{else if value}}`"),
+    "endif": "a block is closed by its name: `{{/if}}`",
+    "endunless": "a block is closed by its name: `{{/unless}}`",
+    **dict.fromkeys(("endfor", "endeach", "endforeach"), "a block is closed by its name: `{{/each}}`"),
+    "endwith": "a block is closed by its name: `{{/with}}`",
+    "end": "a block is closed by its name, as in `{{/if}}`",
+    **dict.fromkeys(("for", "foreach"), "write `{{#each items as |item|}} ... {{/each}}`"),
+    "not": "write `{{#unless value}} ... {{/unless}}`",
+    **dict.fromkeys(("and", "or"), COMPARED),
+    **dict.fromkeys(("len", "size", "count"), "the length of a list is `items.length`"),
+    **dict.fromkeys(("set", "let", "assign"), "write `{{#with value as |name|}} ... {{/with}}`"),
+    **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
+}
+"""Words of other template languages, and what to write instead."""
+
+FOREIGN = re.compile(
+    r"(?<![`\\])\{%[-+]?\s*(?P<word>if|elif|else|endif|for|endfor|set|endset|block|endblock|extends|include|import|from"
+    r"|macro|endmacro|call|filter|with|endwith|raw|endraw|unless|endunless|assign|case|comment)\b[^\n]{0,200}?%\}"
+)
+"""A tag of Jinja or Liquid; not where a text shows one in backticks."""
+
+
+def foreign_hint(word: str) -> str:
+    """What to write for a tag of Jinja or Liquid."""
+    written = {"if": "{{#if value}}", "unless": "{{#unless value}}", "else": "{{else}}", "with": "{{#with value}}"}
+    if word in written:
+        return f"write `{written[word]}`"
+    return WORDS.get(word, "Handlebars writes its tags as `{{...}}`")
+
+
+def bracket(text: str, opening: int, at: int) -> tuple[int, str, str] | None:
+    """`items[0]` and `user['name']`, from the bracket at `at`: where it ends, what is wrong, and the way out."""
+    before = _PATH_BEFORE.search(text[max(opening, at - _BEFORE) : at])
+    steps = _STEPS.match(text, at)
+    if not before or not steps:
+        return None
+    path = before.group()
+    message = "a path has no `[...]` right after a name"
+    for step in _STEP.finditer(steps.group()):
+        other = step["other"]
+        if other is not None and not _INDEX.match(other):
+            return steps.end(), message, _computed(path, other)
+        path += f".[{other}]" if other is not None else f".{_segment(step['name'] or step['quoted'][1:-1])}"
+    return steps.end(), message, f"write `{path}`"
+
+
+def _computed(path: str, key: str) -> str:
+    if re.fullmatch(rf"{_NAME}(?:\.{_NAME})*", key):
+        return f"a step that is a value itself: `lookup {path} {key}`"
+    return "an item is found by its number from the front, as in `items.[0]`; pass any other part of a list in"
+
+
+def _segment(name: str) -> str:
+    return name if _PLAIN.match(name) else f"[{name}]"
+
+
+def literal_step(path: str, step: str) -> str:
+    """`items.0`, whose last step reads as a number; likewise `true`, `null` and texts."""
+    if step[:1] in {'"', "'"}:
+        return f"write `{path}.{_segment(step[1:-1])}`"
+    if step[:1] == "-":
+        return "an item is found by its number from the front, as in `items.[0]`"
+    return f"write `{path}{''.join(f'.[{each}]' for each in step.split('.'))}`"
+
+
+def is_comparison(text: str, at: int) -> bool:
+    """Whether a `<` is meant as `less than`: the tag ends behind it, and nothing there looks like markup."""
+    return text[at : at + 2] != "</" and text[at - 1 : at] in {" ", "\t"} and bool(_ORDER.match(text, at))
+
+
+def operator(text: str, at: int) -> str:
+    """The operator that begins here; empty if none does."""
+    found = _OPERATOR.match(text, at)
+    return found.group() if found else ""
+
+
+def piped(value: str, name: str) -> str:
+    """`value | name`: what to write instead."""
+    if name in {"length", "count", "size"}:
+        return f"Handlebars has no filters: write `{value}.length`"
+    if name == "safe":
+        return (
+            f"Handlebars has no filters: `{{{{{{{value}}}}}}}` prints a value without the escapes of `{{{{{value}}}}}`"
+        )
+    if name == "default":
+        return "Handlebars has no filters: a default stands in the agent file, or between `{{else}}` and `{{/if}}`"
+    return f"Handlebars has no filters: prepare the value, or write a helper and call it: `{name} {value}`"
+
+
+def looped(name: str, written: str) -> str:
+    """`item in items`, `items as item`: what to write instead; empty where it is neither. `written`: the values."""
+    found = _LOOPED.match(written) if name in {"each", "for", "foreach"} else None
+    found = found or (_NAMED.match(written) if name in {"each", "with", "for", "foreach"} else None)
+    if not found:
+        return ""
+    block = name if name == "with" else "each"
+    return f"write `{{{{#{block} {found['list']} as |{' '.join(found['item'].replace(',', ' ').split())}|}}}}`"
+
+
+def misused(name: str, values: tuple[str, ...], written: str) -> str:
+    """What to write for a block or helper with too many values; empty where it is no habit that is known."""
+    if found := looped(name, written[:_BEFORE]):
+        return found
+    if values[:1] == ("not",) and len(values) == 2 and name in {"if", "unless"}:
+        return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
+    if {"?", "if"}.intersection(values):
+        return "write `{{#if value}} ... {{else}} ... {{/if}}`"
+    return COMPARED if {"and", "or", "not", "is", "in", "eq", "gt", "lt"}.intersection(values) else ""

@@ -1,0 +1,98 @@
+"""Load and faults for some minutes: `python tests/soak/run.py --minutes 10`, or `make soak MINUTES=10`.
+
+Prints the table of docs/robustness.md; `--write` puts it there. The exit code is 1 when something did not hold.
+"""
+
+from __future__ import annotations
+
+import argparse
+import logging
+import os
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "engine"), str(ROOT / "examples" / "cms"), str(ROOT / "tests")]
+
+from fuzz.run import SEEDS  # noqa: E402 - the folders of the repository come first
+from soak import fuzzing, reloads, rows, stores, storm  # noqa: E402 - the same
+from soak.rows import Row  # noqa: E402 - the same
+
+WAITING = (
+    Row("L4", "PostgreSQL stopped, then frozen", "0 failed steps", "waits for a store on PostgreSQL"),
+    Row("L5", "time limits of a pool of connections", "1 s", "waits for a store on PostgreSQL"),
+    Row("L7", "a full disk", "what was there stays whole", "states: in the tests; waits for a store"),
+)
+"""What cannot be tried yet."""
+
+
+def main() -> int:
+    """Run everything in the given time; 1 when something did not hold."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--minutes", type=float, default=10.0, help="how long, all in all (default: 10)")
+    parser.add_argument("--write", action="store_true", help="put the table into docs/robustness.md")
+    chosen = parser.parse_args()
+    logging.disable()  # every fifth save is broken, and told
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory(prefix="cuecard-soak-") as folder:
+        for row in (*soak(Path(folder), chosen.minutes * 60), *WAITING):
+            found.append(row)
+            print(f"{row.name:4} {row.tried}: {row.measured}{row.mark}", flush=True)
+    found.sort(key=lambda row: int(row.name[1:].partition(",")[0]))
+    print(f"\n{rows.machine()}\n\n{rows.table(found)}")
+    if chosen.write:
+        rows.write(found, chosen.minutes)
+    return int(not all(row.held for row in found))
+
+
+def soak(folder: Path, seconds: float) -> Iterator[Row]:
+    """Each part in turn: half of the time for the storm, a quarter for the fuzz targets, the rest for kills."""
+    saves = int(seconds * 0.5 / 0.055)
+    cores = os.cpu_count() or 1
+    found = storm.storm(folder / "storm", saves=saves, threads=8, busy=cores)
+    prompts = f"{len(found.times):,} prompts of {len(found.states)} states, {len(found.mixed)} mixed or torn"
+    told = f"{prompts}, {len(found.raised)} exceptions, p99 {found.late * 1e3:.0f} ms"
+    held = not (found.mixed or found.raised)
+    yield Row(
+        "L1", f"{saves:,} saves, every fifth broken, as 8 threads render", "0 mixed or torn, 0 exceptions", told, held
+    )
+    served = found.adopted <= 2.0
+    yield Row(
+        "L2",
+        f"the last save, with 8 threads that render and {cores} busy processes",
+        "served within 2 s",
+        f"{found.adopted:.1f} s",
+        served,
+    )
+    yield from _kills(folder, seconds * 0.15)
+    took = reloads.jump(folder / "jump")
+    yield Row("L8", "the clock 6 h back, then 6 h ahead", "a change is served", f"after {took:.1f} s")
+    forked = reloads.fork(folder / "fork")
+    yield Row("L9", "a fork after the start", "both sides follow", "both follow" if forked else "not both", forked)
+    took = reloads.vanish(folder / "vanish", times=5)
+    yield Row("L10", "the folder removed and made anew, 5 times", "seen within 3 s", f"{took:.1f} s", took <= 3.0)
+    started = reloads.restart(folder / "restart")
+    yield Row("L11", "a start on broken files", "last good, and said", "served and said" if started else "no", started)
+    yield fuzzing.fuzz(seconds * 0.25 / len(SEEDS))
+
+
+def _kills(folder: Path, seconds: float) -> Iterator[Row]:
+    end, total = time.monotonic() + seconds, stores.Kept()
+    while total.kills == 0 or time.monotonic() < end:
+        found = stores.kill(folder / "kills" / str(total.kills), kills=5, seed=total.kills)
+        for name in ("kills", "said", "lost", "halves", "damaged"):
+            setattr(total, name, getattr(total, name) + getattr(found, name))
+    told = f"{total.kills} kills, {total.said:,} posts: {total.damaged} damaged, {total.lost} lost, {total.halves} half"
+    held = not (total.lost or total.halves or total.damaged)
+    yield Row("L3", "kill -9 while the site of the CMS is written", "0 damaged, lost or half", told, held)
+    many = stores.write_at_once(folder / "many", processes=8, posts=100)
+    told = f"{many.said} written, {many.locked} locked, {many.lost} lost, {many.halves} given twice"
+    held = not (many.locked or many.lost or many.halves or many.damaged)
+    yield Row("L6", "8 processes, 100 posts each", "0 locked, 0 lost", told, held)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
