@@ -24,6 +24,7 @@ from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.sections import compose
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.pipeline.window import with_window
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +49,7 @@ class Hooks:
         previous: Call | None = None,
         kept: int | None = None,
         ended: Ended | None = None,
+        since: str | None = None,
     ) -> Call:
         """The call of one user message; arguments are those of `CallRequest`.
 
@@ -56,8 +58,11 @@ class Hooks:
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
-        request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
+        request = CallRequest(
+            self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended, since
+        )
         chosen = select_history(request)
+        request = with_window(request, chosen)
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, self._profile(turn))

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder, system_pieces
+from cuecard.adapters.blocks import place_after
+from cuecard.adapters.homes import Reader
+from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
@@ -102,7 +104,7 @@ def _place(
         return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
     bare = [message for message in messages if message not in first]
-    return place_after(bare, step.appended, block, results=results, is_user=_is_user)
+    return place_after(bare, step, block, Reader(results, _is_user))
 
 
 def _is_user(message: Message) -> bool:

@@ -24,6 +24,9 @@ class _Prompt:
     discovered: tuple[Discovery, ...]
     messages: tuple[Message, ...]
     reminder: str
+    found: tuple[Discovery, ...] = field(default=(), kw_only=True)
+    base_tools: tuple[str, ...] = field(default=(), kw_only=True)
+    turns: tuple[str | None, ...] = field(default=(), kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,12 @@ class Step(_Prompt):
         discovered: the others, each with the search result that named it first.
         messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
         reminder: what adapters put around an appended block where no role has more authority than the user.
+        found: every tool that searches have named, in order of first discovery, with those that do not exist for this
+            call: what a provider was given inside an old result stays there.
+        base_tools: the tools whose instructions stand in the system prompt, whether they exist for this call or not:
+            the order of definitions that no call changes.
+        turns: for each message of the user so far, the call id of the last result before it; None where none is known.
+            By it a block finds its message again, also where that holds results too, and where the first are gone.
         record: makes the manifest.
     """
 

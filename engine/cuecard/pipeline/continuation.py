@@ -14,12 +14,12 @@ from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CountTokens, Cut
-from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state
+from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import Told, make_news
-from cuecard.pipeline.placement import slots
+from cuecard.pipeline.placement import Placed, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.tools import discover_more
 
@@ -64,17 +64,30 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
         InputError: when the engine that is said to have prepared the call before has not.
     """
     previous = request.previous
-    if previous is None:
-        return call
-    call = replace(call, turn=previous.turn + 1 if request.kept is None else request.kept)
-    reason = baseline_reason(request, call, previous)
+    call = replace(call, turn=_turn(request), prompt=replace(call.prompt, turns=_turns(request)))
+    reason = baseline_reason(request, call, previous) if previous else replaced_reason(request)
     if reason:
         return _with_cut(call, Cut("baseline", reason))
+    if previous is None:
+        return call
     if call.delivery.rebuilds or call.delivery.host == "system-only":
         return call
     if is_new_state(call, previous):
         call = _with_cut(call, Cut("configuration", "changed: what was sent stays, and a block says what is new"))
     return _appended(request, call, previous)
+
+
+def _turn(request: CallRequest) -> int:
+    if request.kept is not None:
+        return request.kept
+    return request.previous.turn + 1 if request.previous else 0
+
+
+def _turns(request: CallRequest) -> tuple[str | None, ...]:
+    """Of each message of the user so far, the last result before it."""
+    turn, previous = _turn(request), request.previous
+    known = previous.prompt.turns if previous and request.kept is None else ()
+    return (*known, *(None for _ in range(turn - len(known))), request.since)
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:
@@ -85,7 +98,8 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
     agent, earlier, last = request.agent, request.earlier, _last_step(request, previous)
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
-    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)})
+    late = _late(request, call, last.placed, tools)
+    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late)
     withdrawn = sorted({*previous.prompt.withdrawn, *(earlier.names - agent.names)} - agent.names)
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
@@ -98,8 +112,20 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
         messages=as_before(call, previous, spoken),
         withdrawn=tuple(withdrawn),
     )
-    now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
+    now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold, *late), told=news.protocols)
     return replace(call, prompt=prompt, tools=now)
+
+
+def _late(request: CallRequest, call: Call, last: Placed, told: tuple[str, ...]) -> tuple[str, ...]:
+    """Tools that were found while they did not exist, and do now: their old results are sent, and stay as they are."""
+    there = {*call.tools.available} - {*told, *call.tools.initial}
+    if not any(found.tool in there for found in call.tools.discovered):
+        return ()
+    tools = replace(call.tools, base=told, sent=told)
+    prompt = replace(call.prompt, segments=last.segments, sent=last.appended)
+    step = StepRequest(request.agent, replace(call, tools=tools, prompt=prompt), request.found, request.count)
+    shown = fit(step, discover_more(step)[0]).shown
+    return tuple(found.tool for found in shown if found.tool in there)
 
 
 def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:

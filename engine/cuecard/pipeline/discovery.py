@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from cuecard.errors import visible
@@ -51,6 +51,11 @@ def record_of(result: ToolResult, search_tool: str) -> ResultRecord:
     searched = result.tool == search_tool and not result.is_error
     found = found_names(result.result) if searched else FoundNames()
     return ResultRecord(result.tool, result.call_id, found.names, result.is_error, found.unread)
+
+
+def last_call_id(results: Sequence[ToolResult | ResultRecord]) -> str | None:
+    """The call id of the last result that has one."""
+    return next((result.call_id for result in reversed(results) if result.call_id is not None), None)
 
 
 def _unread(record: ResultRecord) -> Diagnostic:

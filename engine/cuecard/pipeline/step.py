@@ -35,5 +35,8 @@ def make_step(
         discovered=discovered,
         messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
+        found=request.found.tools,
+        base_tools=call.tools.base,
+        turns=call.prompt.turns,
         record=partial(make_manifest, request, parts),
     )

@@ -38,8 +38,8 @@ def plan_tools(request: CallRequest, earlier: Iterable[str] = (), *, every: bool
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
     known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
     initial = tuple(name for name in dict.fromkeys((*core, *(tools if every else known))) if name in tools)
-    discovered, dropped = _to_show(request.found, CallTools(tools, initial))
-    planned = CallTools(tools, initial, tuple(known), base=initial, discovered=discovered)
+    _, dropped = _to_show(request.found, CallTools(tools, initial))
+    planned = CallTools(tools, initial, tuple(known), base=initial, discovered=request.found.tools)
     return ToolPlan(planned, (*cuts, *dropped))
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.placing import Message, homes
+from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.placing import Message
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
     answer_block,
@@ -125,7 +126,7 @@ class _Stage:
         inline = {} if self.definitions == "all" or call.delivery.rebuilds else _found_by(step, held)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         system = [segment_block(segment) for segment in step.segments]
-        placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
+        placed = homes(_READER.read(self.messages), step.appended, step.turns)
         said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
         for place, message in enumerate(self.messages):
             said.append(message["block"])
@@ -193,3 +194,6 @@ def _results(message: Message) -> tuple[str, ...]:
 
 def _is_user(message: Message) -> bool:
     return bool(message["role"] == "user")
+
+
+_READER = Reader(_results, _is_user)
