@@ -22,8 +22,8 @@ class CallTools:
             system prompt (before a compaction, or by `Turn.discovered`).
         earlier: those of them that are no core tools, whether they exist in this call or not.
         base: every tool whose protocol stands in the system prompt, whether it exists in this call or not.
-        discovered: what the history before this call had discovered, in order of first discovery, with the tools that do
-            not exist for this call.
+        discovered: what the history before this call had discovered, in order of first discovery, with the tools that
+            do not exist for this call.
         sent: the discovered tools whose protocols earlier calls have appended.
         told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
             step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.

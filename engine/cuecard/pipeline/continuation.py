@@ -41,7 +41,8 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return tools.earlier
     known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
     if request.earlier.spec.tools.search.tool == request.agent.spec.tools.search.tool:
-        found_again = {discovery.tool for discovery in tools.discovered}
+        late = {*tools.available} - {*tools.initial}
+        found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
     # Nobody will read again what a search tool of another name has found.
     return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in _last_step(request, previous).shown))))

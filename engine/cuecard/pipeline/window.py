@@ -6,7 +6,7 @@ from dataclasses import replace
 from itertools import takewhile
 
 from cuecard.model import Call
-from cuecard.model.messages import Message
+from cuecard.model.messages import Message, Part
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.request import CallRequest
 
@@ -43,7 +43,7 @@ def _moved(previous: Call, chosen: Selected) -> bool:
     )
 
 
-def _sent(call: Call) -> tuple[list[object], list[Message]]:
+def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:
     """Summaries in front of the history, and the history with the message that was the newest."""
     system = "".join(segment.text for segment in call.prompt.segments)
     front = takewhile(lambda message: not message.persist, call.prompt.messages)
