@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from cuecard.adapters.homes import Reader, homes
@@ -50,9 +50,9 @@ def without_blocks(messages: Sequence[Message], step: Step, made: Mapping[str, B
         reader: how messages are read.
     """
     ours = list(made.values())
-    alike = [place for place, message in enumerate(messages) if message in ours]
+    alike = {place for place, message in enumerate(messages) if message in ours}
     taken = {place for place in alike if not reader.says(messages[place])}
-    asked = {place for place in alike if place not in taken and _may_follow(messages, place, alike, reader)}
+    asked = _asked(messages, alike, reader) - taken
     for _ in range(_TRIES):
         wrong = list(_elsewhere(_Guess(messages, taken, asked), step, made, reader)) if asked else []
         if not wrong:
@@ -72,10 +72,16 @@ class _Guess:
     asked: set[int]
 
 
-def _may_follow(messages: Sequence[Message], place: int, alike: Sequence[int], reader: Reader) -> bool:
-    """Whether what stands before is no answer of the model's: no block follows one."""
-    before = next((messages[at] for at in range(place - 1, -1, -1) if at not in alike), None)
-    return before is not None and bool(reader.results(before) or reader.says(before))
+def _asked(messages: Sequence[Message], alike: Collection[int], reader: Reader) -> set[int]:
+    """Those that a block could be: they follow the user's words, results or another block, and no answer."""
+    found: set[int] = set()
+    open_ = False
+    for place, message in enumerate(messages):
+        if place in alike and open_:
+            found.add(place)
+        else:
+            open_ = bool(reader.results(message)) or reader.says(message)
+    return found
 
 
 def _elsewhere(guess: _Guess, step: Step, made: Mapping[str, Body], reader: Reader) -> Iterator[int]:

@@ -38,7 +38,8 @@ def responses_request(
         items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
         model: the profile of the model; its name goes into the body.
         tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
-        cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration.
+        cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration,
+            that of the system prompt where the conversation has heard of a later one.
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no item of the user or of a tool
@@ -79,7 +80,7 @@ def chat_request(
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
-    key = f"cuecard-{step.manifest.configuration.sha256[:32]}" if cache_key is None else cache_key
+    key = f"cuecard-{(step.origin or step.manifest.configuration.sha256)[:32]}" if cache_key is None else cache_key
     return {"model": model.name, "prompt_cache_key": key, **({"tools": tools} if tools else {})}
 
 

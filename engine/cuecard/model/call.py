@@ -51,6 +51,8 @@ class CallPrompt:
         withdrawn: names of elements that earlier text of the conversation writes and the files no longer do: no value
             may open or close them in what is still to be said.
         turns: for each message of the user so far, the call id of the last result before it; None where none is known.
+        origin: the SHA-256, in hex, of the configuration that made the system prompt: under `reload: append` an earlier
+            one than the call's.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -59,6 +61,7 @@ class CallPrompt:
     messages: tuple[Message, ...] = ()
     withdrawn: tuple[str, ...] = ()
     turns: tuple[str | None, ...] = ()
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ class _Prompt:
     found: tuple[Discovery, ...] = field(default=(), kw_only=True)
     base_tools: tuple[str, ...] = field(default=(), kw_only=True)
     turns: tuple[str | None, ...] = field(default=(), kw_only=True)
+    origin: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -55,6 +56,8 @@ class Step(_Prompt):
             the order of definitions that no call changes.
         turns: for each message of the user so far, the call id of the last result before it; None where none is known.
             By it a block finds its message again, also where that holds results too, and where the first are gone.
+        origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
+            requests with the same beginning have in common.
         record: makes the manifest.
     """
 

@@ -35,8 +35,9 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return ()
     tools = previous.tools
     if request.kept is not None:
-        found = _last_step(request, previous).shown
-        return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *(discovery.tool for discovery in found))))
+        shown = _last_step(request, previous).shown
+        absent = [d for d in request.found.tools if d.tool not in tools.available]  # found while they did not exist
+        return tuple(dict.fromkeys((*tools.earlier, *tools.sent, *(each.tool for each in (*shown, *absent)))))
     if not appends(request) or previous.configuration.sha256 == request.agent.sha256 or previous.delivery.shows_all:
         return tools.earlier
     known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
@@ -108,6 +109,7 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,
+        origin=previous.prompt.origin or previous.configuration.sha256,
         shown={**_silenced(request, previous), **call.prompt.shown},
         sent=(*last.placed.appended, *_update(news.text, call.turn, request.count, agent.spec.words)),
         messages=as_before(call, previous, spoken),

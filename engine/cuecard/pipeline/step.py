@@ -7,6 +7,7 @@ from functools import partial
 
 from cuecard.model import Cut, Discovery, Step
 from cuecard.pipeline.budget import Fitted
+from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
 from cuecard.pipeline.request import StepRequest
@@ -38,5 +39,6 @@ def make_step(
         found=request.found.tools,
         base_tools=call.tools.base,
         turns=call.prompt.turns,
+        origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         record=partial(make_manifest, request, parts),
     )

@@ -37,9 +37,9 @@ def _moved(previous: Call, chosen: Selected) -> bool:
     kept = chosen.messages
     return (
         summaries != summary
-        or len(kept) < len(history)
+        or len(kept) <= len(history)
         or any(_said(one) != _said(other) for one, other in zip(history, kept, strict=False))
-        or not (len(kept) == len(history) or _is_later(current, kept[len(history)]))
+        or not _is_later(current, kept[len(history)])
     )
 
 
