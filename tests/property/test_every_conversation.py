@@ -234,8 +234,12 @@ class Conversations(RuleBasedStateMachine):
             earlier=self.earlier,
         )
         if os.environ.get("DBG") and self.call != again:
-            a, b = json.dumps(self.call.to_json(), indent=1).splitlines(), json.dumps(again.to_json(), indent=1).splitlines()
+            a, b = (
+                json.dumps(self.call.to_json(), indent=1).splitlines(),
+                json.dumps(again.to_json(), indent=1).splitlines(),
+            )
             import difflib
+
             print("\n".join(difflib.unified_diff(a, b, n=4)))
         assert self.call == again  # promise 4: rebuilt from plain history
         self.untold = []

@@ -193,11 +193,13 @@ class Cuecard(AbstractCapability[Any]):
 
 
 def active_tools(tools: Iterable[ToolDefinition], step: Step, catalogue: Mapping[str, Any]) -> list[ToolDefinition]:
-    """The tools to show, in an order that only ever grows at its end."""
-    order = {name: place for place, name in enumerate(step.active_tools)}
+    """The tools to show, in an order that only ever grows at its end; withdrawn ones stay, and calls are refused."""
+    found = (discovery.tool for discovery in step.found)
+    names = dict.fromkeys((*step.base_tools, *step.initial_tools, *found, *step.active_tools))
+    order = {name: place for place, name in enumerate(names)}
 
     def rank(tool: ToolDefinition) -> tuple[int, int]:
-        group = 0 if tool.name in step.initial_tools else 2 if tool.name in order else 1
+        group = 0 if tool.name in {*step.base_tools, *step.initial_tools} else 2 if tool.name in order else 1
         return group, order.get(tool.name, 0)
 
     return sorted((tool for tool in tools if tool.name in order or tool.name not in catalogue), key=rank)

@@ -52,15 +52,20 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
 def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
     """At most so many messages of the user between two results, oldest first.
 
-    A message of its own goes before one that holds the results, too: that may be the host's remark on them. Where
-    there are more than were wanted, neighbours count as one; then those at the front of the conversation are older than
-    its first turn, and elsewhere the later ones are the host's.
+    A message of its own goes before one that holds the results, too, and before one that follows them at once: those
+    may be the host's remarks. Where there are more than were wanted, neighbours count as one; then those at the front
+    of the conversation are older than its first turn, and elsewhere the later ones are the host's.
     """
     alone = [place for place in range(start + 1, end) if read.words[place] and not read.ids[place]]
     results = next((place for place in range(start + 1, end) if read.ids[place]), end)
     early = [place for place in alone if place < results]
     ends = [place for place in early if place + 1 not in early]
     places = ends if len(ends) >= wanted else early
+    beside = start + 1
+    while start >= 0 and beside in early:
+        beside += 1
+    apart = [place for place in places if place >= beside]
+    places = apart if len(apart) >= wanted else places
     if len(places) < wanted and start >= 0 and read.words[start]:
         places = [start, *places]
     if len(places) < wanted:  # not all results were told to the engine

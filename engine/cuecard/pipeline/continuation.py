@@ -88,8 +88,9 @@ def _turn(request: CallRequest) -> int:
 def _turns(request: CallRequest) -> tuple[str | None, ...]:
     """Of each message of the user so far, the last result before it."""
     turn, previous = _turn(request), request.previous
-    known = previous.prompt.turns if previous and request.kept is None else ()
-    return (*known, *(None for _ in range(turn - len(known))), request.since)
+    known = previous.prompt.turns if previous and turn else ()
+    known = known[-turn:]  # after a compaction the newest are left
+    return (*(None for _ in range(turn - len(known))), *known, request.since)
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:
