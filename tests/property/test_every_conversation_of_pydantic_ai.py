@@ -8,6 +8,7 @@ import os
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import given, settings
@@ -134,5 +135,5 @@ def test_promise_5_request_n_starts_with_request_n_minus_1(runs: list[Run]) -> N
     """Instructions and messages, that is: which definitions of tools are sent is pydantic-ai's own matter."""
     sent = play(runs, engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}"))
 
-    for (before, _), (after, recorded) in zip(sent, sent[1:], strict=False):
+    for (before, _), (after, recorded) in pairwise(sent):
         assert recorded or after.startswith(before)

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from datetime import UTC, datetime
+from itertools import pairwise
 
 import pytest
 
 from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.placing import reminder
 from cuecard.model.messages import Message, ToolCall
+from cuecard.reload.pins import Served
 from property.hosts import Json, Shape, bare, serialized, shapes
 from property.test_every_conversation import CORE, TOOLS, engine_of
 
@@ -49,7 +51,7 @@ def grows(shape: Shape, *requests: tuple[Step, Sequence[Message]]) -> list[Json]
     """The bodies, of which each starts with the one before, and says the same when its messages are sent again."""
     bodies = [shape.send(step, messages) for step, messages in requests]
     texts = [serialized(body) for body in bodies]
-    for before, after in zip(texts, texts[1:], strict=False):
+    for before, after in pairwise(texts):
         assert after.startswith(before)
     for (step, _), body in zip(requests, bodies, strict=True):
         assert shape.again(step, body) == body
@@ -275,8 +277,6 @@ def test_the_key_of_the_cache_stays_that_of_the_system_prompt_when_the_files_cha
 
 def test_a_call_that_takes_the_place_of_one_within_its_run_is_a_recorded_baseline() -> None:
     """`reload: now`: a block that was sent is another one then, at its old place."""
-    from cuecard.reload.pins import Served
-
     served = Served(
         engine_of(0, (2, 1, 1, 1, 0), "append", "now", "{}"), "now", "the newest state", None, "now: changed"
     )
