@@ -15,7 +15,15 @@ if TYPE_CHECKING:
     from cuecard.catalogue.remote import AsyncRanker
     from cuecard.catalogue.search import Ranker
     from cuecard.config.agent_file import InputSpec, InputType
-    from cuecard.config.models_file import Figures, MidConversation, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
+    from cuecard.config.models_file import (
+        Definitions,
+        Figures,
+        MidConversation,
+        ModelEntry,
+        ModelProfile,
+        ModelProfiles,
+        ModelsFile,
+    )
     from cuecard.config.words_spec import WordsSpec
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
@@ -102,7 +110,7 @@ _NAMES = {
     "catalogue.remote": "AsyncRanker",
     "catalogue.search": "Ranker",
     "config.agent_file": "InputSpec InputType",
-    "config.models_file": "Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
+    "config.models_file": "Definitions Figures MidConversation ModelEntry ModelProfile ModelProfiles ModelsFile",
     "config.words_spec": "WordsSpec",
     "conversation": "Conversation",
     "engine": "Engine",
@@ -155,6 +163,7 @@ __all__ = [
     "CountTokens",
     "CuecardError",
     "Cut",
+    "Definitions",
     "Delivery",
     "DeliveryChoice",
     "DeliveryWish",

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bench.sessions import Plan, between_turns, cms, session
 from cuecard.analysis.cost import Bill, Prices, bill
-from cuecard.analysis.replay.play import Definitions, Sent, play, without_searches
+from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
 from cuecard.analysis.replay.report import FROZEN_DIRECT
 from cuecard.analysis.replay.resize import resized
+from cuecard.config.models_file import Definitions
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.outside.models import read_models
 
-MODEL = "claude-sonnet-4-5"
+MODEL = "claude-sonnet-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""
 
 BETWEEN_TURNS = "rewrite between turns"
@@ -36,30 +37,27 @@ class Point:
     costs: dict[str, float]
 
 
-def played(engine: Engine, talk: TranscriptFile, way: str, definitions: Definitions = "deferred") -> tuple[Sent, ...]:
+def played(engine: Engine, talk: TranscriptFile, way: str, channel: Channel) -> tuple[Sent, ...]:
     """Every request of a session, sent in this way."""
     search = engine.agent.spec.tools.search.tool
     match way:
         case "append" | "frozen":
-            return play(engine, talk, way, definitions)
+            return play(engine, talk, way, channel)
         case "rewrite":
-            return play(engine, talk, "rewrite", definitions)
+            return play(engine, talk, "rewrite", channel)
         case _ if way == BETWEEN_TURNS:
-            return play(engine, between_turns(talk), "rewrite", definitions)
+            return play(engine, between_turns(talk), "rewrite", channel)
         case _:
-            return play(engine, without_searches(talk, search), "frozen", definitions)
+            return play(engine, without_searches(talk, search), "frozen", channel)
 
 
 def bills(
-    engine: Engine, talks: Sequence[TranscriptFile], way: str, prices: Prices, definitions: Definitions = "deferred"
+    engine: Engine, talks: Sequence[TranscriptFile], way: str, definitions: Definitions = "deferred"
 ) -> list[Bill]:
-    """What each session costs."""
-    return [bill([sent.request for sent in played(engine, talk, way, definitions)], prices) for talk in talks]
-
-
-def prices(model: str = MODEL) -> Prices:
-    """The prices of a model."""
-    return Prices.of(read_models().find(model))
+    """What each session costs with the prices of `MODEL`."""
+    profile = read_models().find(MODEL)
+    channel = replace(Channel.of(profile), definitions=definitions)
+    return [bill([sent.request for sent in played(engine, talk, way, channel)], Prices.of(profile)) for talk in talks]
 
 
 def curve(seeds: int) -> Iterator[Point]:
@@ -69,7 +67,7 @@ def curve(seeds: int) -> Iterator[Point]:
             engine = resized(cms(), tools, ())
             names = [name for name in engine.tools if name not in engine.agent.spec.tools.core]
             talks = [session(seed, plan, names) for seed in range(seeds)]
-            means = {way: _mean(bills(engine, talks, way, prices())) for way in WAYS}
+            means = {way: _mean(bills(engine, talks, way)) for way in WAYS}
             yield Point(tools, steps, means)
 
 

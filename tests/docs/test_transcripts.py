@@ -13,7 +13,7 @@ EXAMPLES = re.findall(r"^```json\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 
 
 def read(number: int) -> TranscriptFile:
-    return read_conversation(EXAMPLES[number], f"example {number}")
+    return read_conversation(EXAMPLES[number], f"example {number}").transcript
 
 
 def test_the_first_example_is_a_transcript_of_our_own() -> None:

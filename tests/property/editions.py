@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -79,8 +80,14 @@ class Edition:
 
     @property
     def engine(self) -> Engine:
-        agent = build_agent(self.sources)
-        return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
+        return _opened(self)
+
+
+@lru_cache(maxsize=512)
+def _opened(edition: Edition) -> Engine:
+    """Talks draw the same states of the files again and again."""
+    agent = build_agent(edition.sources)
+    return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 
 def _instructions(name: str, variant: int) -> dict[str, str]:

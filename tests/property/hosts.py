@@ -39,7 +39,7 @@ def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
     plain: list[Json] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
     functions: list[Json] = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]
     wrapped: list[Json] = [{"type": "function", "function": {"name": name}} for name in tools]
-    opus, sonnet, gpt, own = (PROFILES.find(n) for n in ("claude-opus-4-8", "claude-sonnet-4-5", "gpt-5", "my-own"))
+    opus, sonnet, gpt, own = (PROFILES.find(n) for n in ("claude-opus-4-8", "claude-sonnet-4-6", "gpt-5", "my-own"))
     merged = partial(anthropic_messages, merged=True)
     return (
         Shape("anthropic", merged, partial(anthropic.request, model=opus, tools=plain)),

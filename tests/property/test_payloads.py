@@ -51,7 +51,7 @@ SHAPES = pytest.mark.parametrize(
     [
         claude("claude-opus-4-8"),
         claude("claude-opus-4-8", defer=True),
-        claude("claude-sonnet-4-5"),
+        claude("claude-sonnet-5"),
         responses("gpt-5"),
         responses("gpt-5.6"),
         chat("gpt-5"),

@@ -73,7 +73,7 @@ def talk(conversation: list[Talk]) -> list[tuple[Call, list[Step]]]:
     return made
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_handles_of_a_conversation_give_the_same_bytes_across_edits(conversation: list[Talk]) -> None:
     # A handle also remembers what a search tool of another name has found; the pure core sees the results of one.
@@ -116,7 +116,7 @@ def has_baseline(step: Step) -> bool:
     return any(cut.what == "baseline" for cut in step.manifest.cuts)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Talk]) -> None:
     steps = play(conversation).steps
@@ -127,7 +127,7 @@ def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Tal
         assert after.appended[: len(before.appended)] == before.appended
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_the_files(
     conversation: list[Talk],
@@ -144,7 +144,7 @@ def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_th
             assert said == now, name
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_each_changed_instruction_is_said_exactly_once(conversation: list[Talk]) -> None:
     seen = ""
@@ -173,7 +173,7 @@ def test_under_append_each_changed_instruction_is_said_exactly_once(conversation
         seen = whole(steps[-1])
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=70)
 @given(conversation=talks(), data=st.data())
 def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: list[Talk], data: st.DataObject) -> None:
     engine, _, steps = data.draw(st.sampled_from(play(conversation).calls))
@@ -183,7 +183,7 @@ def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: li
     assert manifest.tokens.system == engine.count(steps[-1].system)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(conversation=talks())
 def test_told_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
     for _, call, steps in play(conversation).calls:
@@ -202,7 +202,7 @@ class Files:
         raise AssertionError(sources)
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(conversation=talks("next-call"), within=editions("next-call"))
 def test_under_next_call_an_edit_waits_for_the_run_and_then_makes_everything_anew(
     conversation: list[Talk], within: Edition
@@ -226,7 +226,7 @@ def test_under_next_call_an_edit_waits_for_the_run_and_then_makes_everything_ane
         previous = call
 
 
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=40)
 @given(conversation=talks("now"), within=editions("now"))
 def test_under_now_an_edit_reaches_the_run_and_the_manifest_says_which_text_was_replaced(
     conversation: list[Talk], within: Edition

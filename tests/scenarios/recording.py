@@ -56,7 +56,9 @@ def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], M
 def record(scenario: Scenario, folder: Path) -> TranscriptFile:
     """The transcript, without what differs from run to run: ids of calls, times, and counts of a scripted model."""
     messages, tools = messages_of(scenario, folder)
-    read = read_conversation(ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name, "pydantic-ai")
+    read = read_conversation(
+        ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name, "pydantic-ai"
+    ).transcript
     turns = [_same_every_time(turn, scenario) for turn in read.turns]
     names = sorted(tools)
     return TranscriptFile(source="cuecard run", tools=[tools[name] for name in names], turns=turns)

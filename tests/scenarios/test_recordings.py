@@ -11,13 +11,13 @@ from pydantic_ai.messages import ModelMessagesTypeAdapter
 from cuecard import Engine
 from cuecard.analysis.replay.importers import read_conversation
 from cuecard.analysis.replay.play import play
-from cuecard.analysis.replay.report import Report, replay
+from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.outside.models import read_models
 from scenarios.recording import ASSISTANT, SCENARIOS, as_text, messages_of, record
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "cms" / "recordings"
-MODEL = read_models().find("claude-sonnet-4-5")
+MODEL = read_models().find("claude-sonnet-5")
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def transcripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Transcrip
 
 @pytest.fixture(scope="module")
 def reports(engine: Engine, transcripts: dict[str, TranscriptFile]) -> dict[str, Report]:
-    return {name: replay(engine, transcript, [MODEL]) for name, transcript in transcripts.items()}
+    return {name: replay(engine, transcript, Billing([MODEL])) for name, transcript in transcripts.items()}
 
 
 def test_the_shipped_recording_is_what_the_scenario_plays(transcripts: dict[str, TranscriptFile]) -> None:
@@ -72,7 +72,7 @@ def test_the_replay_sends_the_prompts_of_the_run(engine: Engine, tmp_path: Path)
     """The manifests of a replay name the same sections, tools and tokens as those of the run that was recorded."""
     scenario = SCENARIOS["about-page"]
     messages, _ = messages_of(scenario, tmp_path)
-    transcript = read_conversation(ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name)
+    transcript = read_conversation(ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name).transcript
     last = play(engine, transcript, "append")[-1].manifest
     found = [d.tool for d in last.discovered]
     blocks = [part.content for m in messages for part in m.parts if part.part_kind == "system-prompt"]

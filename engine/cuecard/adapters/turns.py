@@ -30,12 +30,12 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
 
     Args:
         read: the messages.
-        turns: for each turn, the call id of the last result before it; None where none is known.
+        turns: the `turns` of the step.
     """
     where = {call: place for place, held in enumerate(read.ids) for call in held}
     groups: list[tuple[int, list[int]]] = [(-1, [])]
     for turn, since in enumerate(turns):
-        start = read.batch_end(where[since]) if since in where else -1
+        start = read.batch_end(where[since]) if since and since in where else -1
         if start > groups[-1][0]:
             groups.append((start, []))
         groups[-1][1].append(turn)
@@ -43,10 +43,18 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
     found: dict[int, int] = {}
     for (start, members), end in zip(groups, ends, strict=True):
         places = _messages(read, start, end, len(members))
+        if start < 0 and turns[0] == "":
+            places = _first(read, end, len(members)) or places
         lost = len(members) - len(places)
         found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
         found.update(zip(members[lost:], places, strict=True))
     return found
+
+
+def _first(read: Read, end: int, wanted: int) -> list[int]:
+    """So many messages of the user from the first one on, where all are there."""
+    alone = [place for place in range(end) if read.words[place] and not read.ids[place]]
+    return alone[:wanted] if len(alone) >= wanted else []
 
 
 def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:

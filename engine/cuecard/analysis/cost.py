@@ -2,7 +2,7 @@
 
 A request is a list of blocks in the order in which the provider hashes them: tools, system prompt, messages. What it
 has in common with the requests before, block by block from the start, can be read from the cache. The model is simple
-on purpose: whole blocks, lifetimes kept exactly, every request finds the cache. What the model answers is not billed.
+on purpose: whole blocks, lifetimes kept exactly, every request finds the cache. Thinking is not known, and not billed.
 """
 
 from __future__ import annotations
@@ -35,12 +35,13 @@ class Request:
     """One request to a model.
 
     `breakpoints` are the numbers of blocks before each cache breakpoint. `at` is the time in seconds, from any zero
-    that all requests share; None when it is not known.
+    that all requests share; None when it is not known. `answer` is how many tokens the model answered with.
     """
 
     blocks: tuple[Block, ...]
     breakpoints: tuple[int, ...] = ()
     at: float | None = None
+    answer: int = 0
 
     @property
     def tokens(self) -> int:
@@ -59,6 +60,8 @@ class Prices:
         step: what is read is rounded down to a multiple of this, where `explicit` is false.
         explicit: entries exist at breakpoints only; otherwise every prefix of every request is kept.
         lifetime: seconds that an unused entry lives; None for ever.
+        look_back: how many blocks a breakpoint is compared with entries at, itself included; None for all of them.
+        output: price of a token of the answer.
     """
 
     read: float
@@ -67,18 +70,28 @@ class Prices:
     step: int = 1
     explicit: bool = True
     lifetime: float | None = None
+    look_back: int | None = None
+    output: float = 0.0
 
     @classmethod
-    def of(cls, profile: ModelProfile) -> Prices:
-        """The prices of a model, with its minimum in tokens as cuecard counts them."""
+    def of(cls, profile: ModelProfile, *, long: bool = False) -> Prices:
+        """The prices of a model, with its minimum in tokens as cuecard counts them.
+
+        Args:
+            profile: what is known of the model.
+            long: entries live for the longer of its lifetimes, if it has one, and are written at that price.
+        """
         explicit = profile.breakpoints > 0
+        lasts = long and profile.long_cache_lifetime is not None
         return cls(
             profile.cache_read,
-            profile.cache_write,
+            profile.long_cache_write or profile.cache_write if lasts else profile.cache_write,
             math.ceil(profile.min_cache_tokens / profile.token_factor),
             1 if explicit else _STEPS.get(profile.provider, 1),
             explicit,
-            profile.cache_lifetime,
+            profile.long_cache_lifetime if lasts else profile.cache_lifetime,
+            profile.look_back if explicit else None,
+            profile.output,
         )
 
 
@@ -91,7 +104,8 @@ class Row:
         cached: read from the cache.
         written: written to the cache.
         fresh: neither, at the plain price.
-        cost: in plain input tokens.
+        output_tokens: tokens of the answer.
+        cost: of all of it, in plain input tokens.
         first_break: the first block that differs from the request before, counted from 0; None when the request only
             adds to it. It may be the number of blocks: then the request before had more of them.
         below_minimum: tokens that would have been read if the model had no minimum.
@@ -101,6 +115,7 @@ class Row:
     cached: int
     written: int
     fresh: int
+    output_tokens: int
     cost: float
     first_break: int | None
     below_minimum: int
@@ -121,6 +136,11 @@ class Bill:
     def input_tokens(self) -> int:
         """Tokens of all requests."""
         return sum(row.input_tokens for row in self.rows)
+
+    @property
+    def output_tokens(self) -> int:
+        """Tokens of all answers."""
+        return sum(row.output_tokens for row in self.rows)
 
     @property
     def cached(self) -> int:
@@ -169,8 +189,9 @@ def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
         path = cache.path(request)
         sums = [0, *accumulate(block.tokens for block in request.blocks)]
         cache.forget(request.at, prices.lifetime)
-        reached = max(sums[n] for n, node in enumerate(path) if not n or node in cache.marked)
-        hit = max(sums[n] for n, node in enumerate(path) if not n or node in cache.kept)
+        seen = _seen(request, prices)
+        reached = max((sums[n] for n in seen if path[n] in cache.marked), default=0)
+        hit = max((sums[n] for n in seen if path[n] in cache.kept), default=0)
         if not prices.explicit:
             reached, hit = reached - reached % prices.step, hit - hit % prices.step
         hit = hit if hit >= prices.minimum else 0
@@ -179,11 +200,18 @@ def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
         stored = max((sums[n] for n in kept), default=0) if prices.explicit else sums[-1]
         written = max(0, stored - hit)
         fresh = sums[-1] - hit - written
-        cost = hit * prices.read + written * prices.write + fresh
+        cost = hit * prices.read + written * prices.write + fresh + request.answer * prices.output
         broken = first_break(before, request) if before else None
-        yield Row(sums[-1], hit, written, fresh, cost, broken, reached - hit)
+        yield Row(sums[-1], hit, written, fresh, request.answer, cost, broken, reached - hit)
         cache.keep(path, kept, ends, request.at)
         before = request
+
+
+def _seen(request: Request, prices: Prices) -> Iterable[int]:
+    """The numbers of blocks after which an entry is looked for."""
+    if prices.look_back is None:
+        return range(1, len(request.blocks) + 1)
+    return {n for end in request.breakpoints for n in range(max(1, end - prices.look_back + 1), end + 1)}
 
 
 class _Cache:

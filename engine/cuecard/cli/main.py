@@ -177,9 +177,9 @@ def replay(
         typer.Option("--delivery", metavar="NAME", help="append, rewrite or frozen; repeatable, all by default."),
     ] = None,
     definitions: Annotated[
-        Literal["deferred", "all"],
-        typer.Option(help="Definitions of discovered tools: sent when found, or all from the start."),
-    ] = "deferred",
+        Literal["auto", "deferred", "all"],
+        typer.Option(help="Tool definitions: sent when found, all from the start, or what each model can do."),
+    ] = "auto",
     model: Annotated[
         list[str] | None, typer.Option("--model", metavar="NAME", help="A model to bill for; repeatable.")
     ] = None,
@@ -188,13 +188,18 @@ def replay(
     recommend: Annotated[bool, typer.Option("--recommend", help="Name the cheapest delivery, and until when.")] = False,
     json: Json = False,
     html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
+    long_cache: Annotated[
+        bool, typer.Option("--long-cache", help="Keep cache entries for the longer lifetime.")
+    ] = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
     from cuecard.cli.replay.command import Options
     from cuecard.cli.replay.command import replay as command
 
-    options = Options(from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json)
+    options = Options(
+        from_, delivery or (), definitions, model or (), models, set_ or (), recommend, html, json, long_cache
+    )
     command(agent, transcript, options, allow_code=allow_code)
 
 

@@ -17,7 +17,11 @@ from cuecard.errors import Problem, did_you_mean
 MidConversation: TypeAlias = Literal["system", "developer", "user"]
 """The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
 
-SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "vllm")
+Definitions: TypeAlias = Literal["deferred", "all"]
+"""Where the definitions of tools stand. `deferred`: those of discovered tools after the search result that found them;
+`all`: every one in front of everything else, from the start."""
+
+SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "xai", "mistral", "qwen", "meta", "amazon", "vllm")
 """The providers that `prompts/models.yaml` describes."""
 
 _DATE = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$")
@@ -62,6 +66,18 @@ class Role(Figure):
     value: MidConversation = Field(description="the role; `user` when no other works there")
 
 
+class Place(Figure):
+    """Where the definitions of tools can stand."""
+
+    value: Definitions = Field(description="`deferred` where a tool that is found can be defined there; else `all`")
+
+
+class Day(Figure):
+    """A day."""
+
+    value: Annotated[date, BeforeValidator(_day)] = Field(description="the day, YYYY-MM-DD")
+
+
 class Figures(FileModel):
     """What is known of a provider's models; what is left out is taken from the next wider entry."""
 
@@ -75,6 +91,13 @@ class Figures(FileModel):
     breakpoints: Count | None = Field(
         None, description="cache breakpoints that a request may set; 0 when there are none"
     )
+    look_back: Count | None = Field(
+        None,
+        description="how many blocks, itself included, a breakpoint is compared with entries at; none: all of them",
+    )
+    output: Ratio | None = Field(None, description="price of a token of the answer, plain input being 1")
+    definitions: Place | None = Field(None, description="where definitions of discovered tools can stand")
+    ends: Day | None = Field(None, description="the day from which on the model is not served")
     mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
     tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
     token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
@@ -105,7 +128,8 @@ class ModelProfile:
     """What a request has to know of its model; the defaults are what an unknown model gets.
 
     They err on the careful side: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a count that is rather too high. Units as in `Figures`; None means unknown.
+    mid-conversation, a count that is rather too high, all definitions in front. Units as in `Figures`; None means
+    unknown. Answers cost five times what is read, which is the most common ratio.
     """
 
     name: str
@@ -118,6 +142,10 @@ class ModelProfile:
     long_cache_write: float | None = None
     long_cache_lifetime: int | None = None
     breakpoints: int = 0
+    look_back: int | None = None
+    output: float = 5.0
+    definitions: Definitions = "all"
+    ends: date | None = None
     mid_conversation: MidConversation = "user"
     tokenizer: str = ""
     token_factor: float = 1.25

@@ -50,7 +50,8 @@ class CallPrompt:
             keeps the conversation to itself.
         withdrawn: names of elements that earlier text of the conversation writes and the files no longer do: no value
             may open or close them in what is still to be said.
-        turns: for each message of the user so far, the call id of the last result before it; None where none is known.
+        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
+            and empty after a compaction for the first, which no message of the user stands before.
         origin: the SHA-256, in hex, of the configuration that made the system prompt: under `reload: append` an earlier
             one than the call's.
     """

@@ -54,8 +54,9 @@ class Step(_Prompt):
             call: what a provider was given inside an old result stays there.
         base_tools: the tools whose instructions stand in the system prompt, whether they exist for this call or not:
             the order of definitions that no call changes.
-        turns: for each message of the user so far, the call id of the last result before it; None where none is known.
-            By it a block finds its message again, also where that holds results too, and where the first are gone.
+        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
+            and empty after a compaction for the first, which no message of the user stands before. By it a block finds
+            its message again, also where that holds results too, and where the first messages are gone.
         origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
             requests with the same beginning have in common.
         record: makes the manifest.

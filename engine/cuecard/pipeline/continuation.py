@@ -86,11 +86,12 @@ def _turn(request: CallRequest) -> int:
 
 
 def _turns(request: CallRequest) -> tuple[str | None, ...]:
-    """Of each message of the user so far, the last result before it."""
+    """Of each message of the user so far, the last result before it; empty where it is the first of all."""
     turn, previous = _turn(request), request.previous
     known = previous.prompt.turns if previous and turn else ()
     known = known[-turn:]  # after a compaction the newest are left
-    return (*(None for _ in range(turn - len(known))), *known, request.since)
+    turns = (*(None for _ in range(turn - len(known))), *known, request.since)
+    return turns if request.kept is None else ("", *turns[1:])
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:

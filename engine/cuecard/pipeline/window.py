@@ -35,12 +35,11 @@ def _moved(previous: Call, chosen: Selected) -> bool:
     summary = [chosen.as_message.content] if chosen.as_message else []
     *history, current = sent
     kept = chosen.messages
-    return (
-        summaries != summary
-        or len(kept) <= len(history)
-        or any(_said(one) != _said(other) for one, other in zip(history, kept, strict=False))
-        or not _is_later(current, kept[len(history)])
-    )
+    if summaries != summary or any(_said(one) != _said(other) for one, other in zip(history, kept, strict=False)):
+        return True
+    if len(kept) <= len(history):  # the newest is not among them: it was dropped, or is asked once more
+        return bool(chosen.dropped)
+    return not _is_later(current, kept[len(history)])
 
 
 def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:

@@ -12,7 +12,7 @@ from cuecard.adapters.anthropic import request
 from cuecard.adapters.placing import reminder
 from unit.providers.talk import PROFILES, TOOLS, Json, anthropic_messages, play, schemas, two_turns
 
-OPUS, SONNET = PROFILES.find("claude-opus-4-8"), PROFILES.find("claude-sonnet-4-5")
+OPUS, SONNET = PROFILES.find("claude-opus-4-8"), PROFILES.find("claude-sonnet-4-6")
 
 
 def roles(body: Json) -> list[str]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
 from cuecard import SpecError
-from cuecard.config.models_file import ModelProfile, ModelProfiles
+from cuecard.config.models_file import Figures, ModelProfile, ModelProfiles
 from cuecard.outside.models import read_models
 from unit.providers.talk import PROFILES
 
@@ -20,7 +21,7 @@ def own(folder: Path, text: str) -> ModelProfiles:
     return read_models(path)
 
 
-@pytest.mark.parametrize("name", ["", "llama-7", "claud", "*", "x" * 10_000])
+@pytest.mark.parametrize("name", ["", "lama-7", "claud", "*", "x" * 10_000])
 def test_an_unknown_model_gets_a_careful_profile_and_no_error(name: str) -> None:
     assert PROFILES.find(name) == ModelProfile(name)
     assert ModelProfile(name).mid_conversation == "user"
@@ -74,11 +75,59 @@ def test_sonnet_5_ignores_system_messages_in_mid_conversation_and_so_gets_none()
         ("gpt-5", 272_000),
         ("gpt-5-chat-latest", 128_000),
         ("gemini-2.5-pro", 1_048_576),
-        ("claude-fable-5-2", None),
+        ("claude-fable-5-2", 1_000_000),
+        ("claude-unheard-of", None),
     ],
 )
 def test_a_context_size_is_known_where_a_source_states_it_and_is_not_guessed(name: str, context: int | None) -> None:
     assert PROFILES.find(name).context == context
+
+
+OLDEST = timedelta(days=180)
+"""Prices and minimums change several times a year: figures older than this have to be read again."""
+
+
+def test_no_figure_is_older_than_half_a_year() -> None:
+    """Where this fails, read the sources again, and set `as_of` to the day that was done."""
+    today = datetime.now(UTC).date()
+    entries = {**PROFILES.providers, **PROFILES.models}
+    stated = [(name, key, getattr(entry, key)) for name, entry in entries.items() for key in Figures.model_fields]
+    old = [f"{name}: {key}, {figure.as_of}" for name, key, figure in stated if figure and today - figure.as_of > OLDEST]
+
+    assert not old
+
+
+@pytest.mark.parametrize(
+    ("name", "read", "output"),
+    [
+        ("gpt-4.1-mini", 0.25, 4),
+        ("gpt-5.5", 0.1, 6),
+        ("claude-mythos-5-2", 0.025, 5),
+        ("gemini-4-argon", 0.05, 5),
+        ("grok-4.20", 0.16, 2),
+        ("deepseek-flash", 0.02, 4),
+        ("mistral-large-4", 0.1, 3),
+    ],
+)
+def test_what_reading_from_the_cache_and_answering_cost(name: str, read: float, output: float) -> None:
+    assert (PROFILES.find(name).cache_read, PROFILES.find(name).output) == (read, output)
+
+
+def test_where_prices_disagree_the_dearer_stands_with_a_note() -> None:
+    read = PROFILES.models["claude-sonnet-5-5"].cache_read
+
+    assert read
+    assert read.value == 0.1
+    assert "disagree" in read.note
+
+
+@pytest.mark.parametrize("name", ["claude-sonnet-5-5", "claude-haiku-5-5"])
+def test_models_that_heed_a_system_message_less_get_a_reminder_in_the_users_turn(name: str) -> None:
+    assert PROFILES.find(name).mid_conversation == "user"
+
+
+def test_a_model_that_ends_says_when() -> None:
+    assert PROFILES.find("claude-sonnet-4-5").ends == date(2026, 11, 30)
 
 
 def test_a_context_size_that_differs_within_a_pattern_says_so() -> None:

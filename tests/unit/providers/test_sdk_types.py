@@ -40,7 +40,7 @@ def drained(value: Any) -> Any:
 
 
 @pytest.mark.parametrize("defer", [False, True], ids=["loaded", "deferred"])
-@pytest.mark.parametrize("name", ["claude-opus-4-8", "claude-sonnet-4-5"])
+@pytest.mark.parametrize("name", ["claude-opus-4-8", "claude-sonnet-5"])
 def test_anthropic_knows_every_part_of_the_body(name: str, *, defer: bool) -> None:
     create = pytest.importorskip("anthropic.types.message_create_params", reason="anthropic is not installed")
     moment, profile = two_turns(), PROFILES.find(name)

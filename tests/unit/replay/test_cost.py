@@ -84,6 +84,25 @@ def test_the_first_break_is_the_first_block_that_differs(before: Request, after:
     assert first_break(before, after) == place
 
 
+@pytest.mark.parametrize(("added", "cached"), [(19, 3000), (20, 0)])
+def test_an_entry_further_back_than_the_provider_looks_is_not_found(added: int, cached: int) -> None:
+    """Ten parallel calls are twenty blocks: ten calls and ten results."""
+    prices = replace(FIVE_MINUTES, look_back=20)
+    more = tuple(Block(f"call {number}", 10) for number in range(added))
+    before, after = Request((CORE, TOOLS), (2,)), Request((CORE, TOOLS, *more), (2 + added,))
+
+    assert bill([before, after], prices).rows[1].cached == cached
+    marked = replace(after, breakpoints=(2, 2 + added))
+    assert bill([before, marked], prices).rows[1].cached == 3000, "a breakpoint where the request before ended"
+
+
+def test_answers_are_billed() -> None:
+    row = bill([replace(FIRST, answer=100)], replace(FIVE_MINUTES, output=5)).rows[0]
+
+    assert (row.output_tokens, row.input_tokens) == (100, 3000)
+    assert row.cost == 3750 + 500
+
+
 def test_the_share_of_an_empty_bill_is_nothing() -> None:
     assert bill([], FIVE_MINUTES).cached_share == 0
 
@@ -91,8 +110,13 @@ def test_the_share_of_an_empty_bill_is_nothing() -> None:
 def test_prices_come_from_the_profile_with_its_minimum_in_our_tokens() -> None:
     models = read_models()
 
-    assert Prices.of(models.find("claude-sonnet-4-5")) == Prices(0.1, 1.25, math.ceil(1024 / 1.25), lifetime=300)
-    assert Prices.of(models.find("gpt-5")) == Prices(0.1, 1.0, 1024, 128, explicit=False, lifetime=300)
+    sonnet, gpt = models.find("claude-sonnet-5"), models.find("gpt-5")
+    minimum = math.ceil(1024 / 1.625)
+
+    assert Prices.of(sonnet) == Prices(0.1, 1.25, minimum, lifetime=300, look_back=20, output=5)
+    assert Prices.of(sonnet, long=True) == Prices(0.1, 2, minimum, lifetime=3600, look_back=20, output=5)
+    assert Prices.of(gpt) == Prices(0.1, 1.0, 1024, 128, explicit=False, lifetime=300, output=8)
+    assert Prices.of(gpt, long=True) == Prices.of(gpt), "a model with one lifetime has no longer one"
     assert Prices.of(models.find("a-model-of-my-own")).read == 1
 
 
@@ -106,7 +130,8 @@ def reference(requests: Sequence[Request], prices: Prices) -> list[tuple[int, fl
         if prices.lifetime is not None:
             kept = [(prefix, used) for prefix, used in kept if now - used <= prices.lifetime]
         hits = [prefix for prefix, _ in kept if keys[: len(prefix)] == prefix]
-        hit = max((size(request, len(prefix)) for prefix in hits), default=0)
+        near = [prefix for prefix in hits if seen(request, prices, len(prefix))]
+        hit = max((size(request, len(prefix)) for prefix in near), default=0)
         if not prices.explicit:
             hit = hit // prices.step * prices.step
         if hit < prices.minimum:
@@ -125,6 +150,12 @@ def reference(requests: Sequence[Request], prices: Prices) -> list[tuple[int, fl
     return bills
 
 
+def seen(request: Request, prices: Prices, blocks: int) -> bool:
+    if prices.look_back is None:
+        return True
+    return any(0 <= end - blocks < prices.look_back for end in request.breakpoints)
+
+
 def size(request: Request, blocks: int) -> int:
     return sum(block.tokens for block in request.blocks[:blocks])
 
@@ -139,6 +170,7 @@ PRICES = st.builds(
     st.sampled_from([1, 7, 16]),
     st.booleans(),
     st.sampled_from([None, 5.0]),
+    st.sampled_from([None, 1, 2, 4]),
 )
 
 

@@ -25,7 +25,7 @@ FORMS: dict[str, LogForm] = {
 
 
 def read(name: str, form: LogForm = "auto") -> TranscriptFile:
-    return read_conversation((LOGS / name).read_text(encoding="utf-8"), name, form)
+    return read_conversation((LOGS / name).read_text(encoding="utf-8"), name, form).transcript
 
 
 def plain(turn: RecordedTurn) -> object:
@@ -41,7 +41,7 @@ def value(result: Any) -> Any:
 
 
 def one(records: object, form: LogForm = "auto") -> TranscriptFile:
-    return read_conversation(json.dumps(records), "log.json", form)
+    return read_conversation(json.dumps(records), "log.json", form).transcript
 
 
 def user(text: str) -> dict[str, Any]:
@@ -188,13 +188,46 @@ def test_a_file_without_a_conversation_is_refused(text: str) -> None:
         read_conversation(text, "log.json")
 
 
-def test_every_broken_line_of_a_log_is_told_with_its_place() -> None:
+def test_a_broken_line_of_a_log_costs_that_line_and_is_told_with_its_place() -> None:
+    lines = (LOGS / "anthropic.jsonl").read_text(encoding="utf-8").splitlines()
+    broken = ['{"messages": [}', *lines[:1], "", "nothing", *lines[1:]]
+    whole, damaged = (read_conversation("\n".join(each), "log.jsonl") for each in (lines, broken))
+
+    assert damaged.transcript == whole.transcript
+    told = [problem for problem in damaged.warnings if problem not in whole.warnings]
+    assert [(p.code, p.severity, p.span.line if p.span else 0) for p in told] == [
+        ("json-syntax", "warning", 1),
+        ("json-syntax", "warning", 4),
+    ]
+
+
+def test_a_log_without_a_conversation_tells_of_its_broken_lines_too() -> None:
     with pytest.raises(SpecError) as raised:
         read_conversation('{"messages": []}\n{"messages": [}\n\nnothing\n', "log.jsonl")
 
     assert [(p.code, p.span.line if p.span else 0) for p in raised.value.problems] == [
+        ("no-conversation", 0),
         ("json-syntax", 2),
         ("json-syntax", 4),
+    ]
+
+
+def test_what_is_not_played_is_counted() -> None:
+    thought = {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    talk = [
+        user("<system-reminder>Mind the gap.</system-reminder>"),
+        user("Which pages?"),
+        {"role": "assistant", "content": [thought, {"type": "text", "text": "Two."}]},
+        {"role": "system", "content": "Be brief."},
+        {"role": "user", "content": [{"type": "image", "source": {}}, {"type": "text", "text": "And this?"}]},
+    ]
+    title = {"system": "x", "messages": [user("Make a title.")]}
+    log = [{"system": "x", "messages": talk}, {"system": "x", "messages": talk[:2]}, title]
+    read = read_conversation(json.dumps(log), "log.json")
+
+    assert [problem.message for problem in read.warnings] == [
+        "left out: 1 request of 1 other conversation",
+        "left out of the conversation: 1 part of another kind, 1 reminder, 1 system message, 1 thinking block",
     ]
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.analysis.replay.recommend import recommend
-from cuecard.analysis.replay.report import Report, replay
+from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.cli.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
 from cuecard.cli.replay.page import page
 from cuecard.cli.replay.tables import bar
@@ -25,7 +25,7 @@ NEEDS_BROWSER = pytest.mark.skipif(not BROWSER, reason="no chromium on this mach
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return replay(engine(), pages(), [profile(), profile("small-automatic")], name="pages.json")
+    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
 
 
 @pytest.fixture(scope="module")
@@ -78,7 +78,7 @@ def test_every_cost_of_the_charts_stands_in_a_table(text: str, report: Report) -
 def test_what_the_log_says_cannot_write_into_the_page() -> None:
     evil = "<script>alert(1)</script>"
     recorded = conversation({"user": evil, "requests": [{"calls": [{"tool": evil, "result": evil}]}, {}]})
-    shown = page(replay(engine(), recorded, [profile()], name=evil), None)
+    shown = page(replay(engine(), recorded, Billing([profile()]), name=evil), None)
 
     assert "<script" not in shown
     assert "&lt;script&gt;" in shown

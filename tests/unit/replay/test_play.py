@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cuecard import Engine
 from cuecard.adapters import anthropic
 from cuecard.analysis.cost import first_break
-from cuecard.analysis.replay.play import Sent, play, with_inputs, without_searches
+from cuecard.analysis.replay.play import Channel, Sent, play, with_inputs, without_searches
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.model import Step, ToolResult, Turn
 from cuecard.outside.models import read_models
@@ -63,7 +63,7 @@ def test_all_definitions_may_stand_in_front_under_every_delivery() -> None:
     fronts = [
         [name for name in labels(sent) if name.startswith("tools/")]
         for delivery in ("append", "rewrite", "frozen")
-        for sent in play(engine(), pages(), delivery, "all")
+        for sent in play(engine(), pages(), delivery, Channel("all"))
     ]
 
     assert [sorted(front) for front in fronts] == [["tools/create_page", "tools/list_pages", "tools/tool_search"]] * 18
@@ -91,13 +91,15 @@ def test_parallel_results_keep_together_and_the_instructions_come_after_the_last
     ]
 
 
-def test_breakpoints_stand_after_the_static_part_after_the_system_prompt_and_at_the_end() -> None:
-    request = play(engine(), pages(), "append")[1].request
-    static, system, end = request.breakpoints
+def test_breakpoints_stand_after_both_parts_of_the_system_prompt_and_where_both_requests_end() -> None:
+    first, second = play(engine(), pages(), "append")[:2]
+    request = second.request
+    static, system, before, end = request.breakpoints
     names = [block.label for block in request.blocks]
 
     assert names[static - 1 : static + 1] == ["system/agent", "system/identity"]
     assert names[system - 1 : system + 1] == ["system//agent", "messages/user"]
+    assert before == len(first.request.blocks)
     assert end == len(names)
 
 
@@ -170,7 +172,7 @@ def test_promise_5_under_append_and_frozen_every_request_begins_with_the_one_bef
     turns: list[dict[str, Any]], definitions: Any
 ) -> None:
     for delivery in ("append", "frozen"):
-        sent = play(engine(), conversation(*turns), delivery, definitions)
+        sent = play(engine(), conversation(*turns), delivery, Channel(definitions))
 
         assert [first_break(a.request, b.request) for a, b in pairwise(sent)] == [None] * (len(sent) - 1)
 
@@ -179,7 +181,7 @@ def test_promise_5_under_append_and_frozen_every_request_begins_with_the_one_bef
 @given(turns=st.lists(TURNS, min_size=1, max_size=3))
 def test_the_system_prompt_and_the_appended_blocks_have_the_tokens_of_the_manifest(turns: list[dict[str, Any]]) -> None:
     for delivery in ("append", "rewrite", "frozen"):
-        for sent in play(engine(), conversation(*turns), delivery, "all"):
+        for sent in play(engine(), conversation(*turns), delivery, Channel("all")):
             groups: dict[str, int] = {}
             for block in sent.request.blocks:
                 group = block.label.partition("/")[0]
@@ -227,7 +229,8 @@ def last_step(cms: Engine, recorded: TranscriptFile) -> tuple[Step, list[dict[st
                 {"type": "tool_result", "tool_use_id": i, "content": json.dumps(c.result)}
                 for i, c in zip(ids, request.calls, strict=True)
             ]
-            messages.append({"role": "assistant", "content": uses or request.text})
+            text = [{"type": "text", "text": request.text}] if request.text else []
+            messages.append({"role": "assistant", "content": [*text, *uses]})
             messages += [{"role": "user", "content": results}] if results else []
             history += [ToolResult(c.tool, c.result, i, c.is_error) for i, c in zip(ids, request.calls, strict=True)]
     assert step is not None
@@ -246,7 +249,7 @@ def said(body: Mapping[str, Any]) -> list[str]:
     for message in body["messages"]:
         for block in message["content"]:
             if message["role"] == "assistant":
-                found += ["assistant"] if found[-1] != "assistant" else []
+                found.append("assistant")
             elif block["type"] == "tool_result":
                 references = [b for b in block["content"] if isinstance(b, dict) and b["type"] == "tool_reference"]
                 found += ["result", *(["definition"] * len(references))]

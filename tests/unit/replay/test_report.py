@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
 from cuecard.analysis.cost import Prices, bill
 from cuecard.analysis.replay.play import play, without_searches
 from cuecard.analysis.replay.recommend import MOST_TOOLS, Recommendation, recommend
-from cuecard.analysis.replay.report import FROZEN_DIRECT, NO_CACHE, Report, replay
+from cuecard.analysis.replay.report import FROZEN_DIRECT, NO_CACHE, Billing, Report, replay
 from cuecard.analysis.replay.report_json import report_json
 from cuecard.analysis.replay.resize import needed, resized
 from cuecard.config.models_file import ModelProfile
@@ -19,7 +20,7 @@ from unit.replay.small import conversation, engine, pages, profile, search
 
 @pytest.fixture(scope="module")
 def report() -> Report:
-    return replay(engine(), pages(), [profile(), profile("small-automatic")], name="pages.json")
+    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def advice(report: Report) -> Recommendation:
 
 
 def test_the_baselines_are_always_there() -> None:
-    names = [v.name for v in replay(engine(), pages(), [profile()], deliveries=["append"]).variants]
+    names = [v.name for v in replay(engine(), pages(), Billing([profile()]), deliveries=["append"]).variants]
 
     assert names == ["append", "frozen", FROZEN_DIRECT, NO_CACHE]
 
@@ -36,13 +37,14 @@ def test_the_baselines_are_always_there() -> None:
 def test_a_conversation_without_searches_has_no_variant_without_them() -> None:
     plain = conversation({"user": "Hi", "requests": [{"text": "Hello."}]})
 
-    assert FROZEN_DIRECT not in [variant.name for variant in replay(engine(), plain, [profile()]).variants]
+    assert FROZEN_DIRECT not in [variant.name for variant in replay(engine(), plain, Billing([profile()])).variants]
 
 
 def test_without_caching_every_token_of_rewrite_has_the_plain_price(report: Report) -> None:
     plain = report.bill(report.variant(NO_CACHE))
 
-    assert plain.cost == plain.input_tokens == report.bill(report.variant("rewrite")).input_tokens
+    assert plain.cost == plain.input_tokens + 5 * plain.output_tokens
+    assert plain.input_tokens == report.bill(report.variant("rewrite")).input_tokens
     assert plain.cached == 0
 
 
@@ -75,7 +77,7 @@ def test_a_break_has_a_row_that_rewrites_and_no_other_row_does(report: Report) -
 
 def test_a_date_that_rolls_over_is_named() -> None:
     days = [{"user": "Hi", "at": f"2026-11-{day}T12:00:00+00:00", "requests": [{}]} for day in (20, 21)]
-    broken = replay(engine(), conversation(*days), [profile()]).variant("rewrite").breaks[1]
+    broken = replay(engine(), conversation(*days), Billing([profile()])).variant("rewrite").breaks[1]
 
     assert broken is not None
     assert (broken.id, broken.cause) == ("system/date", "clock")
@@ -83,7 +85,7 @@ def test_a_date_that_rolls_over_is_named() -> None:
 
 def test_an_input_that_changes_is_named() -> None:
     turns = [{"user": "Hi", "inputs": {"user": name}, "requests": [{}]} for name in ("Ada", "Bo")]
-    broken = replay(engine(), conversation(*turns), [profile()]).variant("rewrite").breaks[1]
+    broken = replay(engine(), conversation(*turns), Billing([profile()])).variant("rewrite").breaks[1]
 
     assert broken is not None
     assert (broken.id, broken.cause) == ("system/identity", "input user")
@@ -100,7 +102,7 @@ def test_the_threshold_is_where_the_bills_cross() -> None:
     requests = [*(search("list_pages") for _ in range(3)), *({"text": "word " * 30} for _ in range(12))]
     turns = {"user": "Hi", "requests": requests}
     recorded = conversation(turns)
-    report = replay(engine(), recorded, [profile()])
+    report = replay(engine(), recorded, Billing([profile()]))
     frozen, direct = recommend(report, engine(), recorded).thresholds
     append = report.bill(report.variant("append")).cost
 
@@ -121,7 +123,7 @@ def test_where_nothing_is_ever_found_frozen_may_stay_cheaper_for_ever() -> None:
     """With no discovery there is nothing that append could do better or worse, but for the tools in front."""
     free = ModelProfile("free", cache_read=0.0, cache_write=0.0, min_cache_tokens=1, breakpoints=4, token_factor=1)
     recorded = conversation({"user": "Hi", "requests": [{"text": "Hello."}]})
-    report = replay(engine(), recorded, [free])
+    report = replay(engine(), recorded, Billing([free]))
 
     assert [threshold.tools for threshold in recommend(report, engine(), recorded).thresholds] == [None]
 
@@ -146,11 +148,23 @@ def test_the_cost_of_frozen_grows_with_its_tools() -> None:
     assert costs == sorted(costs)
 
 
+def test_definitions_stand_where_each_model_can_take_them(report: Report) -> None:
+    """A model that takes no definition later pays for all of them from the start, as that provider's body has them."""
+    front = replace(profile(), name="in front", definitions="all")
+    both = replay(engine(), pages(), Billing([profile(), front]))
+    late, early = (both.variant("append").bills[name] for name in ("small-marked", "in front"))
+
+    assert late == report.bill(report.variant("append"))
+    assert early.input_tokens > late.input_tokens
+    assert early == replay(engine(), pages(), Billing([profile()], "all")).variant("append").bills["small-marked"]
+
+
 def test_the_json_has_the_documented_keys(report: Report, advice: Recommendation) -> None:
     value = json.loads(json.dumps(report_json(report, advice)))
     append = value["deliveries"]["append"]
 
-    assert list(append) == ["input_tokens", "cached_share", "cost", "rewrites", "below_minimum", "requests"]
+    totals = ["input_tokens", "output_tokens", "cached_share", "cost", "rewrites", "below_minimum"]
+    assert list(append) == [*totals, "requests"]
     assert append["input_tokens"] == sum(request["input_tokens"] for request in append["requests"])
     assert append["cost"] == pytest.approx(sum(request["cost"] for request in append["requests"]), abs=0.1)
     assert append["requests"][3]["input_tokens"] == sum(append["requests"][3]["tokens"].values())
@@ -162,7 +176,7 @@ def test_the_json_has_the_documented_keys(report: Report, advice: Recommendation
 
 def test_a_minimum_that_is_not_reached_shows_in_the_report() -> None:
     large = read_models().find("claude-opus-4-5")
-    append = replay(engine(), pages(), [large]).variant("append").bills["claude-opus-4-5"]
+    append = replay(engine(), pages(), Billing([large])).variant("append").bills["claude-opus-4-5"]
 
-    assert append.cost == append.input_tokens
+    assert append.cost == append.input_tokens + 5 * append.output_tokens
     assert append.below_minimum > 0

@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from cuecard.analysis.cost import Block
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest
 from cuecard.model import Appended, CountTokens, Json, SectionRecord, Segment, ToolCard
+from cuecard.pipeline.segments import count_pieces
 
 GROUPS = ("tools", "system", "appended", "messages")
 """What a request is made of."""
@@ -23,9 +24,13 @@ def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) ->
     return _block("appended" if appended else "tools", card.name, compact(definition), count)
 
 
-def segment_block(segment: Segment) -> Block:
-    """A segment of the system prompt; its tokens were counted by the engine."""
-    return Block(f"system:{segment.id}:{segment.sha256}", segment.tokens, f"system/{segment.id}")
+def segment_blocks(segment: Segment, count: CountTokens) -> list[Block]:
+    """A segment of the system prompt line by line, as a cache that works by itself can keep it; see `count_pieces`."""
+    lines = segment.text.splitlines(keepends=True)
+    label = f"system/{segment.id}"
+    return [
+        Block(f"{label}:{line}", tokens, label) for line, tokens in zip(lines, count_pieces(lines, count), strict=True)
+    ]
 
 
 def spoken_block(record: SectionRecord) -> Block:
@@ -33,9 +38,9 @@ def spoken_block(record: SectionRecord) -> Block:
     return Block(f"messages:{record.id}:{record.sha256}", record.tokens, f"messages/{record.id}")
 
 
-def appended_block(block: Appended) -> Block:
-    """A block of instructions in the conversation; its tokens were counted by the engine."""
-    return Block(f"appended:{block.sha256}", block.tokens, f"appended/{block.id.rpartition('-')[0]}")
+def appended_block(block: Appended, around: int) -> Block:
+    """A block of instructions in the conversation, and so many tokens around it; its own were counted by the engine."""
+    return Block(f"appended:{block.sha256}", block.tokens + around, f"appended/{block.id.rpartition('-')[0]}")
 
 
 def user_block(text: str, count: CountTokens) -> Block:
@@ -43,10 +48,10 @@ def user_block(text: str, count: CountTokens) -> Block:
     return _block("messages", "user", text, count)
 
 
-def answer_block(request: RecordedRequest, count: CountTokens) -> Block:
-    """What the model wrote, and the tools it called."""
+def answer_blocks(request: RecordedRequest, count: CountTokens) -> list[Block]:
+    """What the model wrote, and each call it made: providers take those for blocks of their own."""
     calls = [compact({"name": call.tool, "arguments": call.args}) for call in request.calls]
-    return _block("messages", "assistant", "\n".join(part for part in (request.text, *calls) if part), count)
+    return [_block("messages", "assistant", part, count) for part in (request.text, *calls) if part]
 
 
 def result_block(call: RecordedCall, count: CountTokens) -> Block:

@@ -2,35 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from typing import Literal, TypeAlias
 
 from cuecard.adapters.homes import Reader, homes
-from cuecard.adapters.placing import Message
+from cuecard.adapters.placing import Message, reminder
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
-    answer_block,
+    answer_blocks,
     appended_block,
     result_block,
-    segment_block,
+    segment_blocks,
     spoken_block,
     tool_block,
     user_block,
 )
+from cuecard.config.models_file import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.config.turn_file import EntityEntry
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Step, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Segment, Step, ToolCard, ToolResult, Turn
 from cuecard.pipeline.segments import stable_part
 
-Definitions: TypeAlias = Literal["deferred", "all"]
-"""Where tool definitions stand. `deferred`: those of discovered tools after the search result that found them under
-`append`, at the end of the list of tools under `rewrite`. `all`: every one in front, from the start."""
-
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Channel:
+    """How a model takes what comes in mid-conversation.
+
+    Attributes:
+        definitions: where tool definitions stand. Deferred ones stand after the search result that found their tool
+            under `append`, and at the end of the list of tools under `rewrite`.
+        reminders: whether blocks are reminders in the user's turn, since no role has more authority there.
+    """
+
+    definitions: Definitions = "deferred"
+    reminders: bool = False
+
+    @classmethod
+    def of(cls, model: ModelProfile) -> Channel:
+        """What a model can take."""
+        return cls(model.definitions, model.mid_conversation == "user")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +59,13 @@ class Sent:
 
 
 def play(
-    engine: Engine, transcript: TranscriptFile, delivery: Delivery, definitions: Definitions = "deferred"
+    engine: Engine, transcript: TranscriptFile, delivery: Delivery, channel: Channel = Channel()
 ) -> tuple[Sent, ...]:
-    """Every request of the conversation under this delivery.
+    """Every request of the conversation under this delivery, as a model gets it.
 
     The engine makes the prompt; the recorded messages, calls and results are sent as they were. Breakpoints are those
-    of `adapters.anthropic`: after the static part of the system prompt, after all of it, and at the end.
+    of `adapters.anthropic`: after the static part of the system prompt, after all of it, where the request before
+    ended, and at the end.
 
     Raises:
         InputError: with every missing, unknown or wrong input of a turn.
@@ -57,7 +73,7 @@ def play(
     cards = [ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools]
     known = replace(engine, delivery=delivery).with_tools(card for card in cards if card.name in engine.tools)
     own = tuple(tool_block(card, engine.count) for card in cards if card.name not in engine.tools)
-    return tuple(_Stage(known, own, definitions).play(transcript))
+    return tuple(_Stage(known, own, channel).play(transcript))
 
 
 @dataclass
@@ -66,15 +82,18 @@ class _Stage:
 
     engine: Engine
     own: tuple[Block, ...]
-    definitions: Definitions
+    channel: Channel
     messages: list[Message] = field(default_factory=list)
     news: list[ToolResult] = field(default_factory=list)
     now: datetime | None = None
     at: float | None = None
     defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
+    lines: dict[Segment, list[Block]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.chat = self.engine.conversation()
+        count, form = self.engine.count, self.engine.words.notices.reminder
+        self.around = count(reminder("", form)) if self.channel.reminders else 0
 
     def play(self, transcript: TranscriptFile) -> Iterator[Sent]:
         for number, turn in enumerate(transcript.turns, 1):
@@ -88,8 +107,10 @@ class _Stage:
                     call, news = aside.user(self._turn(turn, request.memory)), []
                 step = aside.step(news) if aside else step
                 self.at = request.at.timestamp() if request.at else self.at
-                yield Sent(self._request(call, step), step.manifest, number, place)
-                self._answer(request, f"{number}.{place}")
+                answer = answer_blocks(request, self.engine.count)
+                sent = replace(self._request(call, step), answer=sum(block.tokens for block in answer))
+                yield Sent(sent, step.manifest, number, place)
+                self._answer(request, answer, f"{number}.{place}")
 
     def _prepare(self, turn: RecordedTurn) -> Call:
         self.now = turn.at or (turn.requests[0].at if turn.requests else None) or self.now or _NO_TIME
@@ -113,9 +134,9 @@ class _Stage:
         news, self.news = self.news, []
         return news
 
-    def _answer(self, request: RecordedRequest, place: str) -> None:
+    def _answer(self, request: RecordedRequest, answer: Sequence[Block], place: str) -> None:
         count = self.engine.count
-        self.messages.append({"role": "assistant", "block": answer_block(request, count)})
+        self.messages += [{"role": "assistant", "block": block} for block in answer]
         for number, call in enumerate(request.calls, 1):
             identity = call.id or f"{place}.{number}"
             self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
@@ -123,26 +144,36 @@ class _Stage:
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        inline = {} if self.definitions == "all" or call.delivery.rebuilds else _found_by(step, held)
+        inline = {} if self.channel.definitions == "all" or call.delivery.rebuilds else _found_by(step, held)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
-        system = [segment_block(segment) for segment in step.segments]
+        lines = [self._lines(segment) for segment in step.segments]
+        system = [block for held in lines for block in held]
+        static = sum(map(len, lines[: stable_part(step.segments)]))
         placed = homes(_READER.read(self.messages), step.appended, step.turns)
         said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
+        before = 0
         for place, message in enumerate(self.messages):
+            if message["role"] == "assistant" and self.messages[place - 1]["role"] != "assistant":
+                before = len(front) + len(system) + len(said)
             said.append(message["block"])
             said += [self._definition(name, appended=True) for name in inline.get(message.get("id", ""), ())]
-            said += [appended_block(block) for block in placed.get(place, ())]
+            said += [appended_block(block, self.around) for block in placed.get(place, ())]
         blocks = (*front, *system, *said)
-        ends = {len(front) + stable_part(step.segments), len(front) + len(system), len(blocks)} - {0}
+        ends = {len(front) + static, len(front) + len(system), before, len(blocks)} - {0}
         return Request(blocks, tuple(sorted(ends)), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
         """The definitions in front of everything else, in an order that only grows at its end."""
         names = step.active_tools if call.delivery.rebuilds else step.initial_tools
-        if self.definitions == "all":
+        if self.channel.definitions == "all":
             names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
         lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]
         return [self._definition(name) for name in (*names, *lost)]
+
+    def _lines(self, segment: Segment) -> list[Block]:
+        if segment not in self.lines:
+            self.lines[segment] = segment_blocks(segment, self.engine.count)
+        return self.lines[segment]
 
     def _definition(self, name: str, *, appended: bool = False) -> Block:
         key = (name, appended)

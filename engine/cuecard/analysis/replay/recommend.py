@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cuecard.analysis.cost import Prices, bill
-from cuecard.analysis.replay.play import Definitions, play, without_searches
+from cuecard.analysis.replay.play import Channel, play, without_searches
 from cuecard.analysis.replay.report import DELIVERIES, FROZEN_DIRECT, Report
 from cuecard.analysis.replay.resize import needed, resized
 from cuecard.config.transcript_file import TranscriptFile
@@ -45,10 +45,10 @@ class Recommendation:
     thresholds: tuple[Threshold, ...]
 
 
-def recommend(
-    report: Report, engine: Engine, transcript: TranscriptFile, definitions: Definitions = "deferred"
-) -> Recommendation:
-    """Play and bill the conversation again with smaller and larger catalogues (see `resized`)."""
+def recommend(report: Report, engine: Engine, transcript: TranscriptFile) -> Recommendation:
+    """Play and bill the conversation again with smaller and larger catalogues (see `resized`), for the first model."""
+    billing, model = report.billing, report.models[0]
+    channel = billing.channel(model)
     real = [variant for variant in report.variants if variant.name in DELIVERIES]
     best = min(real, key=lambda variant: report.bill(variant).cost)
     rivals = [variant for variant in real if variant.name != "frozen"]
@@ -58,11 +58,11 @@ def recommend(
     against = next(delivery for delivery in DELIVERIES if delivery == rival.name)
     fewest = len(engine.core_tools) + len(needed(engine, transcript))
     played = {"frozen": transcript, FROZEN_DIRECT: without_searches(transcript, engine.search_tool)}
-    again = _Again(_told(engine, transcript), needed(engine, transcript), Prices.of(report.models[0]), definitions)
+    again = _Again(_told(engine, transcript), needed(engine, transcript), billing.prices(model), channel)
 
     def dearer(frozen: str, tools: int) -> bool:
         # What the others send does not depend on tools that nobody has found, but for their definitions.
-        fixed = definitions == "deferred"
+        fixed = channel.definitions == "deferred"
         other = report.bill(rival).cost if fixed else again.cost(transcript, against, tools)
         return again.cost(played[frozen], "frozen", tools) > other
 
@@ -81,11 +81,11 @@ class _Again:
     engine: Engine
     keep: tuple[str, ...]
     prices: Prices
-    definitions: Definitions
+    channel: Channel
 
     def cost(self, transcript: TranscriptFile, delivery: Delivery, tools: int) -> float:
         sized = resized(self.engine, tools, self.keep)
-        sent = play(sized, _unlimited(transcript), delivery, self.definitions)
+        sent = play(sized, _unlimited(transcript), delivery, self.channel)
         return bill([one.request for one in sent], self.prices).cost
 
 

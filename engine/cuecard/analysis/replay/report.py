@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
+from typing import TypeAlias
 
 from cuecard.analysis.cost import Bill, Prices, bill
 from cuecard.analysis.replay.breaks import Break, breaks
-from cuecard.analysis.replay.play import Definitions, Sent, play, without_searches
-from cuecard.config.models_file import ModelProfile
+from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
+from cuecard.config.models_file import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile
 from cuecard.engine import Engine
 from cuecard.model import Delivery, TokenSource
@@ -29,7 +30,7 @@ class Variant:
 
     Attributes:
         name: the delivery, or the name of a baseline.
-        sent: its requests.
+        sent: its requests, as they go to the first model: what comes late is taken in several ways.
         bills: what they cost, by model.
         breaks: for each request, why it does not begin with the one before; None where it does.
     """
@@ -41,13 +42,37 @@ class Variant:
 
 
 @dataclass(frozen=True, slots=True)
+class Billing:
+    """For whom a conversation is billed, and how.
+
+    Attributes:
+        models: their profiles; the first is the one that figures are shown for.
+        definitions: where tool definitions stand; None for what each model can do.
+        long: whether entries of the cache live for the longer of two lifetimes.
+    """
+
+    models: Sequence[ModelProfile]
+    definitions: Definitions | None = None
+    long: bool = False
+
+    def channel(self, model: ModelProfile) -> Channel:
+        """How a model takes what comes in mid-conversation."""
+        channel = Channel.of(model)
+        return replace(channel, definitions=self.definitions) if self.definitions else channel
+
+    def prices(self, model: ModelProfile) -> Prices:
+        """What a model costs."""
+        return Prices.of(model, long=self.long)
+
+
+@dataclass(frozen=True, slots=True)
 class Report:
     """What a replay says.
 
     Attributes:
         agent: the agent's name.
         transcript: the name of the file.
-        models: the chosen profiles; the first is the one that figures are shown for.
+        billing: for which models, and how.
         tokens: what counted.
         tools: how many tools the agent has.
         variants: the deliveries in the chosen order, then the baselines.
@@ -56,11 +81,16 @@ class Report:
 
     agent: str
     transcript: str
-    models: tuple[ModelProfile, ...]
+    billing: Billing
     tokens: TokenSource
     tools: int
     variants: tuple[Variant, ...]
     reported: RecordedUsage | None = field(default=None)
+
+    @property
+    def models(self) -> Sequence[ModelProfile]:
+        """The chosen profiles."""
+        return self.billing.models
 
     @property
     def model(self) -> str:
@@ -79,29 +109,32 @@ class Report:
 def replay(
     engine: Engine,
     transcript: TranscriptFile,
-    models: Sequence[ModelProfile],
+    billing: Billing,
     *,
     name: str = "",
     deliveries: Sequence[Delivery] = DELIVERIES,
-    definitions: Definitions = "deferred",
 ) -> Report:
     """Play a conversation under each delivery, and say what it costs with each model.
 
     Raises:
         InputError: with every missing, unknown or wrong input of a turn.
     """
+    channels = dict.fromkeys(map(billing.channel, billing.models))
+
+    def played(delivery: Delivery, talk: TranscriptFile = transcript) -> _Played:
+        return {channel: play(engine, talk, delivery, channel) for channel in channels}
+
     wanted: tuple[Delivery, ...] = (*dict.fromkeys((*deliveries, "frozen")),)
-    played = {delivery: play(engine, transcript, delivery, definitions) for delivery in wanted}
-    variants = [_variant(delivery, sent, models) for delivery, sent in played.items()]
+    found = {delivery: played(delivery) for delivery in wanted}
+    variants = [_variant(delivery, sent, billing) for delivery, sent in found.items()]
     direct = without_searches(transcript, engine.search_tool)
     if direct != transcript:
-        variants.append(_variant(FROZEN_DIRECT, play(engine, direct, "frozen", definitions), models))
-    plain = played["rewrite"] if "rewrite" in played else play(engine, transcript, "rewrite", definitions)
-    variants.append(_variant(NO_CACHE, plain, models))
+        variants.append(_variant(FROZEN_DIRECT, played("frozen", direct), billing))
+    variants.append(_variant(NO_CACHE, found.get("rewrite") or played("rewrite"), billing))
     return Report(
         engine.name,
         name,
-        tuple(models),
+        billing,
         engine.count.source,
         len(engine.tools),
         tuple(variants),
@@ -109,12 +142,21 @@ def replay(
     )
 
 
-def _variant(name: str, sent: tuple[Sent, ...], models: Sequence[ModelProfile]) -> Variant:
-    # Nothing is kept where nothing is marked.
-    requests = [replace(one.request, breakpoints=()) if name == NO_CACHE else one.request for one in sent]
-    prices = {model.name: Prices(1.0, 1.0) if name == NO_CACHE else Prices.of(model) for model in models}
-    bills = {model: bill(requests, price) for model, price in prices.items()}
+_Played: TypeAlias = Mapping[Channel, tuple[Sent, ...]]
+"""A conversation as it is sent, by how models take it."""
+
+
+def _variant(name: str, played: _Played, billing: Billing) -> Variant:
+    bills = {model.name: _bill(name, played[billing.channel(model)], billing.prices(model)) for model in billing.models}
+    sent = played[billing.channel(billing.models[0])]
     return Variant(name, sent, bills, (None, *_breaks(sent)) if sent else ())
+
+
+def _bill(name: str, sent: Sequence[Sent], prices: Prices) -> Bill:
+    if name == NO_CACHE:  # nothing is kept where nothing is marked
+        plain = Prices(1.0, 1.0, output=prices.output)
+        return bill((replace(one.request, breakpoints=()) for one in sent), plain)
+    return bill((one.request for one in sent), prices)
 
 
 def _breaks(sent: Sequence[Sent]) -> Iterator[Break | None]:

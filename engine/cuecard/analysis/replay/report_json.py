@@ -36,6 +36,7 @@ def _profile(report: Report, model: str) -> Mapping[str, Json]:
 def _totals(bill: Bill) -> dict[str, Json]:
     return {
         "input_tokens": bill.input_tokens,
+        "output_tokens": bill.output_tokens,
         "cached_share": round(bill.cached_share, 4),
         "cost": round(bill.cost, 2),
         "rewrites": bill.rewrites,
@@ -56,6 +57,7 @@ def _request(sent: Sent, row: Row, broken: Break | None) -> dict[str, Json]:
         "cached": row.cached,
         "written": row.written,
         "fresh": row.fresh,
+        "output_tokens": row.output_tokens,
         "cost": round(row.cost, 2),
         "below_minimum": row.below_minimum,
         "rewrites": row.rewrites,

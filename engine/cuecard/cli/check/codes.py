@@ -140,6 +140,8 @@ CODES: Mapping[str, str] = {
     "json-syntax": "A file that is not JSON.",
     "no-conversation": "A file that holds no conversation of a form that is known.",
     "no-schemas": "A conversation with tools of which only the names are known, so that they are counted too low.",
+    "left-out": "Something in a log that is not played: other conversations, system prompts, thinking.",
+    "model-ends": "A model that its provider will serve no more.",
     "unknown-model": "A model of which no file knows anything.",
     "no-agent": "A turn file is compared, and no agent is named whose turn it is.",
     "bad-json": "A prompt to compare that is not JSON.",

@@ -7,15 +7,16 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Literal
 
 from cuecard.analysis.replay.importers import LogForm, read_conversation
-from cuecard.analysis.replay.play import Definitions, with_inputs
+from cuecard.analysis.replay.play import with_inputs
 from cuecard.analysis.replay.recommend import Recommendation, recommend
-from cuecard.analysis.replay.report import DELIVERIES, Report
+from cuecard.analysis.replay.report import DELIVERIES, Billing, Report
 from cuecard.analysis.replay.report import replay as replay_transcript
 from cuecard.analysis.replay.report_json import report_json
 from cuecard.cli.step import assignments, open_engine
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.models_file import Definitions, ModelProfile
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -24,7 +25,7 @@ from cuecard.outside.content import find_content
 from cuecard.outside.models import read_models
 from cuecard.outside.reading import MAX_LOG_BYTES, read_text
 
-MODELS = ("claude-opus-4-8", "claude-sonnet-4-5", "gpt-5.6", "gpt-5", "gpt-4o")
+MODELS = ("claude-opus-4-8", "claude-sonnet-5", "gpt-5.6", "gpt-5", "gpt-4o")
 """Whose prices are shown when none is chosen: every kind of price there is."""
 
 
@@ -34,13 +35,19 @@ class Options:
 
     form: LogForm = "auto"
     deliveries: Sequence[str] = ()
-    definitions: Definitions = "deferred"
+    definitions: Literal["auto"] | Definitions = "auto"
     models: Sequence[str] = ()
     own_models: Path | None = None
     values: Sequence[str] = ()
     recommend: bool = False
     html: Path | None = None
     as_json: bool = False
+    long_cache: bool = False
+
+    def billing(self, engine: Engine) -> Billing:
+        """For whom the conversation is billed, and how."""
+        place = None if self.definitions == "auto" else self.definitions
+        return Billing(_profiles(engine, self), place, self.long_cache)
 
 
 def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool = False) -> None:
@@ -52,18 +59,13 @@ def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool 
     """
     engine = open_engine(agent, allow_code=allow_code)
     source = read_text(find_content(transcript), limit=MAX_LOG_BYTES)
-    recorded = read_conversation(source.text, source.name, options.form)
-    conversation = with_inputs(recorded, assignments(engine, options.values))
-    report = replay_transcript(
-        engine,
-        conversation,
-        _profiles(engine, options),
-        name=source.name,
-        deliveries=_deliveries(options.deliveries),
-        definitions=options.definitions,
-    )
-    advice = recommend(report, engine, conversation, options.definitions) if options.recommend else None
-    _warn(engine, conversation)
+    read = read_conversation(source.text, source.name, options.form)
+    conversation = with_inputs(read.transcript, assignments(engine, options.values))
+    wanted = _deliveries(options.deliveries)
+    report = replay_transcript(engine, conversation, options.billing(engine), name=source.name, deliveries=wanted)
+    advice = recommend(report, engine, conversation) if options.recommend else None
+    for problem in (*read.warnings, *_ending(report.models), *_uncounted(engine, conversation)):
+        _say(problem)
     if options.html:
         _write_page(options.html, report, advice)
     if options.as_json:
@@ -113,14 +115,22 @@ def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
     return profiles
 
 
-def _warn(engine: Engine, conversation: TranscriptFile) -> None:
-    """Say what the figures leave out."""
+def _ending(models: Sequence[ModelProfile]) -> list[Problem]:
+    return [
+        Problem("model-ends", f"`{m.name}` is served until {m.ends}", "choose a later model", severity="warning")
+        for m in models
+        if m.ends
+    ]
+
+
+def _uncounted(engine: Engine, conversation: TranscriptFile) -> list[Problem]:
+    """What the figures leave out."""
     told = {tool.name for tool in conversation.tools if tool.input_schema}
     without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
-    if without:
-        message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions count too little"
-        hint = "put them under `tools` of the transcript"
-        _say(Problem("no-schemas", message, hint, severity="warning"))
+    if not without:
+        return []
+    message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions count too little"
+    return [Problem("no-schemas", message, "put them under `tools` of the transcript", severity="warning")]
 
 
 def _say(problem: Problem) -> None:

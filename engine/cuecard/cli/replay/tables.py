@@ -47,21 +47,27 @@ def _totals(report: Report, room: int) -> Table:
     width = min(room, BAR)
     table = Table(title=_title(report), title_justify="left")
     table.add_column("delivery", no_wrap=True)
-    for name in ("tokens", "cached", "cost", "rewrites", "too short"):
+    bills = [report.bill(variant) for variant in report.variants]
+    short = any(one.below_minimum for one in bills)
+    for name in ("input", "cached", "output", "cost", "rewrites", *(["too short"] if short else [])):
         table.add_column(name, justify="right", no_wrap=True)
     if width >= _SHORTEST:
         table.add_column("cost", no_wrap=True)
-    most = max(report.bill(variant).cost for variant in report.variants)
-    for variant in report.variants:
-        bill, style = report.bill(variant), _style(variant)
-        figures = (f"{bill.input_tokens:,}", percent(bill.cached_share), f"{bill.cost:,.0f}", f"{bill.rewrites:,}")
+    most = max(one.cost for one in bills)
+    for variant, bill in zip(report.variants, bills, strict=True):
+        style = _style(variant)
+        numbers = (bill.output_tokens, bill.cost, bill.rewrites, *([bill.below_minimum] if short else []))
+        figures = (f"{bill.input_tokens:,}", percent(bill.cached_share), *(f"{number:,.0f}" for number in numbers))
         bars = [Text(bar(bill.cost, most, width), style=style)] if width >= _SHORTEST else []
-        table.add_row(Text(variant.name, style=style), *figures, f"{bill.below_minimum:,}", *bars)
+        table.add_row(Text(variant.name, style=style), *figures, *bars)
     return table
 
 
 def _title(report: Report) -> str:
-    return f"whole conversation, prices of {report.model}; too short: below the minimum"
+    model = report.models[0]
+    short = any(report.bill(variant).below_minimum for variant in report.variants)
+    small = "; too short: below the minimum" if short else ""
+    return f"prices of {model.name}, {model.output:g} for a token of output; thinking is not billed{small}"
 
 
 def _by_model(report: Report) -> Table:

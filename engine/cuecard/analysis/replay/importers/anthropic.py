@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from cuecard.analysis.replay.importers.events import Answer, Event, Returned, Said, count_of
-from cuecard.analysis.replay.importers.logs import Form, Reader, is_reminder
+from cuecard.analysis.replay.importers.imported import is_reminder
+from cuecard.analysis.replay.importers.logs import Form, Reader
 from cuecard.analysis.replay.importers.records import listed, text_of
 from cuecard.model import Json
 

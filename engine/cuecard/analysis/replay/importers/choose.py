@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal, TypeAlias, get_args
 
 from cuecard.analysis.replay.importers.anthropic import ANTHROPIC
+from cuecard.analysis.replay.importers.imported import Imported, left_out
 from cuecard.analysis.replay.importers.logs import read_log
 from cuecard.analysis.replay.importers.openai import OPENAI_CHAT, OPENAI_RESPONSES, whole_inputs
 from cuecard.analysis.replay.importers.pydantic_ai import read_messages
 from cuecard.analysis.replay.importers.records import Record, listed, read_values, records
-from cuecard.config.transcript_file import TranscriptFile, read_transcript
+from cuecard.config.transcript_file import read_transcript
 from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 
@@ -20,20 +22,30 @@ LogForm: TypeAlias = Literal["auto", "cuecard", "pydantic-ai", "openai", "anthro
 FORMS: tuple[str, ...] = get_args(LogForm)
 
 
-def read_conversation(text: str, name: str, form: LogForm = "auto") -> TranscriptFile:
+def read_conversation(text: str, name: str, form: LogForm = "auto") -> Imported:
     """The conversation in the text of a file: our own transcript, or a log of another program.
+
+    What of a log is not played is in the warnings: lines that cannot be read, other conversations, thinking.
 
     Raises:
         SpecError: with every problem, each at its place; also when the file holds no conversation of this form.
     """
     if form == "cuecard":
-        return read_transcript(text, name)
-    values = read_values(text, name)
+        return Imported(read_transcript(text, name))
+    values, broken = read_values(text, name)
     if form == "auto" and len(values) == 1 and isinstance(values[0], dict) and "turns" in values[0]:
-        return read_transcript(text, name)
+        return Imported(read_transcript(text, name))
+    try:
+        read = _read(values, name, form)
+    except SpecError as error:
+        raise SpecError([*error.problems, *broken]) from None
+    return replace(read, warnings=(*broken, *read.warnings))
+
+
+def _read(values: Sequence[Json], name: str, form: LogForm) -> Imported:
     messages = [value for value in values if isinstance(value, dict)]
     if form == "pydantic-ai" or (form == "auto" and _is_pydantic(messages)):
-        return read_messages(messages, name)
+        return Imported(read_messages(messages, name), left_out(messages, name))
     found = records(values) or records([{"messages": messages}] if _are_messages(messages) else [])
     if not found:
         hint = "expected are a transcript, messages of pydantic-ai, or requests to OpenAI or Anthropic; see --from"

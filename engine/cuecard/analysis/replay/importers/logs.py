@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.analysis.replay.importers.events import Answer, Event, count_of, dated, to_transcript
-from cuecard.analysis.replay.importers.records import Record, conversation, listed
-from cuecard.config.transcript_file import RecordedTool, RecordedUsage, TranscriptFile
+from cuecard.analysis.replay.importers.imported import Imported, counted, left_out, warning
+from cuecard.analysis.replay.importers.records import Record, conversations, listed
+from cuecard.config.transcript_file import RecordedTool, RecordedUsage
+from cuecard.errors import Problem
 from cuecard.model import Json
 
 Form: TypeAlias = Mapping[str, Json]
@@ -37,13 +39,13 @@ class Reader:
     tool: Callable[[Form], tuple[Json, Json, Json]]
 
 
-def read_log(found: Sequence[Record], reader: Reader, name: str) -> TranscriptFile:
-    """The conversation in these requests.
+def read_log(found: Sequence[Record], reader: Reader, name: str) -> Imported:
+    """The longest conversation in these requests.
 
     Raises:
         SpecError: when no message of a user is among them.
     """
-    records = conversation(found, reader.key)
+    records, *others = conversations(found, reader.key) or [[]]
     said = [reader.events(listed(record.body.get(reader.key))) for record in records]
     numbers = [sum(isinstance(event, Answer) for event in events) for events in said]
     longest = max(range(len(records)), key=lambda place: (numbers[place], place), default=None)
@@ -58,7 +60,9 @@ def read_log(found: Sequence[Record], reader: Reader, name: str) -> TranscriptFi
     usage = {number: _usage(*counts) for number, counts in reported if counts}
     tools = [_tool(*reader.tool(tool)) for record in records for tool in listed(record.body.get("tools"))]
     told = [tool for tool in tools if tool]
-    return to_transcript(dated(events, at, usage), told, reader.source, name)
+    transcript = to_transcript(dated(events, at, usage), told, reader.source, name)
+    whole = listed(records[longest].body.get(reader.key)) if longest is not None else ()
+    return Imported(transcript, (*_others(others, name), *left_out(whole, name)))
 
 
 def arguments(value: Json) -> Json:
@@ -69,9 +73,12 @@ def arguments(value: Json) -> Json:
         return value
 
 
-def is_reminder(text: str) -> bool:
-    """Whether a host wrote this into the user's turn: the documented form for instructions without a role."""
-    return text.lstrip().startswith("<system-reminder>")
+def _others(others: Sequence[Sequence[Record]], name: str) -> list[Problem]:
+    if not others:
+        return []
+    requests, talks = counted(sum(map(len, others)), "request"), counted(len(others), "other conversation")
+    message = f"left out: {requests} of {talks}"
+    return [warning(message, "the conversation with most requests is played", name)]
 
 
 def _usage(whole: Json, cached: Json, output: Json) -> RecordedUsage:

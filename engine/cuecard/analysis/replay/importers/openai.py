@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from cuecard.analysis.replay.importers.events import Answer, Event, Returned, Said
-from cuecard.analysis.replay.importers.logs import Form, Reader, arguments, is_reminder
+from cuecard.analysis.replay.importers.imported import is_reminder
+from cuecard.analysis.replay.importers.logs import Form, Reader, arguments
 from cuecard.analysis.replay.importers.records import Record, listed, text_of
 from cuecard.model import Json
 

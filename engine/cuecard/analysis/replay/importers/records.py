@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from cuecard.analysis.replay.importers.events import when
@@ -24,8 +24,9 @@ class Record:
     at: datetime | None = None
 
 
-def read_values(text: str, name: str) -> list[Json]:
-    """The values of a JSON file (those of its list, if it is one) or of a file of JSON lines.
+def read_values(text: str, name: str) -> tuple[list[Json], list[Problem]]:
+    """The values of a JSON file (those of its list, if it is one) or of a file of JSON lines, and a warning for each
+    line that is none: it costs that line and nothing else.
 
     Raises:
         SpecError: when it is neither, with the place.
@@ -33,11 +34,11 @@ def read_values(text: str, name: str) -> list[Json]:
     try:
         value = read_json(text, name)
     except SpecError:
-        lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
-        if len(lines) < 2 or not _is_json(lines[0][1]):
+        values, problems = _lines(text, name)
+        if len(values) + len(problems) < 2 or not any(isinstance(value, dict) for value in values):
             raise
-        return _lines(lines, name)
-    return value if isinstance(value, list) else [value]
+        return values, problems
+    return (value if isinstance(value, list) else [value]), []
 
 
 def records(values: Iterable[Json]) -> list[Record]:
@@ -46,15 +47,15 @@ def records(values: Iterable[Json]) -> list[Record]:
     return [record for record in found if record is not None]
 
 
-def conversation(found: Sequence[Record], key: str) -> list[Record]:
-    """The requests of the conversation that most requests belong to: those that begin with the same message.
+def conversations(found: Sequence[Record], key: str) -> list[list[Record]]:
+    """The requests of each conversation, those that begin with the same message; the longest conversation first.
 
     `key` is where messages stand in a body. Logs hold other requests too, such as those that make titles.
     """
     groups: dict[str, list[Record]] = {}
     for record in found:
         groups.setdefault(_opening(record.body.get(key)), []).append(record)
-    return max(groups.values(), key=len, default=[])
+    return sorted(groups.values(), key=len, reverse=True)
 
 
 def listed(value: Json) -> Iterator[Mapping[str, Json]]:
@@ -70,25 +71,16 @@ def text_of(content: Json, *kinds: str) -> str:
     return "\n".join(str(part.get("text", "")) for part in parts)
 
 
-def _lines(lines: Iterable[tuple[int, str]], name: str) -> list[Json]:
+def _lines(text: str, name: str) -> tuple[list[Json], list[Problem]]:
     values: list[Json] = []
     problems: list[Problem] = []
-    for number, line in lines:
+    for number, line in enumerate(text.split("\n"), 1):
         try:
-            values.append(read_json(line, name, number))
+            values += [read_json(line, name, number)] if line.strip() else []
         except CuecardError as error:
-            problems += error.problems
-    if problems:
-        raise SpecError(problems)
-    return values
-
-
-def _is_json(line: str) -> bool:
-    try:
-        read_json(line, "")
-    except SpecError:
-        return False
-    return True
+            hint = "this line is left out"
+            problems += [replace(problem, severity="warning", advice=hint) for problem in error.problems]
+    return values, problems
 
 
 def _record(value: Mapping[str, Json]) -> Record | None:

@@ -1,0 +1,264 @@
+"""What a replay bills is what the bodies that go over the wire cost: within one per cent, for every provider.
+
+Each request of a conversation is made by the provider's adapter, as a host makes it; the texts of the body are counted
+in their order, with the breakpoints that it carries.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bench.sessions import between_turns, session
+from cuecard import Engine
+from cuecard.adapters import anthropic, gemini, openai
+from cuecard.analysis.cost import Block, Prices, Request, bill
+from cuecard.analysis.replay.blocks import answer_blocks, compact
+from cuecard.analysis.replay.play import Channel, play
+from cuecard.config.models_file import ModelProfile
+from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile, read_transcript
+from cuecard.model import Delivery, Entity, Memory, Step, ToolResult, Turn
+from cuecard.outside.models import read_models
+
+ROOT = Path(__file__).parents[3]
+RECORDING = ROOT / "examples" / "cms" / "recordings" / "blog-post.json"
+DELIVERIES: tuple[Delivery, ...] = ("append", "rewrite", "frozen")
+
+
+@cache
+def recording() -> TranscriptFile:
+    return read_transcript(RECORDING.read_text(encoding="utf-8"), RECORDING.name)
+
+
+@cache
+def cms(delivery: Delivery) -> Engine:
+    return Engine.open(ROOT / "prompts" / "cms", delivery=delivery)
+
+
+TALKS: dict[str, Callable[[], TranscriptFile]] = {
+    "recorded": recording,
+    "drawn": lambda: between_turns(session(7)).model_copy(update={"tools": recording().tools}),
+}
+
+
+@dataclass
+class Wire:
+    """A provider's forms of what was said, and the body that its adapter makes of them."""
+
+    model: ModelProfile
+    defer: bool
+    messages: list[dict[str, Any]] = field(default_factory=list)
+
+    def user(self, text: str) -> None:
+        self.messages.append({"role": "user", "content": text})
+
+    def answer(self, request: RecordedRequest, ids: Sequence[str]) -> None:
+        raise NotImplementedError
+
+    def results(self, calls: Sequence[tuple[RecordedCall, str]]) -> None:
+        raise NotImplementedError
+
+    def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        """The texts of a body in the order in which they are hashed, and whether a breakpoint follows each."""
+        raise NotImplementedError
+
+
+class Anthropic(Wire):
+    def answer(self, request: RecordedRequest, ids: Sequence[str]) -> None:
+        text = [{"type": "text", "text": request.text}] if request.text else []
+        uses = [
+            {"type": "tool_use", "id": identity, "name": call.tool, "input": call.args}
+            for call, identity in zip(request.calls, ids, strict=True)
+        ]
+        self.messages.append({"role": "assistant", "content": [*text, *uses]})
+
+    def results(self, calls: Sequence[tuple[RecordedCall, str]]) -> None:
+        said = [{"type": "tool_result", "tool_use_id": i, "content": text_of(call)} for call, i in calls]
+        self.messages.append({"role": "user", "content": said})
+
+    def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return anthropic.request(step, self.messages, model=self.model, tools=tools, defer=self.defer)
+
+    def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        late = {tool["name"]: definition(tool) for tool in body["tools"] if tool.get("defer_loading")}
+        yield from ((definition(tool), "cache_control" in tool) for tool in body["tools"] if tool["name"] not in late)
+        for block in (*body["system"], *(block for message in body["messages"] for block in message["content"])):
+            content = block.get("content")
+            inner = content if isinstance(content, list) else []
+            shown = "".join(part.get("text", "") for part in inner) or content or block.get("text")
+            used = compact({"name": block.get("name"), "arguments": block.get("input")})
+            references = [late[part["tool_name"]] for part in inner if part["type"] == "tool_reference"]
+            texts = [used if block["type"] == "tool_use" else shown, *references]
+            yield from ((text, "cache_control" in block and text is texts[-1]) for text in texts)
+
+
+class Chat(Wire):
+    def answer(self, request: RecordedRequest, ids: Sequence[str]) -> None:
+        calls = [
+            {"id": i, "type": "function", "function": {"name": call.tool, "arguments": compact(call.args)}}
+            for call, i in zip(request.calls, ids, strict=True)
+        ]
+        more = {"tool_calls": calls} if calls else {}
+        self.messages.append({"role": "assistant", "content": request.text, **more})
+
+    def results(self, calls: Sequence[tuple[RecordedCall, str]]) -> None:
+        self.messages += [{"role": "tool", "tool_call_id": i, "content": text_of(call)} for call, i in calls]
+
+    def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        told = [{"type": "function", "function": in_openai(tool)} for tool in tools]
+        return openai.chat_request(step, self.messages, model=self.model, tools=told)
+
+    def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        yield from ((definition(tool["function"]), False) for tool in body["tools"])
+        for message in body["messages"]:
+            first = message is body["messages"][0]
+            lines = message["content"].splitlines(keepends=True) if first else [message["content"]]
+            yield from ((line, False) for line in lines if line)
+            for call in message.get("tool_calls", ()):
+                made = call["function"]
+                yield compact({"name": made["name"], "arguments": json.loads(made["arguments"])}), False
+
+
+class Responses(Wire):
+    def answer(self, request: RecordedRequest, ids: Sequence[str]) -> None:
+        text = [{"role": "assistant", "content": request.text}] if request.text else []
+        self.messages += text
+        self.messages += [
+            {"type": "function_call", "call_id": i, "name": call.tool, "arguments": compact(call.args)}
+            for call, i in zip(request.calls, ids, strict=True)
+        ]
+
+    def results(self, calls: Sequence[tuple[RecordedCall, str]]) -> None:
+        self.messages += [{"type": "function_call_output", "call_id": i, "output": text_of(call)} for call, i in calls]
+
+    def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        told = [{"type": "function", **in_openai(tool)} for tool in tools]
+        return openai.responses_request(step, self.messages, model=self.model, tools=told)
+
+    def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        yield from ((definition(tool), False) for tool in body["tools"])
+        if "instructions" in body:
+            yield from ((line, False) for line in body["instructions"].splitlines(keepends=True))
+        for item in body["input"]:
+            if item.get("type") == "function_call":
+                yield compact({"name": item["name"], "arguments": json.loads(item["arguments"])}), False
+                continue
+            yield item.get("output", item.get("content")), False
+
+
+class Gemini(Wire):
+    def user(self, text: str) -> None:
+        self.messages.append({"role": "user", "parts": [{"text": text}]})
+
+    def answer(self, request: RecordedRequest, ids: Sequence[str]) -> None:
+        text = [{"text": request.text}] if request.text else []
+        calls = [
+            {"functionCall": {"id": i, "name": call.tool, "args": call.args}}
+            for call, i in zip(request.calls, ids, strict=True)
+        ]
+        self.messages.append({"role": "model", "parts": [*text, *calls]})
+
+    def results(self, calls: Sequence[tuple[RecordedCall, str]]) -> None:
+        said = [
+            {"functionResponse": {"id": i, "name": call.tool, "response": {"result": text_of(call)}}}
+            for call, i in calls
+        ]
+        self.messages.append({"role": "user", "parts": said})
+
+    def body(self, step: Step, tools: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+        return gemini.request(step, self.messages, tools=[in_openai(tool) for tool in tools])
+
+    def pieces(self, body: Mapping[str, Any]) -> Iterator[tuple[str, bool]]:
+        yield from ((definition(tool), False) for tool in body["tools"][0]["functionDeclarations"])
+        yield from ((line, False) for line in body["systemInstruction"]["parts"][0]["text"].splitlines(keepends=True))
+        for part in (part for content in body["contents"] for part in content["parts"]):
+            if "functionCall" in part:
+                yield compact({"name": part["functionCall"]["name"], "arguments": part["functionCall"]["args"]}), False
+            elif "functionResponse" in part:
+                yield part["functionResponse"]["response"]["result"], False
+            else:
+                yield part["text"], False
+
+
+WIRES = {
+    "claude-opus-4-8": Anthropic,
+    "claude-sonnet-4-6": Anthropic,
+    "gpt-5": Responses,
+    "gpt-4.1": Chat,
+    "gemini-2.5-pro": Gemini,
+}
+
+
+@pytest.mark.parametrize("talk", TALKS)
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize("model", WIRES)
+def test_what_a_replay_bills_is_what_the_bodies_cost(model: str, delivery: Delivery, talk: str) -> None:
+    transcript, profile, engine = TALKS[talk](), read_models().find(model), cms(delivery)
+    late = Channel.of(profile)
+    late = late if delivery == "append" else replace(late, definitions="all")
+    prices = Prices.of(profile)
+    played = bill((sent.request for sent in play(engine, transcript, delivery, late)), prices)
+    wired = bill(requests(engine, transcript, WIRES[model](profile, late.definitions == "deferred")), prices)
+
+    assert [row.output_tokens for row in wired.rows] == [row.output_tokens for row in played.rows]
+    assert played.input_tokens == pytest.approx(wired.input_tokens, rel=0.01)
+    assert played.cost == pytest.approx(wired.cost, rel=0.01)
+
+
+def requests(engine: Engine, transcript: TranscriptFile, wire: Wire) -> Iterator[Request]:
+    """Every request of the conversation, as a host sends it."""
+    chat, news, at = engine.conversation(), list[ToolResult](), None
+    tools = [tool.model_dump() for tool in transcript.tools]
+    for number, turn in enumerate(transcript.turns, 1):
+        wire.user(turn.user)
+        at = turn.at.timestamp() if turn.at else at
+        if turn.memory is not None and chat.call:
+            chat.step(news)
+            chat.forget()
+            news = []
+        chat.user(turn_of(turn), news)
+        news = []
+        for place, request in enumerate(turn.requests, 1):
+            step = chat.step(news)
+            at = request.at.timestamp() if request.at else at
+            yield priced(engine, list(wire.pieces(wire.body(step, tools))), at, request)
+            calls = [(call, f"{number}.{place}.{n}") for n, call in enumerate(request.calls)]
+            wire.answer(request, [identity for _, identity in calls])
+            if calls:
+                wire.results(calls)
+            news = [ToolResult(call.tool, call.result, i, call.is_error) for call, i in calls]
+
+
+def turn_of(turn: RecordedTurn) -> Turn:
+    memory = Memory(tuple(Entity(entry.type, entry.id, entry.name) for entry in turn.memory or ()))
+    return Turn(turn.inputs, memory, turn.at or datetime(2000, 1, 1, tzinfo=UTC))
+
+
+def priced(engine: Engine, pieces: Sequence[tuple[str, bool]], at: float | None, request: RecordedRequest) -> Request:
+    blocks = tuple(Block(text, engine.count(text)) for text, _ in pieces)
+    marks = tuple(place for place, (_, marked) in enumerate(pieces, 1) if marked)
+    answer = sum(block.tokens for block in answer_blocks(request, engine.count))
+    return Request(blocks, marks, at, answer)
+
+
+def text_of(call: RecordedCall) -> str:
+    return call.result if isinstance(call.result, str) else compact(call.result)
+
+
+def definition(tool: Mapping[str, Any]) -> str:
+    schema = tool.get("input_schema", tool.get("parameters"))
+    return compact({"name": tool["name"], "description": tool["description"], "input_schema": schema})
+
+
+def in_openai(tool: Mapping[str, Any]) -> dict[str, Any]:
+    return {"name": tool["name"], "description": tool["description"], "parameters": tool["input_schema"]}
