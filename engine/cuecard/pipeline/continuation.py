@@ -91,7 +91,7 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
     known = previous.prompt.turns if previous and turn else ()
     known = known[-turn:]  # after a compaction the newest are left
     turns = (*(None for _ in range(turn - len(known))), *known, request.since)
-    return turns if request.kept is None else ("", *turns[1:])
+    return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:
