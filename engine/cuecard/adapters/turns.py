@@ -67,10 +67,11 @@ def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
     alone = [place for place in range(start + 1, end) if read.words[place] and not read.ids[place]]
     results = next((place for place in range(start + 1, end) if read.ids[place]), end)
     early = [place for place in alone if place < results]
-    ends = [place for place in early if place + 1 not in early]
+    together = set(early)
+    ends = [place for place in early if place + 1 not in together]
     places = ends if len(ends) >= wanted else early
     beside = start + 1
-    while start >= 0 and beside in early:
+    while start >= 0 and beside in together:
         beside += 1
     apart = [place for place in places if place >= beside]
     places = apart if len(apart) >= wanted else places
