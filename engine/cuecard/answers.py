@@ -66,7 +66,7 @@ class Answers(AgentFacts):
         return await search_remotely(self._index, ranker, lambda index: self._found(index, query, limit))
 
     def remember(self, memory: Memory, results: History) -> Memory:
-        """The working memory after these tool results, by the agent file's `memory.extract` rules.
+        """The working memory after these tool results, by the rules in `memory` of the agent file.
 
         Raises:
             InputError: with everything that is wrong in an argument.

@@ -148,13 +148,14 @@ class Conversation:
         self._state = replace(self._state, memory=Memory(newest(known, total)))
 
     def forget(self, *ids: str) -> None:
-        """Take the entities of these ids out of the working memory; without ids, all of them.
+        """Take the entities of these ids or keys out of the working memory; without any, all of them.
 
         Raises:
             InputError: with each id that is no text.
         """
         check_ids(ids)
-        kept = tuple(each for each in self._state.memory.entities if ids and each.id not in ids)
+        gone = set(ids)
+        kept = tuple(e for e in self._state.memory.entities if ids and not {e.id, e.key or e.id} & gone)
         self._state = replace(self._state, memory=Memory(kept))
 
     def _found(self) -> Found:

@@ -155,6 +155,15 @@ def test_every_scenario_discovers_and_no_step_is_left_out(played: dict[str, Play
         assert one.steps[-1].manifest.discovered
 
 
+def test_no_scenario_searches_twice_for_a_tool_that_it_has(played: dict[str, Played]) -> None:
+    for one in played.values():
+        had: set[str] = set()
+        for result in tool_results(one.requests[-1].messages):
+            if result.tool == "tool_search":
+                assert set(result.result["tools"]) - had
+                had.update(result.result["tools"])
+
+
 def test_promise_5_append_only(played: dict[str, Played]) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
     for one in played.values():
@@ -213,6 +222,19 @@ def test_the_deletion_knows_the_page_from_the_working_memory(played: dict[str, P
     assert memory == {0: False, 1: True, 2: True}
 
 
+def test_what_was_deleted_is_in_no_working_memory(played: dict[str, Played]) -> None:
+    kept = {entity.id for entity in played["delete-page"].talk.chat.memory.entities}
+
+    assert "page-4" not in kept
+    assert kept
+
+
+def test_a_post_is_remembered_by_the_slug_that_tools_take(played: dict[str, Played]) -> None:
+    shown = [r.instructions + r.appended for r in played["blog-post"].requests if r.turn == 1]
+
+    assert all('- "Working from anywhere" (working-from-anywhere)' in text for text in shown)
+
+
 def test_the_post_is_published_with_the_cover_in_both_places(played: dict[str, Played]) -> None:
     one = played["blog-post"]
     post = snapshot(one.database)["posts"]["post-5"]
@@ -245,6 +267,16 @@ def test_every_answer_is_what_the_results_say(played: dict[str, Played]) -> None
         "blog-post": '"Working from anywhere" is published.',
         "slug-taken": "The page Contact is at `contact-2`.",
     }
+
+
+def test_every_request_that_needs_tools_begins_with_one_acknowledgement() -> None:
+    for scenario in SCENARIOS.values():
+        for turn in scenario.file.turns:
+            calls = [[call.tool for call in step.calls] for step in turn.steps]
+            request = [] if turn.user in ("yes", "ok", "go ahead") else [["acknowledge"]]  # those answer a question
+
+            assert calls[: len(request)] == request
+            assert not any("acknowledge" in tools for tools in calls[len(request) :])
 
 
 def test_all_scenarios_are_covered_here() -> None:

@@ -60,7 +60,7 @@ def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
 def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:
     """The control characters in a memory whose shape may be wrong, too."""
     try:
-        held = any(has_controls(f"{entity.type}{entity.id}{entity.name}") for entity in memory.entities)
+        held = any(has_controls(f"{entity.type}{entity.id}{entity.name}{entity.key}") for entity in memory.entities)
     except (AttributeError, TypeError):  # it is no memory, which has been told
         return
     if held:

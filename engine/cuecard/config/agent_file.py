@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.history_spec import HistorySpec, StackSpec
+from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
@@ -59,32 +60,6 @@ class ToolsSpec(FileModel):
     core: Names = Field((), description="tools that are active from the first step on")
     search: SearchSpec = Field(SearchSpec(), description="the search tool")
     visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
-
-
-class ExtractSpec(FileModel):
-    """Where in a tool's result entities are found."""
-
-    at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
-    limit: int = Field(10, ge=1, le=100, description="how many entities of a list are taken")
-    when: str = Field("", description="a key of the result that must be true for this rule to apply")
-    type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
-
-
-class MemorySpec(FileModel):
-    """The working memory: how much of it is shown, and how entities get into it."""
-
-    per_type: int = Field(3, ge=1, le=100, description="how many lines each type of entity gets")
-    total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
-    empty: str = Field("", description="the text of an empty memory")
-    extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="where entities are found in tool results; every rule that applies is used"
-    )
-    types: dict[str, str] = Field(
-        default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
-    )
-    names: dict[str, Texts] = Field(
-        default_factory=dict, description="entity type to the keys that may hold its name; `*` for all other types"
-    )
 
 
 class BudgetSpec(FileModel):

@@ -31,6 +31,11 @@ class EntityEntry(FileModel):
     type: str = Field(description="the kind of thing, such as `page`")
     id: str = Field(description="the id that tools use")
     name: str = Field(description="the name that people use")
+    key: str = Field("", description="what tools take in place of the id, where that is something else, such as a slug")
+
+    def to_entity(self) -> Entity:
+        """The entity as the engine takes it."""
+        return Entity(self.type, self.id, self.name, self.key)
 
 
 class ResultEntry(FileModel):
@@ -123,7 +128,7 @@ def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
     current = {"role": "user", "content": file.message} if isinstance(file.message, str) else file.message
     return Turn(
         inputs=inputs,
-        memory=Memory(tuple(Entity(e.type, e.id, e.name) for e in file.memory)),
+        memory=Memory(tuple(entry.to_entity() for entry in file.memory)),
         now=file.now,
         tools=file.tools,
         discovered=file.discovered,

@@ -39,11 +39,15 @@ Clock: TypeAlias = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A thing the conversation has touched: `type` such as `page`, the `id` tools use, the `name` people use."""
+    """A thing the conversation has touched: `type` such as `page`, the `id` tools use, the `name` people use.
+
+    `key` is what tools take in place of the id, where that is something else, such as a slug.
+    """
 
     type: str
     id: str
     name: str
+    key: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,64 +2,57 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from fnmatch import fnmatchcase
 
-from cuecard.config.agent_file import ExtractSpec, MemorySpec
+from cuecard.config.memory_spec import ExtractSpec, MemorySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.config.words_spec import ENGLISH
-from cuecard.model import Entity, History, Json, Memory, ToolResult
+from cuecard.model import Entity, History, Json, Memory
+from cuecard.sources.gone import without_gone
+from cuecard.sources.result_values import applies, identifier, read_result, value_at
 from cuecard.template import without_controls
+
+_LONGEST_TYPE = 100
 
 
 def remember(memory: Memory, results: History, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> Memory:
-    """The memory after these results: newest first, one entry per id, at most `spec.total`.
+    """The memory after these results: newest first, one entry per id, at most `spec.total`, nothing that is gone.
 
     Results that are errors teach nothing. Within one result the first entity found is the newest. What a turn would be
-    refused for never gets in: names lose control characters, and no entity has an id that holds one.
+    refused for never gets in: names lose control characters, and no entity has an id that holds one. Each result is
+    taken as a whole before the next, so that a memory is the same however its results were portioned.
     """
-    entities = list(memory.entities)
+    entities = newest(memory.entities, spec.total)
     for item in results:
         if not item.is_error:
-            entities = [*entities_in(item, spec, words), *entities]
-    return Memory(newest(entities, spec.total))
+            result = read_result(item.result)
+            known = [*entities_in(item.tool, result, spec, words), *entities]
+            entities = newest(without_gone(known, item.tool, result, spec), spec.total)
+    return Memory(entities)
 
 
-def newest(entities: list[Entity] | tuple[Entity, ...], total: int) -> tuple[Entity, ...]:
-    """The first `total` entities, each id once, in its most recent place."""
+def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:
+    """The first `total` entities, each id once, in its most recent place; a key that was known stays known."""
     unique: dict[str, Entity] = {}
     for entity in entities:
-        unique.setdefault(entity.id, entity)
+        newer = unique.setdefault(entity.id, entity)
+        if entity.key and not newer.key and entity.type == newer.type:
+            unique[entity.id] = replace(newer, key=entity.key)
     return tuple(unique.values())[:total]
 
 
-def entities_in(item: ToolResult, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> list[Entity]:
+def entities_in(tool: str, result: Json, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> list[Entity]:
     """Every entity that the configured rules find in one result, in rule order."""
-    result = _parsed(item.result)
     return [
         entity
         for rule in spec.extract
-        if not rule.when or (isinstance(result, dict) and result.get(rule.when) is True)
-        for value in _candidates(_at(result, rule.at), rule)
-        if (entity := _entity(value, rule, item.tool, spec, words))
+        if applies(result, rule.when)
+        for value in _candidates(value_at(result, rule.at), rule)
+        if (entity := _entity(value, rule, tool, spec, words))
     ]
-
-
-def _parsed(result: Json) -> Json:
-    if not isinstance(result, str):
-        return result
-    try:
-        return json.loads(result)
-    except (ValueError, RecursionError):
-        return None
-
-
-def _at(value: Json, path: str) -> Json:
-    for key in path.split(".") if path else ():
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
 
 
 def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
@@ -70,19 +63,23 @@ def _candidates(value: Json, rule: ExtractSpec) -> Iterator[Mapping[str, Json]]:
 def _entity(
     value: Mapping[str, Json], rule: ExtractSpec, tool: str, spec: MemorySpec, words: MemoryWords
 ) -> Entity | None:
-    identity = value.get("id")
-    if isinstance(identity, bool) or not isinstance(identity, (str, int)) or identity == "":
+    identity = identifier(value.get("id"))
+    if not identity:
         return None
-    if isinstance(identity, str) and without_controls(identity) != identity:
-        return None  # the next turn would be refused for it, and no tool call could carry it
-    stated = value.get("type")
-    kind = rule.type or (without_controls(stated) if isinstance(stated, str) else "") or _type_of(tool, spec)
+    kind = rule.type or _stated(value.get("type")) or _type_of(tool, spec)
     keys = spec.names.get(kind) or spec.names.get("*") or ("name", "title", "slug")
     named = next((value[key] for key in keys if isinstance(value.get(key), str) and value[key].strip()), None)
     if named is None and not rule.at:
         # A bare `id` at the top of a result may be anything; a list or a named field holds entities by intent.
         return None
-    return Entity(kind, str(identity), without_controls(named or "") or fill(words.unnamed, {"type": kind}))
+    taken = spec.keys.get(kind) or spec.keys.get("*") or ()
+    key = next(filter(None, (identifier(value.get(field)) for field in taken)), "")
+    return Entity(kind, identity, without_controls(named or "") or fill(words.unnamed, {"type": kind}), key)
+
+
+def _stated(kind: Json) -> str:
+    """The type that an entity states; empty for what is no word, but a text."""
+    return without_controls(kind) if isinstance(kind, str) and len(kind) <= _LONGEST_TYPE else ""
 
 
 def _type_of(tool: str, spec: MemorySpec) -> str:

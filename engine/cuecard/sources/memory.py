@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from cuecard.config.agent_file import MemorySpec
+from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
 
+_LONGEST_NAME = 200
+"""Characters of a name that a line shows. Names come from tools, and a line of the prompt has a bound."""
+
 
 def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> tuple[str, tuple[Cut, ...]]:
     """The text, and what the limits left out.
 
     Types stand in the order of their most recent entity, entities newest first, at most `per_type` lines each.
-    A name keeps to its line: line breaks in it become spaces.
+    A name keeps to its line: line breaks in it become spaces, and what is too long is cut.
     """
     kept = newest(memory.entities, spec.total)
     by_type: dict[str, list[Entity]] = {}
@@ -31,17 +34,24 @@ def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.m
 def _lines(kind: str, entities: Sequence[Entity], words: MemoryWords) -> Iterator[str]:
     yield fill(words.types.get(kind, words.type), {"type": _one_line(kind)})
     for entity in entities:
-        yield fill(words.entity, {"name": _one_line(entity.name), "id": _one_line(entity.id)})
+        yield fill(words.entity, {"name": _name(entity), "id": _one_line(entity.key or entity.id)})
 
 
 def _one_line(text: str) -> str:
     return " ".join(text.split())
 
 
+def _name(entity: Entity) -> str:
+    name = _one_line(entity.name)
+    return name if len(name) <= _LONGEST_NAME else name[: _LONGEST_NAME - 3] + "..."
+
+
 def _cuts(memory: Memory, shown: set[str], kept: tuple[Entity, ...]) -> tuple[Cut, ...]:
     in_total = {entity.id for entity in kept}
     left_out = {e.id: e for e in memory.entities if e.id not in shown}
-    return tuple(
+    gone = tuple(
         Cut(f"memory {e.type} {e.id}", "more than memory.per_type" if e.id in in_total else "more than memory.total")
         for e in left_out.values()
     )
+    long = (e for e in kept if e.id in shown and len(_one_line(e.name)) > _LONGEST_NAME)
+    return (*gone, *(Cut(f"memory {e.type} {e.id}", f"a name of more than {_LONGEST_NAME} characters") for e in long))

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from cms import links
+from cms import images, links
 from cms.database import Database, Json
 from cms.errors import UnknownReferenceError, ValidationError
 from cms.lookup import by_id
@@ -49,6 +49,8 @@ def write(db: Database, section_id: str, values: Mapping[str, Any]) -> None:
             continue
         if known[key]["type"] == "link" and value:
             links.check(db, value)
+        if known[key]["type"] == "richtext":
+            images.check_markdown(db, value)
         texts[key] = value
     kept = {key: value for key, value in texts.items() if value.strip()}
     section["content"] = json.dumps(kept)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
+from typing import Final
 
 from cms import confirm
 from cms.arguments import Confirmed, ImageId, Limit, Query, Tags
@@ -12,6 +14,9 @@ from cms.database import Database, Json
 from cms.errors import ConstraintError, NotFoundError, UnknownReferenceError, ValidationError
 from cms.lookup import by_id
 from cms.matching import Field, listed, nearest, rank
+
+_SHOWN: Final = re.compile(r"!\[[^\]\n]{0,500}\]\(\s*<?([^)>\s]+)")
+"""An image in Markdown: `![alt](address)`."""
 
 
 def list_all_images(db: Database) -> Json:
@@ -26,7 +31,7 @@ def get_image(db: Database, image_id: ImageId) -> Json:
 
 def find_image(db: Database, description: Query) -> Json:
     """Find the one image that fits a description best. Lower scores are better; -0.3 or lower is a strong match."""
-    ranked = rank(_all(db), description, _fields)
+    ranked = rank(_all(db), description, _fields, by_meaning=True)
     if not ranked:
         raise NotFoundError(
             f"No image shows anything like `{description}`.",
@@ -38,7 +43,7 @@ def find_image(db: Database, description: Query) -> Json:
 
 def search_images(db: Database, query: Query, limit: Limit = 5) -> Json:
     """Search images by what they show, best first. Lower scores are better; -0.3 or lower is a strong match."""
-    ranked = rank(_all(db), query, _fields)[:limit]
+    ranked = rank(_all(db), query, _fields, by_meaning=True)[:limit]
     return {"matches": [{**view(row), "score": score} for score, row in ranked]}
 
 
@@ -66,14 +71,15 @@ def delete_image(db: Database, image_id: ImageId, *, confirmed: Confirmed = Fals
     """
     row = by_id(db, "images", image_id)
     _check_not_required(db, image_id)
-    places = [f"{place['field']} of {place['name']}" for place in usage(db, image_id)]
+    emptied = usage(db, image_id)
+    places = [f"{place['field']} of {place['name']}" for place in emptied]
     used = f" It will vanish from: {', '.join(places)}." if places else " Nothing uses it."
     message = f'Delete the image "{row["filename"]}" ({image_id})?{used} This cannot be undone.'
     if asked := confirm.question(db, f"cms_deleteImage {image_id}", message, confirmed=confirmed):
         return asked
     db.run("DELETE FROM images WHERE id = ?", image_id)
     (db.uploads / row["filename"]).unlink(missing_ok=True)
-    return {"success": True, "deleted": [image_id]}
+    return {"success": True, "deleted": [image_id], "emptied": emptied}
 
 
 def view(row: Json) -> Json:
@@ -140,6 +146,17 @@ def id_of_url(db: Database, url: str) -> str:
         raise UnknownReferenceError(f"No image has the URL `{url}`.", hint, options)
     found: str = urls[url]
     return found
+
+
+def check_markdown(db: Database, text: str) -> None:
+    """A text whose images are all in the library.
+
+    Raises:
+        ValidationError: an image of it has another address, such as that of a stock photo.
+        UnknownReferenceError: no image of the library has that address.
+    """
+    for url in _SHOWN.findall(text):
+        id_of_url(db, url)
 
 
 def _check_not_required(db: Database, image_id: str) -> None:

@@ -20,6 +20,11 @@ def page_address(slug: str) -> str:
     return f"/pages/{slug}?locale=en"
 
 
+def post_addresses(slug: str) -> tuple[str, str]:
+    """The addresses of the post with that slug."""
+    return f"/posts/{slug}", f"/posts/{slug}?locale=en"
+
+
 def check_inside(db: Database, href: str) -> None:
     """An address inside the site that leads somewhere.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from cms import links
@@ -76,6 +77,11 @@ def everything(db: Database) -> list[Json]:
     """Every navigation item in order, as tools show it."""
     rows = db.rows("SELECT id, label, href, location, visible FROM navigation ORDER BY position")
     return [{**row, "visible": bool(row["visible"])} for row in rows]
+
+
+def labels_of(db: Database, addresses: Sequence[str]) -> list[str]:
+    """The labels of the items that lead to one of these addresses, in order."""
+    return [item["label"] for item in everything(db) if item["href"] in addresses]
 
 
 def _item(db: Database, label: str) -> Json:

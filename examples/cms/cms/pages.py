@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
-from cms import confirm, links, sections, slugs
+from cms import confirm, links, navigation, sections, slugs
 from cms.arguments import Confirmed, PageId, Slug, Title
 from cms.database import Database, Json
 from cms.errors import ValidationError
@@ -87,7 +87,8 @@ def delete_page(db: Database, page_id: PageId, *, confirmed: Confirmed = False) 
     """Delete a page and all its sections for good, after the user confirmed; lists navigation items that lead to it."""
     row = by_id(db, "pages", page_id)
     labels = _labels(db, row["slug"])
-    count = len(sections.outlines(db, page_id))
+    gone = [section["id"] for section in sections.outlines(db, page_id)]
+    count = len(gone)
     menu = f" The navigation still leads to it: {', '.join(labels)}." if labels else ""
     message = (
         f'Delete the page "{row["title"]}" ({page_id}) with {count} section{"s" * (count != 1)}? '
@@ -96,7 +97,8 @@ def delete_page(db: Database, page_id: PageId, *, confirmed: Confirmed = False) 
     if asked := confirm.question(db, f"cms_deletePage {page_id}", message, confirmed=confirmed):
         return asked
     db.run("DELETE FROM pages WHERE id = ?", page_id)
-    return {"success": True, "deleted": [page_id], **({"staleNavigation": labels} if labels else {})}
+    told = {"success": True, "deleted": [page_id], "deletedSections": gone}
+    return {**told, **({"staleNavigation": labels} if labels else {})}
 
 
 def view(db: Database, page_id: str) -> Json:
@@ -129,5 +131,4 @@ def _add_all(db: Database, page_id: str, new: Sequence[Mapping[str, Any]]) -> No
 
 
 def _labels(db: Database, slug: str) -> list[str]:
-    rows = db.rows("SELECT label FROM navigation WHERE href = ? ORDER BY position", links.page_address(slug))
-    return [row["label"] for row in rows]
+    return navigation.labels_of(db, [links.page_address(slug)])

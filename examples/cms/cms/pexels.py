@@ -18,7 +18,7 @@ _STOCK: Final = Path(__file__).with_name("stock.json")
 
 def search_photos(db: Database, query: Query, limit: Limit = 5) -> Json:  # noqa: ARG001 - every tool takes the database
     """Search stock photos on Pexels by what they show, best match first. Nothing is downloaded yet."""
-    ranked = rank(_library(), query, lambda photo: [(photo["tags"], 1.0), (photo["alt"], 0.9)])[:limit]
+    ranked = rank(_library(), query, lambda photo: [(photo["tags"], 1.0), (photo["alt"], 0.9)], by_meaning=True)[:limit]
     return {"photos": [{**_view(photo), "score": score} for score, photo in ranked]}
 
 
@@ -59,4 +59,5 @@ def _find(photo_id: int) -> Json:
 def _view(photo: Json) -> Json:
     shown = {key: photo[key] for key in ("alt", "photographer")}
     url = f"https://pexels.example/photo/{photo['id']}"
-    return {"id": photo["id"], "type": "photo", **shown, "width": WIDTH, "height": HEIGHT, "url": url}
+    size = {"width": WIDTH, "height": HEIGHT}
+    return {"id": photo["id"], "type": "photo", **shown, **size, "url": url, "preview": f"{url}/preview.png"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Annotated, Any, Final, Literal
 
-from cms import confirm, images, slugs
+from cms import confirm, images, links, navigation, slugs
 from cms.arguments import Confirmed, Limit, Query, Slug, Tags, Title
 from cms.database import Database, Json
 from cms.errors import ConstraintError, ValidationError
@@ -34,6 +34,7 @@ def create_post(
     tags: Tags | None = None,
 ) -> Json:
     """Write a new blog post as a draft, not yet visible to the public. Without a slug, one is made from the title."""
+    images.check_markdown(db, body)
     claimed = slugs.claim(db, "posts", slug, title)
     now = db.now()
     text = {"title": title, "slug": claimed, "excerpt": excerpt, "body": body, "tags": json.dumps(tags or [])}
@@ -45,7 +46,7 @@ def list_posts(db: Database, status: Status | None = None, limit: Limit = 20) ->
     """List blog posts, newest first, all of them or only drafts, published or archived ones."""
     newest_first = db.rows(f"{_QUERY} ORDER BY createdAt DESC, posts.rowid DESC")
     wanted = [row for row in newest_first if status in (None, row["status"])]
-    return {"posts": [_summary(row) for row in wanted[:limit]]}
+    return {"posts": [_summary(row) for row in wanted[:limit]], "total": len(wanted)}
 
 
 def get_post(db: Database, slug: Slug) -> Json:
@@ -72,12 +73,15 @@ def update_post(
     featured_image: ImageUrl | None = None,
     new_slug: Slug | None = None,
 ) -> Json:
-    """Change the text, tags, slug, cover or featured image of a blog post. What is not named stays."""
+    """Change the text, tags, slug, cover or featured image of a blog post. What is not named stays. Tells which
+    navigation items still use an old slug.
+    """
     row = by_slug(db, "posts", slug)
     changes: Json = {"title": title, "excerpt": excerpt, "body": body, "slug": new_slug}
     changes["tags"] = None if tags is None else json.dumps(tags)
     if new_slug not in (None, slug):
         slugs.claim(db, "posts", new_slug, row["title"])
+    images.check_markdown(db, body or "")
     if featured_image is not None:
         changes["featuredImageId"] = images.id_of_url(db, featured_image)
     if cover is not None:
@@ -86,7 +90,8 @@ def update_post(
     if not changes:
         raise ValidationError("There is nothing to change.", "Pass a new `title`, `body`, `cover` or the like.")
     db.update("posts", row["id"], **changes, updatedAt=db.now())
-    return {"success": True, "post": get_post(db, new_slug or slug)}
+    stale = navigation.labels_of(db, links.post_addresses(slug)) if new_slug not in (None, slug) else []
+    return {"success": True, "post": get_post(db, new_slug or slug), **({"staleNavigation": stale} if stale else {})}
 
 
 def publish_post(db: Database, slug: Slug, *, confirmed: Confirmed = False) -> Json:
@@ -100,13 +105,14 @@ def archive_post(db: Database, slug: Slug, *, confirmed: Confirmed = False) -> J
 
 
 def delete_post(db: Database, slug: Slug, *, confirmed: Confirmed = False) -> Json:
-    """Delete a blog post for good, after the user confirmed."""
+    """Delete a blog post for good, after the user confirmed; lists navigation items that lead to it."""
     row = by_slug(db, "posts", slug)
     message = f'Delete the {row["status"]} post "{row["title"]}" ({row["id"]})? This cannot be undone.'
     if asked := confirm.question(db, f"cms_deletePost {row['id']}", message, confirmed=confirmed):
         return asked
     db.run("DELETE FROM posts WHERE id = ?", row["id"])
-    return {"success": True, "deleted": [row["id"]]}
+    stale = navigation.labels_of(db, links.post_addresses(slug))
+    return {"success": True, "deleted": [row["id"]], **({"staleNavigation": stale} if stale else {})}
 
 
 def view(row: Json) -> Json:
@@ -117,7 +123,6 @@ def view(row: Json) -> Json:
         "featuredImage": row["featuredUrl"],
         "content": {"body": row["body"], "cover": cover, "tags": json.loads(row["tags"])},
         "createdAt": row["createdAt"],
-        "updatedAt": row["updatedAt"],
     }
 
 
@@ -128,7 +133,7 @@ def everything(db: Database) -> list[Json]:
 
 def _summary(row: Json) -> Json:
     return {"id": row["id"], "type": "post"} | {
-        k: row[k] for k in ("title", "slug", "status", "excerpt", "publishedAt")
+        k: row[k] for k in ("title", "slug", "status", "excerpt", "publishedAt", "updatedAt")
     }
 
 

@@ -17,6 +17,8 @@ _SITE = Path(__file__).with_name("site.json")
 def open_site(folder: Path, *, clock: Clock, timeout: float = 5.0) -> Database:
     """Open the site in a folder; an empty folder gets the example site first."""
     db = open_database(folder, clock=clock, timeout=timeout)
+    if db.row("SELECT 1 FROM counters"):  # a look needs no lock, which other processes may hold for long
+        return db
     with db.transaction():
         if not db.row("SELECT 1 FROM counters"):
             site = json.loads(_SITE.read_text(encoding="utf-8"))

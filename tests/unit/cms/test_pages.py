@@ -155,7 +155,8 @@ def test_deleting_a_page_takes_its_sections_along_and_nothing_else(site: Site) -
 
     assert asked["message"].startswith('Delete the page "Services" (page-2) with 3 sections?')
     assert "Services" in asked["message"].split("?")[1]
-    assert done == {"success": True, "deleted": ["page-2"], "staleNavigation": ["Services"]}
+    gone = {"deleted": ["page-2"], "deletedSections": ["sec-4", "sec-5", "sec-6"]}
+    assert done == {"success": True, **gone, "staleNavigation": ["Services"]}
     assert list(after["pages"]) == ["page-1", "page-3"]
     assert {section["pageId"] for section in after["sections"].values()} == {"page-1", "page-3"}
     assert len(after["images"]) == 12

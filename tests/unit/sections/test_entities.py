@@ -4,9 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.config.agent_file import AgentFile, MemorySpec
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.memory_spec import MemorySpec
 from cuecard.model import Entity, Json, Memory, ToolResult
 from cuecard.sources.entities import remember
 

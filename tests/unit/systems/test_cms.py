@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -45,7 +46,7 @@ def everything() -> Step:
         ("tool-discovery", "Search by CAPABILITY (what a tool does), never by the content the user talks about"),
         ("tool-discovery", 'bad: "summer sale", "About Us page for my bakery", "mountains"'),
         ("tool-discovery", "BEFORE (check first), AFTER (do or say on success), NEXT (usual follow-up), GOTCHA"),
-        ("operational-knowledge", "mean the newest entity of the fitting type; take its id from there"),
+        ("operational-knowledge", "mean the newest entity of the fitting type; take its id or slug from there"),
         ("operational-knowledge", 'ask: "Do you mean About Us or Contact?"'),
         ("operational-knowledge", "Never invent, complete or translate one"),
         ("operational-knowledge", "First the page without content (metadata and section ids), then only the section"),
@@ -53,19 +54,29 @@ def everything() -> Step:
         ("operational-knowledge", "1. Call without it. The result says requiresConfirmation"),
         ("operational-knowledge", "Stop and wait."),
         ("operational-knowledge", "3. After a clear yes in the user's next message, call again with confirmed:true."),
-        ("operational-knowledge", 'Yes: "yes", "y", "ok", "sure"'),
-        ("operational-knowledge", 'No: "no", "n", "stop", "cancel"'),
-        ("operational-knowledge", "Anything else is not a yes: ask again. NEVER confirm for the user"),
+        ("operational-knowledge", "Or the same in the user's language; anything else is not a yes: ask again."),
+        ("operational-knowledge", "NEVER confirm for the user"),
         ("operational-knowledge", "- validation: correct the value; if only the user knows it, ask"),
         ("operational-knowledge", "- constraint (slug or name taken): propose a variant such as about-2"),
         ("operational-knowledge", "- not found: search by name with a fuzzy search"),
         ("operational-knowledge", "- reference (no such id or field): list the valid choices"),
         ("operational-knowledge", "- transient (timeout, rate limit): try again"),
-        ("operational-knowledge", "At most 2 retries per tool and 5 failures per request"),
+        ("operational-knowledge", "At most 2 retries per tool and 5 failures per session"),
     ],
 )
 def test_the_core_says_what_holds_whichever_tools_are_found(everything: Step, section: str, words: str) -> None:
     assert [segment.id for segment in everything.segments if words in segment.text] == [section]
+
+
+YES = ("yes", "y", "yeah", "yep", "ok", "okay", "sure", "fine", "proceed", "go ahead", "do it", "confirm", "confirmed")
+NO = ("no", "n", "nope", "cancel", "stop", "abort", "don't", "nevermind")
+
+
+@pytest.mark.parametrize(("label", "words"), [("Yes", YES), ("No", NO)])
+def test_the_words_for_yes_and_no_are_those_of_the_source(everything: Step, label: str, words: tuple[str, ...]) -> None:
+    (said,) = re.findall(rf"{label}: (.*?)\. ", everything.system)
+
+    assert tuple(re.findall(r'"([^"]+)"', said)) == words
 
 
 @pytest.mark.parametrize(

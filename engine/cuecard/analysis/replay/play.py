@@ -23,7 +23,7 @@ from cuecard.config.transcript_file import RecordedCall, RecordedRequest, Record
 from cuecard.config.turn_file import EntityEntry
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, Delivery, Entity, Json, Manifest, Memory, Segment, Step, ToolCard, ToolResult, Turn
+from cuecard.model import Call, Delivery, Json, Manifest, Memory, Segment, Step, ToolCard, ToolResult, Turn
 from cuecard.pipeline.segments import stable_part
 
 _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
@@ -212,7 +212,7 @@ def _found_by(step: Step, held: set[str]) -> Mapping[str, list[str]]:
 
 
 def _memory(entries: list[EntityEntry]) -> Memory:
-    return Memory(tuple(Entity(entry.type, entry.id, entry.name) for entry in entries))
+    return Memory(tuple(entry.to_entity() for entry in entries))
 
 
 def _result(call: RecordedCall, identity: str) -> ToolResult:

@@ -49,7 +49,7 @@ class MemoryWords(FileModel):
         default_factory=dict, description="entity type to that line, for types that need a line of their own"
     )
     entity: Annotated[str, holds("name", "id", required=("name", "id")), NO_TAGS, BEHIND_A_SIGN] = Field(
-        '  - "{name}" ({id})', description="the line of an entity: {name} and {id}"
+        '  - "{name}" ({id})', description="the line of an entity: {name} and {id}, or its key"
     )
     unnamed: Annotated[str, holds("type"), SAYING, NO_TAGS] = Field(
         "Unnamed {type}", description="the name of an entity without one; {type} is its type"

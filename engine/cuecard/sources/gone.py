@@ -1,0 +1,40 @@
+"""What is gone: the entities that the working memory forgets, because a tool says that it has deleted them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from fnmatch import fnmatchcase
+
+from cuecard.config.memory_spec import ForgetSpec, MemorySpec
+from cuecard.model import Entity, Json
+from cuecard.sources.result_values import applies, identifier, value_at
+
+_ASKS = "requiresConfirmation"
+"""What a tool answers that has done nothing yet, and asks for a yes (seed 003)."""
+
+
+def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec) -> list[Entity]:
+    """The entities that are left after this result of a tool, which is no error."""
+    kept = list(entities)
+    if isinstance(result, Mapping) and result.get(_ASKS) is True:
+        return kept
+    for rule in _rules(tool, spec):
+        if applies(result, rule.when):
+            gone = set(_identifiers(value_at(result, rule.at)))
+            kept = [entity for entity in kept if not _is_gone(entity, rule.type, gone)]
+    return kept
+
+
+def _rules(tool: str, spec: MemorySpec) -> Iterator[ForgetSpec]:
+    for pattern, rules in spec.forget.items():
+        if fnmatchcase(tool, pattern):
+            yield from rules
+
+
+def _identifiers(value: Json) -> Iterator[str]:
+    for item in value if isinstance(value, (list, tuple)) else [value]:
+        yield identifier(item.get("id") if isinstance(item, Mapping) else item)
+
+
+def _is_gone(entity: Entity, kind: str, gone: set[str]) -> bool:
+    return kind in ("", entity.type) and not gone.isdisjoint({entity.id, entity.key or entity.id})

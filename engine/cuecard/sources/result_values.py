@@ -1,0 +1,80 @@
+"""The values in a tool result that the rules of the working memory point at, whatever the result was wrapped in."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from cuecard.model import Json
+from cuecard.template import without_controls
+
+_STRUCTURED = ("structuredContent", "structured_content")
+_FAILED = ("isError", "is_error")
+_WRAP = frozenset({*_STRUCTURED, *_FAILED, "content", "_meta", "meta"})
+_DEEPEST = 4
+"""How many wraps are taken off."""
+
+_LONGEST = 1000
+"""Characters or bits of an id or a key. A longer one is none: it would fill the prompt."""
+
+
+def read_result(result: Json) -> Json:
+    """What a tool said: JSON text is read, and the content of an MCP server or a provider is taken out of its wrap.
+
+    None where nothing can be read, and for a wrap that says that the tool failed.
+    """
+    value = result
+    for _ in range(_DEEPEST):
+        if isinstance(value, str):
+            value = _from_text(value)
+        elif isinstance(value, list) and len(value) == 1 and _is_text(value[0]):
+            value = value[0]["text"]
+        elif isinstance(value, Mapping) and value and value.keys() <= _WRAP:
+            value = _unwrapped(value)
+        else:
+            return value
+    return None if isinstance(value, str) else value
+
+
+def value_at(value: Json, path: str) -> Json:
+    """The value at a path of keys, such as `result.items`; None where there is none."""
+    for key in path.split(".") if path else ():
+        value = value.get(key) if isinstance(value, Mapping) else None
+    return value
+
+
+def applies(result: Json, when: str) -> bool:
+    """Whether the key that a rule asks for is true in the result."""
+    return not when or (isinstance(result, Mapping) and result.get(when) is True)
+
+
+def identifier(value: Json) -> str:
+    """An id or a key as text; empty where it is none.
+
+    A control character makes it none: the next turn would be refused for it, and no tool call could carry it.
+    """
+    if isinstance(value, bool) or not isinstance(value, (str, int)):
+        return ""
+    if isinstance(value, int) and value.bit_length() > _LONGEST:  # `str` refuses very long ones
+        return ""
+    text = str(value)
+    return text if text.strip() and len(text) <= _LONGEST and without_controls(text) == text else ""
+
+
+def _from_text(text: str) -> Json:
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, (dict, list)) else None
+
+
+def _is_text(part: Json) -> bool:
+    return isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)
+
+
+def _unwrapped(wrap: Mapping[str, Json]) -> Json:
+    if any(wrap.get(key) is True for key in _FAILED):
+        return None
+    structured = (wrap[key] for key in _STRUCTURED if wrap.get(key) is not None)
+    return next(structured, wrap.get("content"))

@@ -1,0 +1,103 @@
+"""What the core prompt says of searches, confirmations, errors and limits, tried on the engine and the CMS."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cms.tools import TOOLS
+from cuecard import Engine
+from cuecard.outside.assistant import read_assistant
+from unit.cms.claims.claims import CMS
+
+if TYPE_CHECKING:
+    from unit.cms.conftest import Site
+
+CORE = (CMS / "agent.xml").read_text(encoding="utf-8")
+SEARCHES = {
+    "search images": "cms_searchImages",
+    "attach image to section": "cms_updateSectionImage",
+    "list page sections": "cms_getPageSections",
+    "section fields": "cms_getSectionFields",
+}
+ASKING: dict[str, dict[str, Any]] = {
+    "cms_deletePage": {"pageId": "page-1"},
+    "cms_deletePageSection": {"pageSectionId": "sec-1"},
+    "cms_deletePageSections": {"pageSectionIds": ["sec-1", "sec-2"]},
+    "cms_deletePost": {"slug": "prices-for-2025"},
+    "cms_deleteImage": {"imageId": "img-1"},
+    "cms_publishPost": {"slug": "prices-for-2025"},
+    "cms_archivePost": {"slug": "five-questions-before-a-redesign"},
+}
+
+
+@pytest.fixture(scope="module")
+def engine() -> Engine:
+    return Engine.open(CMS)
+
+
+def quoted(line: str) -> list[str]:
+    """What a line of the core has in quotation marks."""
+    (said,) = re.findall(rf"^{re.escape(line)}.*$", CORE, re.MULTILINE)
+    return re.findall(r'"([^"]+)"', said)
+
+
+def test_the_searches_of_the_example_find_every_tool_that_it_uses(engine: Engine) -> None:
+    assert quoted("- acknowledge -> tool_search") == list(SEARCHES)
+    for query, tool in SEARCHES.items():
+        assert engine.search_tools(query).tools[0] == tool
+
+
+def test_good_searches_find_their_tool_and_bad_ones_do_not_find_what_was_meant(engine: Engine) -> None:
+    meant = ["cms_createPost", "cms_updateSectionImage", "cms_toggleNavigationItem"]
+
+    assert [engine.search_tools(query).tools[0] for query in quoted("- good:")] == meant
+    assert quoted('"Write an article about bees" needs')[-1] == "create blog post"
+    for query in quoted("- bad:"):
+        assert not {"cms_createPost", "cms_createPageWithContent", "cms_searchImages"} & set(
+            engine.search_tools(query).tools[:4]
+        )
+
+
+def test_the_limits_are_those_of_the_assistant() -> None:
+    limits = read_assistant(Path(__file__).parents[4] / "examples" / "cms" / "assistant.yaml").file
+
+    assert f"You have up to {limits.steps} steps." in CORE
+    assert f"At most {limits.retries} retries per tool" in CORE
+
+
+def test_every_tool_with_a_flag_is_tried_here() -> None:
+    assert {name for name, tool in TOOLS.items() if tool.asks_first} == set(ASKING)
+
+
+@pytest.mark.parametrize("tool", ASKING)
+def test_a_confirmation_takes_three_steps_and_a_yes_covers_only_what_was_asked(site: Site, tool: str) -> None:
+    """1. Call without it: the result says requiresConfirmation, nothing has changed yet. 3. Again, with confirmed."""
+    assert site.refuse(tool, **ASKING[tool], confirmed=True).kind == "validation"
+    before = site.content()
+    asked = site.use(tool, **ASKING[tool])
+
+    assert (asked["requiresConfirmation"], bool(asked["message"]), site.content()) == (True, True, before)
+    assert site.use(tool, **ASKING[tool], confirmed=True)["success"] is True
+    assert site.content() != before
+
+
+@pytest.mark.parametrize(
+    ("kind", "tool", "arguments", "way_out"),
+    [
+        ("validation", "cms_createPage", {"title": "X", "slug": "A B"}, "a-b"),
+        ("constraint", "cms_createPage", {"title": "Contact"}, "contact-2"),
+        ("not_found", "cms_getPage", {"slug": "contct"}, "contact"),
+        ("reference", "cms_getPageSections", {"pageId": "page-9"}, "page-1"),
+    ],
+)
+def test_an_error_carries_what_its_rule_asks_for(
+    site: Site, kind: str, tool: str, arguments: dict[str, str], way_out: str
+) -> None:
+    """Correct the value; propose a variant; search by name and offer the hits; list the valid choices."""
+    error = site.refuse(tool, **arguments)
+
+    assert (error.kind, error.options[0]) == (kind, way_out)

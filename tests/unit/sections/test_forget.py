@@ -1,0 +1,249 @@
+"""The working memory forgets what was deleted, and shows what tools take, by the rules of the agent file."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from cuecard import Engine, Entity, Memory, ToolResult, Turn
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.memory_spec import MemorySpec
+from cuecard.model import ConversationState, Json
+from cuecard.sources.entities import remember
+from cuecard.sources.memory import memory_text
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
+PAGE = Entity("page", "page-4", "About Us")
+SECTION = Entity("section", "sec-9", "Hero")
+POST = Entity("post", "post-5", "Working from anywhere", "working-from-anywhere")
+LINK = Entity("navigation item", "nav-5", "About", "About")
+EVERYTHING = Memory((PAGE, SECTION, POST, LINK))
+
+
+@cache
+def cms() -> Engine:
+    return Engine.open(CMS)
+
+
+def rules(text: str) -> MemorySpec:
+    return validate(read_yaml(text, "memory.yaml"), MemorySpec)
+
+
+def left(tool: str, result: Json, spec: MemorySpec | None = None, **given: Any) -> tuple[Entity, ...]:
+    result = ToolResult(tool, result, **given)
+    return remember(EVERYTHING, [result], spec).entities if spec else cms().remember(EVERYTHING, [result]).entities
+
+
+@pytest.mark.parametrize(
+    ("tool", "result", "expected"),
+    [
+        (
+            "cms_deletePage",
+            {"success": True, "deleted": ["page-4"], "deletedSections": ["sec-9"]},
+            (POST, LINK),
+        ),
+        ("cms_deletePageSection", {"success": True, "deleted": ["sec-9"]}, (PAGE, POST, LINK)),
+        ("cms_deletePageSections", {"success": True, "deleted": ["sec-1", "sec-9"]}, (PAGE, POST, LINK)),
+        ("cms_deletePost", {"success": True, "deleted": ["post-5"]}, (PAGE, SECTION, LINK)),
+        ("cms_removeNavigationItem", {"success": True, "removed": "About"}, (PAGE, SECTION, POST)),
+        ("cms_deletePage", '{"success": true, "deleted": ["page-4"]}', (SECTION, POST, LINK)),
+        (
+            "cms_deletePage",
+            [{"type": "text", "text": '{"success": true, "deleted": ["page-4"]}'}],
+            (SECTION, POST, LINK),
+        ),
+        (
+            "cms_deletePage",
+            {"content": [], "structuredContent": {"success": True, "deleted": ["page-4"]}, "isError": False},
+            (SECTION, POST, LINK),
+        ),
+    ],
+)
+def test_what_a_tool_says_is_gone_is_forgotten(tool: str, result: Json, expected: tuple[Entity, ...]) -> None:
+    assert left(tool, result) == expected
+
+
+@pytest.mark.parametrize(
+    ("tool", "result"),
+    [
+        ("cms_deletePage", {"requiresConfirmation": True, "message": "Delete the page?"}),
+        ("cms_deletePage", {"requiresConfirmation": True, "success": True, "deleted": ["page-4"]}),
+        ("cms_deletePage", {"success": False, "deleted": ["page-4"]}),
+        ("cms_deletePage", {"error": {"class": "reference"}}),
+        ("cms_deletePage", {"success": True, "deleted": ["sec-9"]}),  # no page
+        ("cms_deletePage", {"success": True, "deleted": ["page-40"]}),
+        ("cms_deletePage", {"structuredContent": {"success": True, "deleted": ["page-4"]}, "isError": True}),
+        ("cms_deletePage", {"success": True}),
+        ("cms_archivePost", {"success": True, "deleted": ["post-5"]}),  # a tool without a rule
+        ("cms_deletePage", "page-4"),
+        ("cms_deletePage", None),
+    ],
+)
+def test_nothing_else_is_forgotten(tool: str, result: Json) -> None:
+    assert left(tool, result) == EVERYTHING.entities
+
+
+def test_an_error_deletes_nothing() -> None:
+    assert left("cms_deletePage", {"success": True, "deleted": ["page-4"]}, is_error=True) == EVERYTHING.entities
+
+
+@pytest.mark.parametrize(
+    "gone", ["post-5", "working-from-anywhere", ["post-5"], {"id": "post-5"}, [{"id": "post-5", "title": "x"}, None]]
+)
+def test_what_is_gone_is_named_by_id_or_key_alone_in_a_list_or_as_an_object(gone: Json) -> None:
+    spec = rules("forget: {drop: {at: result.gone}}")
+
+    assert left("drop", {"result": {"gone": gone}}, spec) == (PAGE, SECTION, LINK)
+
+
+@pytest.mark.parametrize(
+    "odd", [True, None, 4.0, "", " ", [], {}, {"id": None}, "x" * 2000, pytest.param(10**5000, id="huge"), "page-4\0"]
+)
+def test_an_odd_id_of_what_is_gone_takes_nothing_along(odd: Json) -> None:
+    keyless = Memory((Entity("page", "4", "A"), PAGE))
+    spec = rules("forget: {drop: {at: gone}}")
+
+    assert remember(keyless, [ToolResult("drop", {"gone": odd})], spec) == keyless
+
+
+def test_a_number_is_the_same_id_as_its_digits() -> None:
+    spec = rules("forget: {drop: {}}")
+
+    assert remember(Memory((Entity("page", "4", "A"),)), [ToolResult("drop", {"id": 4})], spec) == Memory()
+
+
+def test_a_deletion_that_shows_what_it_deleted_does_not_teach_it() -> None:
+    result = {"success": True, "page": {"id": "page-4", "title": "About Us"}, "deleted": ["page-4"]}
+
+    assert PAGE not in left("cms_deletePage", result)
+
+
+def test_patterns_pick_tools_and_every_rule_that_applies_is_used() -> None:
+    spec = rules('forget: {"drop*": {at: a, type: page}, drop_it: [{at: b}, {at: c, when: really}]}')
+    result = {"a": ["page-4", "sec-9"], "b": "post-5", "c": "About", "really": False}
+
+    assert left("drop_it", result, spec) == (SECTION, LINK)
+    assert left("drop_all", result, spec) == (SECTION, POST, LINK)
+
+
+def test_the_line_of_an_entity_shows_what_tools_take() -> None:
+    text, _ = memory_text(EVERYTHING, MemorySpec(per_type=3, total=10))
+
+    assert text.splitlines()[1:] == [
+        *("pages:", '  - "About Us" (page-4)', "sections:", '  - "Hero" (sec-9)'),
+        *("posts:", '  - "Working from anywhere" (working-from-anywhere)', "navigation items:", '  - "About" (About)'),
+    ]
+
+
+def test_a_renamed_slug_replaces_the_old_one_and_a_result_without_it_keeps_it() -> None:
+    renamed = {"success": True, "post": {"id": "post-5", "title": "T", "slug": "anywhere"}}
+    named = {"data": [{"id": "post-5", "type": "post", "name": "T"}]}
+    memory = cms().remember(EVERYTHING, [ToolResult("cms_updatePost", renamed), ToolResult("cms_getImageUsage", named)])
+
+    assert memory.entities[0] == Entity("post", "post-5", "T", "anywhere")
+
+
+def test_this_page_is_never_the_page_that_was_just_deleted() -> None:
+    chat = cms().conversation()
+    chat.user(Turn())
+    chat.step([ToolResult("cms_getPage", {"id": "page-1", "type": "page", "title": "Home"}, "a")])
+    chat.step([ToolResult("cms_createPage", {"success": True, "page": {"id": "page-4", "title": "About Us"}}, "b")])
+    chat.user(Turn())
+    chat.step([ToolResult("cms_deletePage", {"success": True, "deleted": ["page-4"]}, "c")])
+    chat.user(Turn())
+
+    assert chat.memory == Memory((Entity("page", "page-1", "Home"),))
+    assert "About Us" not in chat.step().appended[-1].text
+    assert cms().load(cms().dump(chat)).memory == chat.memory
+
+
+def test_a_key_survives_json_and_a_state_without_keys_is_read() -> None:
+    state = ConversationState(memory=EVERYTHING)
+    older = state.to_json()
+    older["memory"]["entities"] = [{"type": "page", "id": "page-4", "name": "About Us"}]
+
+    assert ConversationState.from_json(state.to_json()) == state
+    assert ConversationState.from_json(older).memory == Memory((PAGE,))
+
+
+def test_the_host_may_forget_by_key_and_an_empty_one_is_nobodys() -> None:
+    chat = cms().conversation()
+    chat.remember(EVERYTHING.entities)
+    chat.forget("")
+    assert chat.memory == EVERYTHING
+    chat.forget("working-from-anywhere", "page-4")
+
+    assert chat.memory.entities == (SECTION, LINK)
+
+
+def test_a_name_has_a_bound_and_its_cut_is_recorded() -> None:
+    text, cuts = memory_text(Memory((Entity("page", "p", "x" * 100_000), PAGE)), MemorySpec(per_type=3, total=10))
+
+    assert f'  - "{"x" * 197}..." (p)' in text.splitlines()
+    assert [(cut.what, cut.reason) for cut in cuts] == [("memory page p", "a name of more than 200 characters")]
+
+
+def test_a_type_that_is_no_word_is_not_taken() -> None:
+    result = {"id": "page-1", "type": "x" * 10_000, "title": "Home"}
+
+    assert cms().remember(Memory(), [ToolResult("cms_getPage", result)]).entities[0].type == "page"
+
+
+def test_a_star_names_the_key_of_every_other_type() -> None:
+    spec = rules("{extract: [{at: a, type: page}, {at: b, type: post}], keys: {post: slug, '*': path}}")
+    result = {"a": {"id": "1", "path": "/x", "slug": "y"}, "b": {"id": "2", "path": "/x", "slug": "y"}}
+
+    assert [entity.key for entity in remember(Memory(), [ToolResult("t", result)], spec).entities] == ["/x", "y"]
+
+
+IDS = st.sampled_from([f"page-{n}" for n in range(14)])
+CALLS = st.lists(
+    st.one_of(
+        st.builds(lambda id_: ToolResult("cms_getPage", {"id": id_, "type": "page", "title": id_}), IDS),
+        st.builds(lambda ids: ToolResult("cms_deletePage", {"success": True, "deleted": ids}), st.lists(IDS)),
+    ),
+    max_size=40,
+)
+
+
+@given(CALLS, st.lists(st.integers(0, 40), max_size=3).map(sorted))
+@settings(max_examples=60)
+def test_a_memory_is_the_same_however_its_results_were_portioned(calls: list[ToolResult], cuts: list[int]) -> None:
+    memory, whole = Memory(), cms().remember(Memory(), calls)
+    for start, end in zip([0, *cuts], [*cuts, len(calls)], strict=True):
+        memory = cms().remember(memory, calls[start:end])
+    last = {e: n for n, call in enumerate(calls) for e in call.result.get("deleted", [call.result.get("id")])}
+
+    assert memory == whole
+    assert len(whole.entities) <= 10
+    assert all(calls[last[entity.id]].tool == "cms_getPage" for entity in whole.entities)
+
+
+@given(CALLS)
+@settings(max_examples=20)
+def test_a_conversation_that_is_rebuilt_from_its_results_remembers_the_same(calls: list[ToolResult]) -> None:
+    results = [replace(call, call_id=f"call-{number}") for number, call in enumerate(calls)]
+    lived, rebuilt = cms().conversation(), cms().conversation()
+    lived.user(Turn())
+    for number, _ in enumerate(results, start=1):
+        lived.step(results[:number])  # a host may hand over the whole history at each step
+    rebuilt.user(Turn(), results)
+
+    assert lived.memory == rebuilt.memory == cms().remember(Memory(), results)
+
+
+def test_thousands_of_entities_come_and_go() -> None:
+    many = [{"id": n, "type": "page", "title": f"T{n}"} for n in range(5000)]
+    results = [
+        ToolResult("cms_listPages", {"data": many}),
+        ToolResult("cms_deletePage", {"success": True, "deleted": [*range(5000)]}),
+    ]
+
+    assert cms().remember(Memory(), results) == Memory()
