@@ -23,7 +23,7 @@ from cuecard.model import (
     ToolResult,
     Turn,
 )
-from cuecard.pipeline.discovery import Found, record_of
+from cuecard.pipeline.discovery import Found, last_call_id, record_of
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.sources.entities import newest, remember
@@ -98,7 +98,7 @@ class Conversation:
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
         found = self._found().more(taken.new, self._hooks.agent.catalogue)
         ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
-        call = self._hooks.call(turn, found, state.call, state.kept, ended)
+        call = self._hooks.call(turn, found, state.call, state.kept, ended, last_call_id(state.results))
         self._earlier = None
         self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None)), None)
         return call

@@ -39,7 +39,7 @@ from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
-from cuecard.pipeline.discovery import record_of
+from cuecard.pipeline.discovery import last_call_id, record_of
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
 
@@ -187,7 +187,8 @@ class Engine(Answers):
         )
         ended = Ended.of(previous, earlier.agent, records) if earlier and previous else None
         found = self._hooks.found(records, previous)
-        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended)
+        since = last_call_id(history)
+        return self._hooks.call(turn, found, previous, kept if compacted and previous else None, ended, since)
 
     def prepare_step(self, call: Call, history: History = ()) -> Step:
         """The whole desired state of the next model request: a pure function of its arguments.

@@ -27,6 +27,7 @@ from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.pipeline.window import with_window
 from cuecard.pipeline.withholding import tell_withheld
 
 
@@ -53,6 +54,7 @@ class Hooks:
         previous: Call | None = None,
         kept: int | None = None,
         ended: Ended | None = None,
+        since: str | None = None,
     ) -> Call:
         """The call of one user message; arguments are those of `CallRequest`.
 
@@ -64,8 +66,10 @@ class Hooks:
         turn, model = self.ahead(turn), self._profile(turn)
         if told := told_of_model(turn, previous, model):
             turn = replace(turn, diagnostics=(*turn.diagnostics, *told))
-        request = CallRequest(self.agent, turn, found, previous, kept, turn.now or self.clock(), self.count, ended)
+        now = turn.now or self.clock()
+        request = CallRequest(self.agent, turn, found, previous, kept, now, self.count, ended, since)
         chosen = select_history(request)
+        request = with_window(request, chosen)
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, model)

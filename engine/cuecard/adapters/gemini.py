@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from functools import partial
 
-from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder
+from cuecard.adapters.blocks import place_after
+from cuecard.adapters.homes import Reader
+from cuecard.adapters.placing import Body, Message, order_tools, reminder
 from cuecard.boundary import admit_request
 from cuecard.model import Step
 
@@ -32,7 +34,7 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
     return {
         **({"tools": [{"functionDeclarations": ordered}]} if ordered else {}),
         "systemInstruction": {"parts": [{"text": step.system}]},
-        "contents": place_after(contents, step.appended, make, results=_response_ids, is_user=_is_user),
+        "contents": place_after(contents, step, make, _READER),
     }
 
 
@@ -40,11 +42,18 @@ def _content(text: str, form: str) -> Body:
     return {"role": "user", "parts": [{"text": reminder(text, form)}]}
 
 
-def _is_user(content: Message) -> bool:
-    return bool(content.get("role", "user") == "user")
+def _says(content: Message) -> bool:
+    parts = content.get("parts", ())
+    return content.get("role", "user") == "user" and (not parts or not all(map(_response, parts)))
 
 
 def _response_ids(content: Message) -> tuple[str, ...]:
+    return tuple(response.get("id") or "" for part in content.get("parts", ()) if (response := _response(part)))
+
+
+def _response(part: Message) -> Message | None:
     # Python clients write the names with underscores.
-    responses = (part.get("functionResponse") or part.get("function_response") for part in content.get("parts", ()))
-    return tuple(response.get("id") or "" for response in responses if response)
+    return part.get("functionResponse") or part.get("function_response")
+
+
+_READER = Reader(_response_ids, _says)

@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 
-from cuecard.adapters.placing import Body, Message, order_tools, place_after, reminder, system_pieces
+from cuecard.adapters.blocks import place_after
+from cuecard.adapters.homes import Reader
+from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
@@ -38,10 +40,10 @@ def responses_request(
         items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
         model: the name of the model, with or without its provider in front; or a profile of your own.
         tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
-        cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration.
+        cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration,
+            that of the system prompt where the conversation has heard of a later one.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
             models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
-
         compare_with: the id of the response before: the answer then says why the cache missed (GPT-5.6 and later).
 
     Raises:
@@ -88,7 +90,7 @@ def chat_request(
 
 
 def _head(step: Step, model: ModelProfile, tools: list[Body], cache_key: str | None) -> Body:
-    key = f"cuecard-{step.manifest.configuration.sha256[:32]}" if cache_key is None else cache_key
+    key = f"cuecard-{(step.origin or step.manifest.configuration.sha256)[:32]}" if cache_key is None else cache_key
     return {"model": model.name, "prompt_cache_key": key, **({"tools": tools} if tools else {})}
 
 
@@ -113,7 +115,7 @@ def _place(
         return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
     bare = [message for message in messages if message not in first]
-    return place_after(bare, step.appended, block, results=results, is_user=_is_user)
+    return place_after(bare, step, block, Reader(results, _is_user))
 
 
 def _is_user(message: Message) -> bool:

@@ -23,7 +23,8 @@ class CallTools:
             system prompt (before a compaction, or by `Turn.discovered`).
         earlier: those of them that are no core tools, whether they exist in this call or not.
         base: every tool whose protocol stands in the system prompt, whether it exists in this call or not.
-        discovered: what the history before this call had discovered, in order of first discovery.
+        discovered: what the history before this call had discovered, in order of first discovery, with the tools that
+            do not exist for this call.
         sent: the discovered tools whose protocols earlier calls have appended.
         told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
             step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
@@ -62,6 +63,10 @@ class CallPrompt:
             keeps the conversation to itself.
         withdrawn: names of elements that earlier text of the conversation writes and the files no longer do: no value
             may open or close them in what is still to be said.
+        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
+            and empty after a compaction for the first, which no message of the user stands before.
+        origin: the SHA-256, in hex, of the configuration that made the system prompt: under `reload: append` an earlier
+            one than the call's.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -69,6 +74,8 @@ class CallPrompt:
     sent: tuple[Appended, ...] = ()
     messages: tuple[Message, ...] = ()
     withdrawn: tuple[str, ...] = ()
+    turns: tuple[str | None, ...] = ()
+    origin: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,10 @@ class _Prompt:
     messages: tuple[Message, ...]
     reminder: str
     refusals: Refusals
+    found: tuple[Discovery, ...] = field(default=(), kw_only=True)
+    base_tools: tuple[str, ...] = field(default=(), kw_only=True)
+    turns: tuple[str | None, ...] = field(default=(), kw_only=True)
+    origin: str = field(default="", kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,15 @@ class Step(_Prompt):
         messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
         refusals: what calls of tools that are not active are answered; `refusal` reads it.
         reminder: what adapters put around an appended block where no role has more authority than the user.
+        found: every tool that searches have named, in order of first discovery, with those that do not exist for this
+            call: what a provider was given inside an old result stays there.
+        base_tools: the tools whose instructions stand in the system prompt, whether they exist for this call or not:
+            the order of definitions that no call changes.
+        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
+            and empty after a compaction for the first, which no message of the user stands before. By it a block finds
+            its message again, also where that holds results too, and where the first messages are gone.
+        origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
+            requests with the same beginning have in common.
         record: makes the manifest.
     """
 

@@ -7,7 +7,11 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Call, DeliveryChoice
 from cuecard.pipeline.request import CallRequest
 
+CHANGED = "configuration_changed"
+"""The code of the diagnostic by which a turn tells that what was sent before was made from other files."""
+
 _ANEW = "the system prompt is not the one sent before"
+_COMPACTED = "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
 
 
 def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
@@ -18,12 +22,12 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
     """
     _check_ended(request, previous)
     if request.kept is not None:
-        return "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
+        return request.lost or _COMPACTED
     if previous.delivery.name != call.delivery.name and not is_new_state(call, previous):
         changed = f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
         return f"{changed}: {_ANEW}"
     if not is_new_state(call, previous):
-        return ""
+        return replaced_reason(request)
     if not appends(request) or call.delivery.rebuilds or call.delivery.host == "system-only":
         return f"the configuration changed: {_ANEW}"
     obstacle = _obstacle(request, call, previous)
@@ -36,6 +40,13 @@ def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
     if previous is None or request.kept is not None or delivery.rebuilds:
         return True
     return previous.configuration.sha256 != request.agent.sha256 and not appends(request)
+
+
+def replaced_reason(request: CallRequest) -> str:
+    """Why this call takes the place of one that other files have made within the same run; empty where it does not."""
+    if request.ended:
+        return ""
+    return next((found.message for found in request.turn.diagnostics if found.code == CHANGED), "")
 
 
 def appends(request: CallRequest) -> bool:

@@ -14,14 +14,14 @@ from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
-from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state
+from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.budget import Fitted, fit
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import Told, make_news
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.tools import discover_more
+from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.pipeline.whole import NOT_SHOWN
 
 
@@ -42,7 +42,8 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         return tools.earlier
     known = (*tools.earlier, *tools.base, *tools.initial, *tools.sent)
     if request.earlier.spec.tools.search.tool == request.agent.spec.tools.search.tool:
-        found_again = {discovery.tool for discovery in tools.discovered}
+        late = {*tools.available} - {*tools.initial}
+        found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
     # Nobody will read again what a search tool of another name has found.
     return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in _last_step(request, previous).shown))))
@@ -73,17 +74,32 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
         InputError: when the engine that is said to have prepared the call before has not.
     """
     previous = request.previous
-    if previous is None:
-        return call
-    call = replace(call, turn=previous.turn + 1 if request.kept is None else request.kept)
-    reason = baseline_reason(request, call, previous)
+    call = replace(call, turn=_turn(request), prompt=replace(call.prompt, turns=_turns(request)))
+    reason = baseline_reason(request, call, previous) if previous else replaced_reason(request)
     if reason:
         return _with_cut(call, Cut("baseline", reason))
+    if previous is None:
+        return call
     if call.delivery.rebuilds or call.delivery.host == "system-only":
         return call
     if is_new_state(call, previous):
         call = _with_cut(call, Cut("configuration", "changed: what was sent stays, and a block says what is new"))
     return _appended(request, call, previous)
+
+
+def _turn(request: CallRequest) -> int:
+    if request.kept is not None:
+        return request.kept
+    return request.previous.turn + 1 if request.previous else 0
+
+
+def _turns(request: CallRequest) -> tuple[str | None, ...]:
+    """Of each message of the user so far, the last result before it; empty where it is the first of all."""
+    turn, previous = _turn(request), request.previous
+    known = previous.prompt.turns if previous and turn else ()
+    known = known[-turn:]  # after a compaction the newest are left
+    turns = (*(None for _ in range(turn - len(known))), *known, request.since)
+    return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:
@@ -94,7 +110,8 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
     agent, earlier, last = request.agent, request.earlier, _last_step(request, previous)
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
-    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)})
+    late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
+    told = Told(tools, {**previous.tools.told, **_told_within(request, previous, sent)}, late)
     withdrawn = sorted({*previous.prompt.withdrawn, *(earlier.names - agent.names)} - agent.names)
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
@@ -102,6 +119,7 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,
+        origin=previous.prompt.origin or previous.configuration.sha256,
         shown={**_silenced(request, previous), **call.prompt.shown},
         sent=(*last.placed.appended, *_update(news.text, call.turn, request.count, agent.spec.words)),
         messages=as_before(call, previous, spoken),

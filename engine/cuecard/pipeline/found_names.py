@@ -3,7 +3,8 @@
 Frameworks and providers wrap results differently. Read are, in each other and as JSON text:
 
 - names, and objects with a `name` or a `tool_name` (such as `tool_reference` blocks), in lists;
-- `{"tools": [...]}`, also under `result`, `output`, `structuredContent` or `content`, and `tool_references`;
+- `{"tools": [...]}`, also under `result`, `output`, `structuredContent`, `content` and what else providers put around
+  a result, and `tool_references`;
 - content lists: `[{"type": "text", "text": "<JSON>"}]`, as MCP servers and providers have them;
 - objects with such fields: the engine's own `SearchResult`, dataclasses, pydantic models.
 """
@@ -20,7 +21,10 @@ from cuecard.model import Json
 _LISTS = ("tools", "tool_references")
 """Keys that hold names."""
 
-_WRAPS = ("result", "output", "structuredContent", "structured_content", "content")
+_WRAPS = (
+    *("result", "output", "structuredContent", "structured_content", "data", "content", "value"),
+    *("response", "functionResponse", "function_response", "toolResult"),
+)
 """Keys that hold a result. The structured form of an MCP result says the same as its content, and more exactly."""
 
 _NAMES = ("name", "tool_name")
@@ -61,6 +65,9 @@ def _read(value: Json, depth: int) -> FoundNames:
     if isinstance(value, (list, tuple)):
         items = [item if isinstance(item, str) else _as_mapping(item) for item in value]
         parts = [item for item in items if isinstance(item, Mapping) and _is_content(item)]
+        wraps = [item for item in items if isinstance(item, Mapping) and not _name(item) and _wrapped(item)]
+        if not parts and wraps:
+            return _joined([_read_mapping(item, depth - 1) for item in wraps])
         return _read_content(parts, depth) if parts else _read_list(items)
     known = _as_mapping(value)
     return FoundNames(unread=_shape(value)) if known is None else _read_mapping(known, depth)
@@ -77,27 +84,44 @@ def _read_text(text: str, depth: int) -> FoundNames:
 
 
 def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
-    if any(known.get(key) is True for key in _FAILED):
+    if any(known.get(key) is True for key in _FAILED) or known.get("status") == "error":
         return FoundNames()
     for key in _LISTS:
         if isinstance(held := known.get(key), (list, tuple)):
             return _read_list([item if isinstance(item, str) else _as_mapping(item) for item in held])
     if known.get("type") == "tool_reference" and _name(known):
         return FoundNames((_name(known),))
-    wrapped = [_read(known[key], depth - 1) for key in _WRAPS if known.get(key) is not None]
-    return next(
-        (each for each in wrapped if not each.unread), wrapped[0] if wrapped else FoundNames((), _lacking(known))
-    )
+    first: FoundNames | None = None
+    for held in _wrapped(known):
+        read = _read(held, depth - 1)
+        if not read.unread:
+            return read
+        first = first or read
+    return first or FoundNames((), _lacking(known))
 
 
 def _read_content(parts: Sequence[Mapping[str, Json]], depth: int) -> FoundNames:
     """Of several parts those that can be read: hosts put a sentence for people beside the data."""
-    held = [part["json"] if "json" in part else part.get("text") for part in parts]
-    read = [_read(value, depth - 1) for value in held if value is not None]
+    read = [_read(value, depth - 1) for value in map(_said, parts) if value is not None]
+    joined = _joined(read)
+    if joined.unread:
+        return FoundNames(joined.names, f"content of {joined.unread}")
+    return joined if read else FoundNames(unread="content without a text")
+
+
+def _joined(read: Sequence[FoundNames]) -> FoundNames:
     names = _each_once(name for each in read for name in each.names)
-    if any(not each.unread for each in read):
-        return FoundNames(names)
-    return FoundNames(names, f"content of {read[0].unread}" if read else "content without a text")
+    return FoundNames(names, read[0].unread if read and all(each.unread for each in read) else "")
+
+
+def _said(part: Mapping[str, Json]) -> Json:
+    """What a part of content says: JSON, a text, or the text of a resource."""
+    resource = _as_mapping(part.get("resource")) or {}
+    return part["json"] if "json" in part else part.get("text", resource.get("text"))
+
+
+def _wrapped(known: Mapping[str, Json]) -> list[Json]:
+    return [known[key] for key in _WRAPS if known.get(key) is not None]
 
 
 def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
@@ -136,7 +160,7 @@ def _as_mapping(value: Json) -> Mapping[str, Json] | None:
         names = set(kind.model_fields)
     else:
         return None
-    wanted = (*_LISTS, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function")
+    wanted = (*_LISTS, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function", "resource", "status")
     held = [name for name in wanted if name in names or isinstance(getattr(kind, name, None), property)]
     return {name: getattr(value, name, None) for name in held}
 

@@ -24,10 +24,12 @@ class Told:
         tools: those that it was told about, in order, whether they have instructions or not.
         protocols: the fingerprints of the instructions that it was told last, by tool; empty ones of instructions in a
             section that is withdrawn.
+        late: those that it is told about now, because they did not exist when they were found.
     """
 
     tools: tuple[str, ...]
     protocols: Mapping[str, str]
+    late: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +70,11 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: Told, with
     lost = {section.id for section in slots(request.earlier, previous)}.intersection(_gone(previous, call))
     known = dict.fromkeys(told.protocols, "") if lost else told.protocols
     there, protocols = call.tools.available, agent.protocols
-    tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial)) if name in there]
+    tools = [name for name in dict.fromkeys((*told.tools, *call.tools.initial, *told.late)) if name in there]
     new = tuple(n for n in tools if n in protocols and known.get(n) != protocols[n].sha256)
     void = tuple(n for n in tools if n in told.protocols and n not in protocols)
     change = _Change(request, call, previous, new if slots(agent, call) else (), void)
-    notices = _notices(change, told.tools)
+    notices = _notices(change, (*told.tools, *told.late))
     now = {n: digest for n, digest in known.items() if n not in void}
     text = escape_text(_sections(change), withdrawn, mode="names")
     return News("".join([text, *notices]), now | {n: protocols[n].sha256 for n in change.new})

@@ -37,6 +37,8 @@ class CallRequest:
         now: the time, with its zone.
         count: how tokens are counted.
         ended: what prepared `previous`, where that is known; it may be another state of the same files.
+        since: the call id of the last result before this message; None where none is known.
+        lost: why `kept` is set, where the host has not said that it compacted the history.
     """
 
     agent: Agent
@@ -47,6 +49,8 @@ class CallRequest:
     now: datetime
     count: Tokenizer
     ended: Ended | None = None
+    since: str | None = None
+    lost: str = ""
 
     @property
     def earlier(self) -> Agent:

@@ -26,7 +26,8 @@ def withheld_tools(
     limit, previous = request.agent.spec.budget.protocols, request.previous
     before = previous.tools if previous and not anew else None
     gone = before.withheld if before else ()
-    told = {*before.earlier, *before.base, *before.sent, *(d.tool for d in before.discovered)} if before else set()
+    told = {*before.earlier, *before.base, *before.sent} if before else set()
+    told |= {d.tool for d in before.discovered if d.tool in before.available} if before else set()
     if limit is None:
         return gone
     told -= {each.tool for each in gone}

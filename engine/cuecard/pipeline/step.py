@@ -8,6 +8,7 @@ from functools import partial
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Cut, Refusals, Step
 from cuecard.pipeline.budget import Fitted
+from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.manifest import StepParts, make_manifest
 from cuecard.pipeline.messages import with_system
 from cuecard.pipeline.placement import Placed
@@ -36,6 +37,10 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
         messages=with_system(call, placed.segments, system),
         reminder=request.agent.spec.words.notices.reminder,
         refusals=_refusals(request, placed),
+        found=request.found.tools,
+        base_tools=call.tools.base,
+        turns=call.prompt.turns,
+        origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         record=partial(make_manifest, request, parts),
     )
 

@@ -47,17 +47,32 @@ def plan_tools(
     tools = tuple(card.name for card in cards)
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    known = dict.fromkeys(name for name in (*earlier, *turn.discovered) if name in catalogue and name not in core)
+    restored = () if anew else (name for name in restored_tools(request) if name in tools)
+    told = (*earlier, *turn.discovered, *restored)
+    known = dict.fromkeys(name for name in told if name in catalogue and name not in core)
     before = request.previous.tools.withheld if request.previous and not anew else ()
     withheld = before if every else withheld_tools(request, tuple(known), tools, anew=anew)
     inactive = {each.tool for each in withheld}
     active = tuple(name for name in known if name not in inactive)
     shown = (name for name in (tools if every else active) if name not in inactive)
     initial = tuple(name for name in dict.fromkeys((*core, *shown)) if name in tools)
-    discovered, dropped = _to_show(request.found, CallTools(tools, initial))
-    planned = CallTools(tools, initial, active, base=initial, discovered=discovered, withheld=withheld)
+    _, dropped = _to_show(request.found, CallTools(tools, initial))
+    planned = CallTools(tools, initial, active, base=initial, discovered=request.found.tools, withheld=withheld)
     planned = replace(planned, called=request.found.called, named=request.found.named)
     return ToolPlan(planned, (*cuts, *dropped))
+
+
+def restored_tools(request: CallRequest) -> tuple[str, ...]:
+    """Tools that were found while they did not exist and may exist now, in order of discovery.
+
+    The results that found them are sent, and stay as they are: the new user message brings their instructions.
+    """
+    previous = request.previous
+    if previous is None:
+        return ()
+    before = previous.tools
+    known = {*before.available, *before.earlier, *before.base, *before.sent}
+    return tuple(found.tool for found in request.found.tools if found.tool not in known)
 
 
 def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:

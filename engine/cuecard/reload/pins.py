@@ -12,6 +12,7 @@ from cuecard.config.documents.texts import AgentSources
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
+from cuecard.pipeline.baseline import CHANGED
 from cuecard.pipeline.fingerprints import salted
 from cuecard.reload.earlier import Earlier
 from cuecard.reload.states import NoState, States
@@ -42,7 +43,7 @@ class Served:
             InputError: when it is no turn.
         """
         check_serving({"turn": turn})
-        found = (Diagnostic("configuration_changed", self.changed),) if self.changed else ()
+        found = (Diagnostic(CHANGED, self.changed),) if self.changed else ()
         return replace(turn, reload=self.policy, diagnostics=(*turn.diagnostics, *found))
 
     def prepare_call(

@@ -90,7 +90,7 @@ def test_no_message_to_go_with_is_an_error_that_says_so() -> None:
         request(step, [], model=OPUS)
 
 
-def test_breakpoints_stand_after_the_static_part_the_system_and_the_last_block() -> None:
+def test_breakpoints_stand_after_the_static_part_the_system_and_the_ends_of_both_requests() -> None:
     moment = two_turns()
     small = replace(OPUS, min_cache_tokens=512)
     body = request(moment.step, anthropic_messages(moment.events), model=small, tools=schemas())
@@ -99,8 +99,9 @@ def test_breakpoints_stand_after_the_static_part_the_system_and_the_last_block()
     assert static["text"] + rest["text"] == moment.step.system
     assert rest["text"].startswith("<working-memory>")
     assert breakpoints(body["system"]) == 2
-    assert breakpoints(body) == 3
+    assert breakpoints(body) == 4
     assert "cache_control" in body["messages"][-1]["content"][-1]
+    assert "cache_control" in body["messages"][3]["content"][-1]  # what the model has answered
 
 
 def test_a_prefix_below_the_minimum_of_the_model_gets_no_breakpoint() -> None:
@@ -113,7 +114,7 @@ def test_a_prefix_below_the_minimum_of_the_model_gets_no_breakpoint() -> None:
     pieces = request(moment.step, messages, model=between)["system"]
 
     assert ["cache_control" in piece for piece in pieces] == [False, True]
-    assert breakpoints(request(moment.step, messages, model=above)) == 1
+    assert breakpoints(request(moment.step, messages, model=above)["system"]) == 0
 
 
 def test_the_minimum_is_counted_in_tokens_of_the_model() -> None:

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 
-from cuecard.adapters.placing import Message, homes, reminder
+from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.placing import Message, reminder
 from cuecard.analysis.cost import Block, Request
 from cuecard.analysis.replay.blocks import (
     answer_blocks,
@@ -149,7 +150,7 @@ class _Stage:
         lines = [self._lines(segment) for segment in step.segments]
         system = [block for held in lines for block in held]
         static = sum(map(len, lines[: stable_part(step.segments)]))
-        placed = homes(self.messages, step.appended, results=_results, is_user=_is_user)
+        placed = homes(_READER.read(self.messages), step.appended, step.turns)
         said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
         before = 0
         for place, message in enumerate(self.messages):
@@ -225,3 +226,6 @@ def _results(message: Message) -> tuple[str, ...]:
 
 def _is_user(message: Message) -> bool:
     return bool(message["role"] == "user")
+
+
+_READER = Reader(_results, _is_user)

@@ -1,0 +1,65 @@
+"""Which message each appended block goes with: the same in every request of a conversation."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from cuecard.adapters.turns import Read, turn_places
+from cuecard.errors import InputError, Problem
+from cuecard.model import Appended
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """How a provider's messages are read.
+
+    Attributes:
+        results: the call ids of the tool results in a message.
+        says: whether it holds words of the user, beside results or alone.
+    """
+
+    results: Callable[[Mapping[str, Any]], tuple[str, ...]]
+    says: Callable[[Mapping[str, Any]], bool]
+
+    def read(self, messages: Iterable[Mapping[str, Any]]) -> Read:
+        """What of each message matters for the place of blocks."""
+        known = list(messages)
+        return Read([self.results(message) for message in known], [self.says(message) for message in known])
+
+
+def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = ()) -> dict[int, list[Appended]]:
+    """The position of the message that each block goes with, the blocks in their order.
+
+    A block with `after_call_id` goes with the last result of its batch: results that follow each other. A block with
+    `turn` goes with that message of the user. What has lost its message, because the host has dropped it, goes with the
+    first one: all such blocks stand there, and stay while the messages begin so. A block with neither goes with the
+    last message that is not the model's.
+
+    Args:
+        read: the conversation, without blocks.
+        blocks: what has to be placed.
+        turns: the `turns` of the step.
+
+    Raises:
+        InputError: when there is no message that a block could go with.
+    """
+    anchors = [place for place, held in enumerate(read.ids) if held or read.words[place]]
+    if blocks and not anchors:
+        raise InputError(
+            Problem("no-user-message", "no message that a block could follow", "pass the user's message", "messages")
+        )
+    places = turn_places(read, turns)
+    where = {call: place for place, held in reversed([*enumerate(read.ids)]) for call in held}
+    found: dict[int, list[Appended]] = defaultdict(list)
+    for block in blocks:
+        if block.after_call_id is not None:
+            place = where.get(block.after_call_id)
+            found[anchors[0] if place is None else read.batch_end(place)].append(block)
+        elif block.turn is not None and block.turn < len(turns):
+            found[places.get(block.turn, anchors[0])].append(block)
+        else:
+            found[anchors[-1]].append(block)
+    return found

@@ -1,0 +1,83 @@
+"""Which message is the user's of which turn, read from the messages alone: request n finds it where request n-1 did.
+
+Counting from the first message is not enough. A window drops the first messages, a conversation may begin with messages
+of before its first turn, and some hosts put the user's words into the message that holds the last tool results. So each
+turn is looked for behind the last result that was known as it began (`Step.turns`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What of each message matters: the call ids of its tool results, and whether it holds words of the user."""
+
+    ids: Sequence[tuple[str, ...]]
+    words: Sequence[bool]
+
+    def batch_end(self, place: int) -> int:
+        """The last of the results that follow each other from here on."""
+        while place + 1 < len(self.ids) and self.ids[place + 1]:
+            place += 1
+        return place
+
+
+def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
+    """The position of the message of each turn; of those that are no longer there, none.
+
+    Args:
+        read: the messages.
+        turns: the `turns` of the step.
+    """
+    where = {call: place for place, held in enumerate(read.ids) for call in held}
+    groups: list[tuple[int, list[int]]] = [(-1, [])]
+    for turn, since in enumerate(turns):
+        start = read.batch_end(where[since]) if since and since in where else -1
+        if start > groups[-1][0]:
+            groups.append((start, []))
+        groups[-1][1].append(turn)
+    ends = [*(start for start, _ in groups[1:]), len(read.ids)]
+    found: dict[int, int] = {}
+    for (start, members), end in zip(groups, ends, strict=True):
+        places = _messages(read, start, end, len(members))
+        if start < 0 and turns[0] == "":
+            places = _first(read, end, len(members)) or places
+        lost = len(members) - len(places)
+        found.update(dict.fromkeys(members[:lost], start) if start >= 0 else {})
+        found.update(zip(members[lost:], places, strict=True))
+    return found
+
+
+def _first(read: Read, end: int, wanted: int) -> list[int]:
+    """So many messages of the user from the first one on, where all are there."""
+    alone = [place for place in range(end) if read.words[place] and not read.ids[place]]
+    return alone[:wanted] if len(alone) >= wanted else []
+
+
+def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
+    """At most so many messages of the user between two results, oldest first.
+
+    A message of its own goes before one that holds the results, too, and before one that follows them at once: those
+    may be the host's remarks. Where there are more than were wanted, neighbours count as one; then those at the front
+    of the conversation are older than its first turn, and elsewhere the later ones are the host's.
+    """
+    alone = [place for place in range(start + 1, end) if read.words[place] and not read.ids[place]]
+    results = next((place for place in range(start + 1, end) if read.ids[place]), end)
+    early = [place for place in alone if place < results]
+    together = set(early)
+    ends = [place for place in early if place + 1 not in together]
+    places = ends if len(ends) >= wanted else early
+    beside = start + 1
+    while start >= 0 and beside in together:
+        beside += 1
+    apart = [place for place in places if place >= beside]
+    places = apart if len(apart) >= wanted else places
+    if len(places) < wanted and start >= 0 and read.words[start]:
+        places = [start, *places]
+    if len(places) < wanted:  # not all results were told to the engine
+        everything = [place for place in range(max(start, 0), end) if read.words[place]]
+        return everything[-wanted:] if wanted else []
+    return places[-wanted:] if start < 0 and wanted else places[:wanted]

@@ -1,0 +1,62 @@
+"""Whether a window over the history has moved: then what was sent has lost its beginning, and its blocks with it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+
+from cuecard.model import Call
+from cuecard.model.messages import Message, Part
+from cuecard.pipeline.history.record import Selected
+from cuecard.pipeline.request import CallRequest
+
+_MOVED = "the window of the history moved: what stood in front is gone, so the system prompt is made anew"
+
+
+def with_window(request: CallRequest, chosen: Selected) -> CallRequest:
+    """The request as after a compaction, where the messages no longer begin with those of the call before.
+
+    Under `rewrite`, and for a host that can only set the system prompt, nothing was ever placed among messages.
+    """
+    previous = request.previous
+    if previous is None or request.kept is not None or not previous.prompt.messages:
+        return request
+    if previous.delivery.rebuilds or request.turn.host == "system-only" or not _moved(previous, chosen):
+        return request
+    current = request.turn.message.id if request.turn.message else ""
+    before = [m for m in chosen.messages if m.role == "user" and not (current and m.id == current)]
+    return replace(request, kept=len(before), lost=_MOVED)
+
+
+def _moved(previous: Call, chosen: Selected) -> bool:
+    summaries, sent = _sent(previous)
+    if not sent or not chosen.messages:
+        return bool(sent)
+    summary = [chosen.as_message.content] if chosen.as_message else []
+    *history, current = sent
+    kept = chosen.messages
+    if summaries != summary or any(_said(one) != _said(other) for one, other in zip(history, kept, strict=False)):
+        return True
+    if len(kept) <= len(history):  # the newest is not among them: it was dropped, or is asked once more
+        return bool(chosen.dropped)
+    return not _is_later(current, kept[len(history)])
+
+
+def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:
+    """Summaries in front of the history, and the history with the message that was the newest."""
+    system = "".join(segment.text for segment in call.prompt.segments)
+    front = takewhile(lambda message: not message.persist, call.prompt.messages)
+    shown = call.prompt.shown
+    summaries = [m.content for m in front if m.role == "system" and m.id not in shown and m.content != system]
+    return summaries, [message for message in call.prompt.messages if message.persist]
+
+
+def _said(message: Message) -> tuple[object, ...]:
+    return message.role, message.content, message.tool_calls, message.tool_call_id
+
+
+def _is_later(current: Message, stored: Message) -> bool:
+    """Whether a message of the history is the one that was the newest: by now it may have a prefix."""
+    if isinstance(current.content, str) and isinstance(stored.content, str):
+        return stored.role == current.role and stored.content.endswith(current.content)
+    return stored.role == current.role

@@ -1,0 +1,131 @@
+"""What hosts send: a conversation of neutral messages in each provider's form, and the request bodies made of it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from cuecard import Step
+from cuecard.adapters import anthropic, gemini, openai
+from cuecard.model.messages import Message
+from cuecard.outside.models import read_models
+
+Json = dict[str, Any]
+PROFILES = read_models()
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A host: how it writes a conversation, and the request it makes of it; `messages` is where they stand."""
+
+    name: str
+    form: Callable[[Sequence[Message]], list[Json]]
+    request: Callable[..., Json]
+    messages: str = "messages"
+
+    def send(self, step: Step, conversation: Sequence[Message]) -> Json:
+        return self.request(step, self.form(conversation))
+
+    def again(self, step: Step, body: Json) -> Json:
+        """The request of a host that has kept what it sent."""
+        return self.request(step, body[self.messages])
+
+
+def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
+    """Every provider, with and without a role for operators in mid-conversation; hosts that merge messages do."""
+    plain: list[Json] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
+    functions: list[Json] = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]
+    wrapped: list[Json] = [{"type": "function", "function": {"name": name}} for name in tools]
+    opus, sonnet, gpt, own = (PROFILES.find(n) for n in ("claude-opus-4-8", "claude-sonnet-4-6", "gpt-5", "my-own"))
+    merged = partial(anthropic_messages, merged=True)
+    return (
+        Shape("anthropic", merged, partial(anthropic.request, model=opus, tools=plain)),
+        Shape("anthropic-deferred", merged, partial(anthropic.request, model=opus, tools=plain, defer=True)),
+        Shape("anthropic-reminders", merged, partial(anthropic.request, model=sonnet, tools=plain)),
+        Shape("anthropic-apart", anthropic_messages, partial(anthropic.request, model=sonnet, tools=plain, defer=True)),
+        Shape("chat", chat_messages, partial(openai.chat_request, model=gpt, tools=wrapped)),
+        Shape("chat-reminders", chat_messages, partial(openai.chat_request, model=own, tools=wrapped)),
+        Shape("responses", items, partial(openai.responses_request, model=gpt, tools=functions), "input"),
+        Shape("responses-reminders", items, partial(openai.responses_request, model=own, tools=functions), "input"),
+        Shape("gemini", partial(contents, merged=True), partial(gemini.request, tools=plain), "contents"),
+        Shape("gemini-apart", contents, partial(gemini.request, tools=plain), "contents"),
+    )
+
+
+def anthropic_messages(conversation: Sequence[Message], *, merged: bool = False) -> list[Json]:
+    made: list[Json] = []
+    for message in conversation:
+        if message.role == "assistant":
+            calls = [{"type": "tool_use", "id": c.id, "name": c.name, "input": {}} for c in message.tool_calls]
+            made.append({"role": "assistant", "content": [*calls] or _text(message)})
+        elif message.role == "tool":
+            block = {"type": "tool_result", "tool_use_id": message.tool_call_id, "content": _text(message)}
+            _join(made, "content", block, "tool_result", together=True)
+        else:
+            _join(made, "content", {"type": "text", "text": _text(message)}, "tool_result", together=merged)
+    return made
+
+
+def contents(conversation: Sequence[Message], *, merged: bool = False) -> list[Json]:
+    """Gemini's form."""
+    made: list[Json] = []
+    for message in conversation:
+        if message.role == "assistant":
+            calls = [{"functionCall": {"id": c.id, "name": c.name, "args": {}}} for c in message.tool_calls]
+            made.append({"role": "model", "parts": calls or [{"text": _text(message)}]})
+        elif message.role == "tool":
+            part = {"functionResponse": {"id": message.tool_call_id, "response": {"output": _text(message)}}}
+            _join(made, "parts", part, "functionResponse", together=True)
+        else:
+            _join(made, "parts", {"text": _text(message)}, "functionResponse", together=merged)
+    return made
+
+
+def _join(made: list[Json], key: str, piece: Json, result: str, *, together: bool) -> None:
+    """Into the message with the tool results before it, where the host does that; else a message of its own."""
+    last = made[-1][key] if made and made[-1]["role"] == "user" else []
+    if together and any(result in (each.get("type"), *each) for each in last):
+        last.append(piece)
+    else:
+        made.append({"role": "user", key: [piece]})
+
+
+def chat_messages(conversation: Sequence[Message]) -> list[Json]:
+    made: list[Json] = []
+    for message in conversation:
+        calls = [{"id": c.id, "type": "function", "function": {"name": c.name}} for c in message.tool_calls]
+        more: Json = {"tool_call_id": message.tool_call_id} if message.tool_call_id else {}
+        made.append({"role": message.role, **({"tool_calls": calls} if calls else {"content": _text(message)}), **more})
+    return made
+
+
+def items(conversation: Sequence[Message]) -> list[Json]:
+    """The form of the Responses API."""
+    made: list[Json] = []
+    for message in conversation:
+        if message.tool_calls:
+            made += [{"type": "function_call", "call_id": c.id, "name": c.name} for c in message.tool_calls]
+        elif message.tool_call_id:
+            made.append({"type": "function_call_output", "call_id": message.tool_call_id, "output": _text(message)})
+        else:
+            made.append({"role": message.role, "content": _text(message)})
+    return made
+
+
+def _text(message: Message) -> str:
+    return message.content if isinstance(message.content, str) else json.dumps(message.content)
+
+
+def bare(value: Any) -> Any:
+    """Without cache breakpoints: they say where an entry is written, and are no part of what the model reads."""
+    if isinstance(value, dict):
+        return {key: bare(item) for key, item in value.items() if key != "cache_control"}
+    return [bare(item) for item in value] if isinstance(value, list) else value
+
+
+def serialized(body: Json) -> str:
+    """The request as one text whose end is its last message."""
+    return json.dumps(bare(body)).removesuffix("]}")
