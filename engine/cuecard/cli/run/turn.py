@@ -115,7 +115,7 @@ async def take_turn(
 
 def _with_all_protocols(engine: Engine, turn: Turn, memory: Memory) -> int:
     """Tokens of this turn's prompt if it always held the instructions of every tool."""
-    frozen = engine.prepare_call(replace(turn, memory=memory, discovered=tuple(engine.tools)))
+    frozen = engine.prepare_call(replace(turn, memory=memory, delivery="frozen"))
     return sum(segment.tokens for segment in frozen.prompt.segments)
 
 
