@@ -186,7 +186,8 @@ class Answers(AgentFacts):
         if call is None or not result.hits:
             return result
         check_call(call, self.agent)
-        found = Found.before(call).more((record_of(each, search.tool) for each in history), self.tools)
+        records = (record_of(each, search.tool) for each in history)
+        found = Found.before(call).more(records, self.tools, cues=False)
         seen = preview(StepRequest(self.agent, call, found, self.count), result.tools)
         return announced(result, seen, index.nothing(query, words), hint, words)
 

@@ -96,7 +96,7 @@ class Conversation:
         taken = self._taken(results, calls)
         state = taken.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
-        found = self._found().more(taken.new, self._hooks.agent.catalogue)
+        found = self._hooks.more(self._found(), taken.new)
         ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
         call = self._hooks.call(turn, found, state.call, state.kept, ended, last_call_id(state.results))
         self._earlier = None
@@ -116,7 +116,7 @@ class Conversation:
         results, calls = admit_more(results, calls)
         call, taken = self._running(), self._taken(results, calls)
         progress = self._progress or _Progress(self._found())
-        found = progress.found.more(taken.new, self._hooks.agent.catalogue)
+        found = self._hooks.more(progress.found, taken.new)
         step, placed = self._hooks.step(call, found, progress.placed)
         self._keep(taken, _Progress(found, placed))
         return step

@@ -44,8 +44,11 @@ class Hooks:
 
     def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
         """What these results found, after what a call had discovered as it began."""
-        known = Found.before(before) if before else Found()
-        return known.more(results, self.agent.catalogue)
+        return self.more(Found.before(before) if before else Found(), results)
+
+    def more(self, found: Found, results: Iterable[ResultRecord]) -> Found:
+        """What was found, with what later results found."""
+        return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
 
     def call(
         self,

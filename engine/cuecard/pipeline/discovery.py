@@ -52,10 +52,15 @@ class Found:
         tools = call.tools
         return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early)
 
-    def more(self, results: Iterable[ResultRecord], known: Collection[str]) -> Found:
-        """With what later results found; `known` are the names of the catalogue, every other is dropped and recorded.
+    def more(self, results: Iterable[ResultRecord], known: Collection[str], *, cues: bool) -> Found:
+        """With what later results found.
 
         What was found stays in front and is never re-ordered, so that a conversation can be read in any portions.
+
+        Args:
+            results: results in their order, after those that were read before.
+            known: the names of the catalogue; every other is dropped and recorded.
+            cues: whether first results of tools bring cues, so that `answers` and `early` are wanted.
         """
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
@@ -63,6 +68,8 @@ class Found:
         if not read:
             if called is self.called:
                 return self
+            if not cues:
+                return replace(self, called=called)
             answers = _Answers(self, known)
             answers.note(good, {discovery.tool for discovery in self.tools})
             return replace(self, called=called, answers=answers.first, early=answers.too_soon)
@@ -72,7 +79,7 @@ class Found:
         named = dict.fromkeys(self.named)
         answers = _Answers(self, known)
         for search in good:
-            if not (search.found or search.unread):
+            if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
             for name in search.found:
                 if name in known:

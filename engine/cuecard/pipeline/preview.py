@@ -38,7 +38,7 @@ def preview(request: StepRequest, names: Sequence[str]) -> Preview:
     there = frozenset(call.tools.available)
     last = activate(request, discover_more(request)[0])
     result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(name for name in names if name in there))
-    later = replace(request, found=request.found.more([result], agent.catalogue))
+    later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
     decided = {each.tool: each for each in activate(later, discover_more(later)[0], last).withheld}
     return Preview(
         tuple(name for name in names if name in there and name not in decided),

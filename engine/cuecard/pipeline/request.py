@@ -21,7 +21,7 @@ class Ended:
     @classmethod
     def of(cls, call: Call, agent: Agent, results: Iterable[ResultRecord]) -> Ended:
         """The end of a call after all results of the conversation."""
-        return cls(agent, Found.before(call).more(results, agent.catalogue))
+        return cls(agent, Found.before(call).more(results, agent.catalogue, cues=bool(agent.pending)))
 
 
 @dataclass(frozen=True, slots=True)
