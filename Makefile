@@ -50,7 +50,7 @@ fix: setup ## format, and mend what the linter can mend
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
 
-cost: setup ## draw docs/cost.svg and its table anew (five minutes)
+cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA

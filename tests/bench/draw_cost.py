@@ -1,4 +1,4 @@
-"""Draws docs/cost.svg and writes the table of docs/cost.md anew: `make cost`, about five minutes."""
+"""Draws docs/cost.svg and writes the table of docs/cost.md anew: `make cost`, about a minute."""
 
 from __future__ import annotations
 

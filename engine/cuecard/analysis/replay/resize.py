@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import count, islice
 
 from cuecard.catalogue import Catalogue
+from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.model import ToolCard
@@ -17,14 +18,16 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
     """The engine with so many tools: core tools first, those to keep, the others, then copies of all but core tools.
 
     A copy has the instructions, description and schema of its original under a longer name. Its sizes are therefore
-    those of the agent's own tools. Core tools are never left out.
+    those of the agent's own tools. Core tools are never left out. Budgets are lifted: they were set for the agent's own
+    catalogue, and would leave tools out of a larger one.
     """
     core = engine.core_tools
     fixed = [card for name, card in engine.tools.items() if name in core]
     cards = (*fixed, *islice(_grown(engine, core, keep), max(0, tools - len(fixed))))
     words, cues = engine.words.protocols, engine.agent.spec.tools.cues
     protocols = {card.name: protocol for card in cards if (protocol := make_protocol(card, words, cues))}
-    return replace(engine, agent=replace(engine.agent, catalogue=Catalogue(cards), protocols=protocols))
+    spec = engine.agent.spec.model_copy(update={"budget": BudgetSpec()})
+    return replace(engine, agent=replace(engine.agent, spec=spec, catalogue=Catalogue(cards), protocols=protocols))
 
 
 def needed(engine: Engine, transcript: TranscriptFile) -> tuple[str, ...]:
