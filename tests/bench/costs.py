@@ -60,6 +60,11 @@ def bills(
     return [bill([sent.request for sent in played(engine, talk, way, channel)], Prices.of(profile)) for talk in talks]
 
 
+def bill_of(engine: Engine, talks: Sequence[TranscriptFile], way: str) -> float:
+    """What these sessions cost together."""
+    return sum(one.cost for one in bills(engine, talks, way))
+
+
 def curve(seeds: int) -> Iterator[Point]:
     """Every number of tools with every number of steps. Sessions find tools among those that there are."""
     for steps, plan in STEPS.items():

@@ -9,13 +9,23 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-from cuecard import Engine
-from cuecard.config.transcript_file import RecordedTool, TranscriptFile, read_transcript
+from cuecard import Engine, Turn
+from cuecard.config.cues_spec import CuesSpec
+from cuecard.config.search_spec import AheadSpec
+from cuecard.config.transcript_file import (
+    RecordedCall,
+    RecordedRequest,
+    RecordedTool,
+    RecordedTurn,
+    TranscriptFile,
+    read_transcript,
+)
+from cuecard.sources.protocols import make_protocol
 from unit.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]
@@ -70,6 +80,72 @@ def session(seed: int, plan: Plan = Plan(), tools: Sequence[str] = ()) -> Transc
             memory.insert(0, {"type": draw.choice(("page", "post", "image", "section")), **_thing(draw, number)})
         turns.append({"user": words(draw, 40, 200), "memory": at_start, "requests": requests})
     return TranscriptFile.model_validate({"turns": turns})
+
+
+@cache
+def knowing() -> Engine:
+    """The assistant with tools found ahead of searches, and with AFTER and NEXT behind the first result of a tool."""
+    engine = cms()
+    cues = CuesSpec(on_discovery=("before", "gotcha"), on_result=("after", "next"))
+    tools = engine.agent.spec.tools.model_copy(update={"ahead": AheadSpec(), "cues": cues})
+    spec = engine.agent.spec.model_copy(update={"tools": tools})
+    words = spec.words.protocols
+    protocols = {name: made for name, card in engine.tools.items() if (made := make_protocol(card, words, cues))}
+    return replace(engine, agent=replace(engine.agent, spec=spec, protocols=protocols))
+
+
+def purposeful(seed: int, plan: Plan = Plan()) -> TranscriptFile:
+    """A session in which the user says what is needed, the search finds what it really finds, and the tool is called.
+
+    What is needed is drawn among the queries of an assistant, and stands among the other words of the user.
+    """
+    draw = random.Random(seed)  # noqa: S311 - a session, not a secret
+    needs = draw.sample(list(QUERIES.items()), len(plan.searches))
+    turns: list[dict[str, Any]] = []
+    for turn in range(plan.turns):
+        asked, requests, needed = list[str](), list[dict[str, Any]](), "cms_getPage"
+        for place in range(1, plan.requests + 1):
+            number, said = turn * plan.requests + place, words(draw, 60, 160)
+            if number in plan.searches:
+                query, needed = needs[plan.searches.index(number)]
+                asked.append(query)
+                found = list(cms().search_tools(query).tools)
+                result: Any = {"tools": found, "message": words(draw, 200, 1500)}
+                requests.append({"calls": [{"tool": "tool_search", "args": {"query": said}, "result": result}]})
+            elif place == plan.requests:
+                requests.append({"text": said})
+            else:
+                requests.append(
+                    {"calls": [{"tool": needed, "args": {"query": said}, "result": words(draw, 200, 1500)}]}
+                )
+        wanted = ". ".join(f"Please {query}" for query in asked)
+        turns.append(
+            {"user": f"{wanted}. {words(draw, 40, 200)}" if asked else words(draw, 40, 200), "requests": requests}
+        )
+    return TranscriptFile.model_validate({"turns": turns})
+
+
+def without_needless_searches(transcript: TranscriptFile, engine: Engine) -> TranscriptFile:
+    """The session of a model that does not search for what it has: found ahead, or by an earlier search."""
+    known: set[str] = set()
+    turns = []
+    for turn in transcript.turns:
+        known |= set(engine.look_ahead(Turn(query=turn.user)).ahead or ())
+        requests = [request for request in turn.requests if not _is_needless(request, known, turn)]
+        known |= {name for request in requests for call in _searches(request) for name in call.result["tools"]}
+        turns.append(turn.model_copy(update={"requests": requests}))
+    return transcript.model_copy(update={"turns": turns})
+
+
+def _searches(request: RecordedRequest) -> list[RecordedCall]:
+    return [call for call in request.calls if call.tool == "tool_search"]
+
+
+def _is_needless(request: RecordedRequest, known: set[str], turn: RecordedTurn) -> bool:
+    """Whether what comes after a search calls only what is known anyway."""
+    after = turn.requests[turn.requests.index(request) + 1 :]
+    used = next((call.tool for later in after for call in later.calls if not _searches(later)), None)
+    return bool(_searches(request)) and used in known
 
 
 def between_turns(transcript: TranscriptFile) -> TranscriptFile:

@@ -90,6 +90,7 @@ class _Stage:
     at: float | None = None
     defined: dict[tuple[str, bool], Block] = field(default_factory=dict)
     lines: dict[Segment, list[Block]] = field(default_factory=dict)
+    ahead: dict[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.chat = self.engine.conversation()
@@ -116,19 +117,23 @@ class _Stage:
     def _prepare(self, turn: RecordedTurn) -> Call:
         self.now = turn.at or (turn.requests[0].at if turn.requests else None) or self.now or _NO_TIME
         self.at = turn.at.timestamp() if turn.at else self.at
-        block = user_block(turn.user, self.engine.count)
-        self.messages.append({"role": "user", "block": block})
+        block, identity = user_block(turn.user, self.engine.count), f"message {len(self.messages)}"
+        self.messages.append({"role": "user", "id": identity, "block": block})
         if turn.memory is not None and self.chat.call:
             self.chat.step(self._news())
             self.chat.forget()  # what was recorded holds, also where it is nothing
-        return self.chat.user(self._turn(turn, turn.memory or []), self._news())
+        call = self.chat.user(self._turn(turn, turn.memory or []), self._news())
+        self.ahead = {**dict.fromkeys(call.tools.ahead, identity), **self.ahead}
+        return call
 
     def _with_memory(self, memory: list[EntityEntry]) -> Conversation:
         """The conversation as if it began now: a host that makes its prompt anew has changed the memory in a turn."""
         return self.engine.conversation(replace(self.chat.state, call=None, memory=_memory(memory)))
 
     def _turn(self, turn: RecordedTurn, memory: list[EntityEntry]) -> Turn:
-        return Turn(turn.inputs, _memory(memory), self.now, None if turn.tools is None else tuple(turn.tools))
+        tools = None if turn.tools is None else tuple(turn.tools)
+        words = turn.user if self.engine.agent.spec.tools.ahead else ""
+        return Turn(turn.inputs, _memory(memory), self.now, tools, query=words)
 
     def _news(self) -> list[ToolResult]:
         """The results since they were asked for last."""
@@ -141,11 +146,13 @@ class _Stage:
         for number, call in enumerate(request.calls, 1):
             identity = call.id or f"{place}.{number}"
             self.messages.append({"role": "tool", "id": identity, "block": result_block(call, count)})
-            self.news.append(_result(call, identity))
+            self.news.append(_result(call, identity, place))
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        inline = {} if self.channel.definitions == "all" or call.delivery.rebuilds else _found_by(step, held)
+        inline = (
+            {} if self.channel.definitions == "all" or call.delivery.rebuilds else _found_by(step, held, self.ahead)
+        )
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         lines = [self._lines(segment) for segment in step.segments]
         system = [block for held in lines for block in held]
@@ -203,12 +210,15 @@ def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> Trans
     return transcript.model_copy(update={"turns": turns})
 
 
-def _found_by(step: Step, held: set[str]) -> Mapping[str, list[str]]:
-    """The tools that each search result found, by the id of its call, where the conversation still holds it."""
+def _found_by(step: Step, held: set[str], ahead: Mapping[str, str]) -> Mapping[str, list[str]]:
+    """The tools that each search result found, by the id of its call, where the conversation still holds it; and those
+    that a message of the user has found `ahead`, by the id of that.
+    """
     found: dict[str, list[str]] = {}
     for discovery in step.discovered:
-        if discovery.after_call_id in held:
-            found.setdefault(discovery.after_call_id, []).append(discovery.tool)
+        place = discovery.after_call_id or ahead.get(discovery.tool)
+        if place in held or place in ahead.values():
+            found.setdefault(str(place), []).append(discovery.tool)
     return found
 
 
@@ -216,8 +226,8 @@ def _memory(entries: list[EntityEntry]) -> Memory:
     return Memory(tuple(entry.to_entity() for entry in entries))
 
 
-def _result(call: RecordedCall, identity: str) -> ToolResult:
-    return ToolResult(call.tool, call.result, identity, call.is_error)
+def _result(call: RecordedCall, identity: str, batch: str) -> ToolResult:
+    return ToolResult(call.tool, call.result, identity, call.is_error, batch=batch)
 
 
 def _results(message: Message) -> tuple[str, ...]:
