@@ -30,7 +30,8 @@ def remember(memory: Memory, results: History, spec: MemorySpec, words: MemoryWo
         if not item.is_error:
             result = read_result(item.result)
             known = [*entities_in(item.tool, result, spec, words), *entities]
-            entities = newest(without_gone(known, item.tool, result, spec), spec.total)
+            kept = known if item.pending else without_gone(known, item.tool, result, spec)
+            entities = newest(kept, spec.total)
     return Memory(entities)
 
 

@@ -70,6 +70,13 @@ def test_what_a_tool_says_is_gone_is_forgotten(tool: str, result: Json, expected
     assert left(tool, result) == expected
 
 
+def test_a_result_that_the_host_knows_to_ask_first_deletes_nothing() -> None:
+    deleted: Json = {"success": True, "deleted": ["page-4"]}
+
+    assert PAGE not in left("cms_deletePage", deleted)
+    assert PAGE in left("cms_deletePage", deleted, pending=True)
+
+
 @pytest.mark.parametrize(
     ("tool", "result"),
     [
