@@ -5,12 +5,13 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
+from weakref import finalize
 
 from cuecard.agent.ranker import NamedRanker
 from cuecard.catalogue import Bm25Ranker, Ranker
@@ -58,6 +59,7 @@ def sqlite_fts5(cards: Sequence[ToolCard]) -> Ranker:
         asked = " OR ".join(f'"{word}"' for word in words)
         return [(cards[n].name, score) for n, score in database.execute(select, (asked, limit))] if asked else []
 
+    finalize(rank, database.close)
     return rank
 
 
@@ -90,7 +92,7 @@ def named_build(name: str, *, allow_code: bool) -> Build:
 
 
 def _has_fts5() -> bool:
-    with sqlite3.connect(":memory:") as database:
+    with closing(sqlite3.connect(":memory:")) as database:
         return any(option == "ENABLE_FTS5" for (option,) in database.execute("pragma compile_options"))
 
 
