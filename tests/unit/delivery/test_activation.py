@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, InputError, Step, ToolResult, Turn
+from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.model import DeliveryWish
 from unit.section_lists.agents import TOOLS, opened
@@ -198,3 +198,33 @@ def test_a_search_knows_what_the_history_has_taken() -> None:
 def test_a_history_without_its_call_is_refused() -> None:
     with pytest.raises(InputError, match="says nothing without its call"):
         cms().search_tools("delete a page", history=[found(1, BIG)])
+
+
+OVER = "a tool that a later call brings, restored or named by the host, is not held to `budget.total`: the cut says so"
+
+
+@pytest.mark.parametrize(
+    "room", ["enough", "protocols", pytest.param("total", marks=pytest.mark.xfail(strict=True, reason=OVER))]
+)
+def test_a_tool_found_while_it_did_not_exist_is_decided_with_the_turn_that_brings_it(room: str) -> None:
+    """Its instructions, or why they do not come, stand with the new message, and nothing is put behind an old result."""
+    before = limited().prepare_step(limited().prepare_call(Turn(now=NOW))).manifest.total_tokens
+    limits = {"protocols": cost(BIG) - 1} if room == "protocols" else {"total": before + 10} if room == "total" else {}
+    engine = limited(**limits)
+    chat = engine.conversation()
+    chat.user(Turn(now=NOW, tools=engine.core_tools))
+    absent = chat.step([found(1, BIG)])
+    call = chat.user(Turn(now=NOW))
+    step = chat.step()
+
+    assert step.appended[: len(absent.appended)] == absent.appended
+    assert not [block for block in step.appended if block.after_call_id == "call-1"]
+    assert {block.turn for block in step.appended} <= {1}
+    assert (BIG in step.active_tools) is (room == "enough")
+    assert (f"<{BIG}>" in step.appended[-1].text) is (room == "enough")
+    assert bool(step.refusal(BIG)) is (room != "enough")
+    assert chat.step([found(2, BIG)]).appended == step.appended
+    rebuilt = engine.conversation(ConversationState.from_json(chat.to_json()))
+    assert rebuilt.user(Turn(now=NOW)) == chat.user(Turn(now=NOW))
+    assert rebuilt.step().active_tools == step.active_tools
+    assert call.prompt.sent == step.appended
