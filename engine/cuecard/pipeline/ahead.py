@@ -12,7 +12,6 @@ from cuecard.pipeline.placement import AHEAD, Placed, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
 from cuecard.pipeline.tools import discover_more
-from cuecard.sources.protocols import Form
 from cuecard.template.guards.guard import escape_text
 
 
@@ -62,16 +61,14 @@ def _without_room(call: Call, placed: Placed, found: Sequence[str]) -> Call:
 def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
     """The call with a block behind its user message that holds the instructions of these tools."""
     agent, there = request.agent, slots(request.agent, call)
-    form: Form = "first"
     late = (name for name in tools if name in agent.protocols and agent.protocols[name].later)
     call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))
     known = {name: agent.protocols[name].sha256 for name in tools if name in agent.protocols}
     now = replace(call.tools, sent=(*call.tools.sent, *tools), told={**call.tools.told, **known})
     if not (known and there):
         return replace(call, tools=now)
-    text = escape_text(
-        said(there, render_sections(agent, there, call.values, tools, form=form)), call.prompt.withdrawn, mode="names"
-    )
+    text = said(there, render_sections(agent, there, call.values, tools, form="first"))
+    text = escape_text(text, call.prompt.withdrawn, mode="names")
     digest = sha256(text)
     block = Appended(None, text, f"{AHEAD}-{digest[:12]}", request.count(text), digest, call.turn)
     return replace(call, tools=now, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

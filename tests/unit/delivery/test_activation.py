@@ -207,10 +207,9 @@ OVER = "a tool that a later call brings, restored or named by the host, is not h
     "room", ["enough", "protocols", pytest.param("total", marks=pytest.mark.xfail(strict=True, reason=OVER))]
 )
 def test_a_tool_found_while_it_did_not_exist_is_decided_with_the_turn_that_brings_it(room: str) -> None:
-    """Its instructions, or why they do not come, stand with the new message, and nothing is put behind an old result."""
+    """Its instructions, or why they do not come, stand with the new message, and nothing behind the old result."""
     before = limited().prepare_step(limited().prepare_call(Turn(now=NOW))).manifest.total_tokens
-    limits = {"protocols": cost(BIG) - 1} if room == "protocols" else {"total": before + 10} if room == "total" else {}
-    engine = limited(**limits)
+    engine = limited(cost(BIG) - 1 if room == "protocols" else None, before + 10 if room == "total" else None)
     chat = engine.conversation()
     chat.user(Turn(now=NOW, tools=engine.core_tools))
     absent = chat.step([found(1, BIG)])

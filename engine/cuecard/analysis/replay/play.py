@@ -150,9 +150,8 @@ class _Stage:
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        inline = (
-            {} if self.channel.definitions == "all" or call.delivery.rebuilds else _found_by(step, held, self.ahead)
-        )
+        in_front = self.channel.definitions == "all" or call.delivery.rebuilds
+        inline = {} if in_front else _found_by(step, held, self.ahead)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         lines = [self._lines(segment) for segment in step.segments]
         system = [block for held in lines for block in held]
