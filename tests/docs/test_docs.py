@@ -22,7 +22,7 @@ ELSEWHERE = {"sections.md", "templates.md"}
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").glob("*.md") if page.name not in ELSEWHERE),
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE),
     *sorted((ROOT / "prompts").glob("*/README.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

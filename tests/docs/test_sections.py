@@ -20,7 +20,7 @@ from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpe
 
 ROOT = Path(__file__).parents[2]
 PAGE, TEMPLATES = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("sections.md", "templates.md"))
-WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")])
+WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
