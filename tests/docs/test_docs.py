@@ -18,7 +18,7 @@ from cuecard.config.layers import lay_over
 from cuecard.config.tool_file import ToolFile
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"sections.md", "templates.md"}
+ELSEWHERE = {"sections.md", "templates.md", "testing.md"}
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 PAGES = [
     ROOT / "README.md",

@@ -1,4 +1,4 @@
-"""The pages on sections and on templates: each heading with examples is a folder whose commands are run and compared.
+"""The pages on sections, templates and tests: each heading with examples is a folder whose commands are run.
 
 A block behind a line with a path alone is a file of that name; `console` blocks are commands with what they print.
 """
@@ -8,6 +8,8 @@ from __future__ import annotations
 import doctest
 import re
 import shlex
+import subprocess
+import sys
 from pathlib import Path
 from typing import get_args
 
@@ -19,7 +21,9 @@ from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, 
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
-PAGE, TEMPLATES = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("sections.md", "templates.md"))
+NAMES = ("sections", "templates", "testing")
+PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
+PAGE = PAGES["sections"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
@@ -43,7 +47,7 @@ def _shown(text: str) -> str:
     return text.replace("\0", "")
 
 
-CHAPTERS = _chapters(PAGE) | _chapters(TEMPLATES)
+CHAPTERS = {title: text for page in PAGES.values() for title, text in _chapters(page).items()}
 EXAMPLES = {title: text for title, text in CHAPTERS.items() if "```" in text}
 
 
@@ -54,21 +58,30 @@ def test_an_example_prints_what_it_shows(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
-    for name, text in FILE.findall(EXAMPLES[title]):
+    steps = sorted([*FILE.finditer(EXAMPLES[title]), *CONSOLE.finditer(EXAMPLES[title])], key=lambda step: step.start())
+    files = {step[1]: step[2] for step in steps if step.re is FILE}
+
+    assert any(step.re is CONSOLE for step in steps), "an example without a command proves nothing"
+    for name in files:
         Path(name).parent.mkdir(parents=True, exist_ok=True)
-        Path(name).write_text(text, encoding="utf-8")
-    commands = [
-        command
-        for block in CONSOLE.findall(EXAMPLES[title])
-        for command in re.split(r"^\$ ", block, flags=re.MULTILINE)[1:]
-    ]
+    for step in steps:
+        if step.re is FILE:  # a later block changes the file
+            Path(step[1]).write_text(step[2], encoding="utf-8")
+            continue
+        for command in re.split(r"^\$ ", step[1], flags=re.MULTILINE)[1:]:
+            _prints(command, monkeypatch, capsys)
 
-    assert commands, "an example without a command proves nothing"
-    for command in commands:
-        line, _, expected = command.partition("\n")
-        shown = _run(line, monkeypatch, capsys)
 
-        assert doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS), f"$ {line} prints\n{shown}"
+def _prints(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    line, _, expected = command.partition("\n")
+    shown = _pytest(line) if line.startswith("pytest") else _run(line, monkeypatch, capsys)
+
+    assert doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS), f"$ {line} prints\n{shown}"
+
+
+def _pytest(line: str) -> str:
+    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider"]
+    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def _run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
@@ -80,13 +93,13 @@ def _run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixtu
     return text if text.endswith("\n") else f"{text}\n"
 
 
-@pytest.mark.parametrize("page", [PAGE, TEMPLATES], ids=["sections", "templates"])
+@pytest.mark.parametrize("page", PAGES.values(), ids=NAMES)
 def test_every_block_is_a_file_or_shows_commands(page: str) -> None:
     assert len(re.findall(r"^```\w+$", page, re.MULTILINE)) == len(FILE.findall(page)) + len(CONSOLE.findall(page))
 
 
 def test_no_two_chapters_have_one_title() -> None:
-    assert not _chapters(PAGE).keys() & _chapters(TEMPLATES).keys()
+    assert len(CHAPTERS) == sum(len(_chapters(page)) for page in PAGES.values())
 
 
 @pytest.mark.parametrize("source", ["text", "file", *SOURCES])

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, SpecError
 
-FileKind: TypeAlias = Literal["agent", "assistant", "turn", "tool", "scenario", "models"]
+FileKind: TypeAlias = Literal["agent", "assistant", "turn", "tool", "scenario", "models", "conversation"]
 
 _NAMES: Mapping[FileKind, str] = {
     "agent": "an agent file",
@@ -17,6 +17,7 @@ _NAMES: Mapping[FileKind, str] = {
     "tool": "a file of tool instructions",
     "scenario": "a scenario",
     "models": "a file of model profiles",
+    "conversation": "a file of several turns",
 }
 _OF_TURNS = frozenset(
     (
@@ -34,6 +35,7 @@ _OF_TURNS = frozenset(
         "ephemeral",
         "endpoint",
         "ahead",
+        "expect",
     )
 )
 """Keys that only a turn file has."""
@@ -48,6 +50,7 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
     "assistant": (frozenset({"agent", "server"}), frozenset()),
     "agent": (frozenset({"agent"}), frozenset()),
     "scenario": (frozenset({"title", "turns"}), frozenset()),
+    "conversation": (frozenset({"turns"}), frozenset({"turns"})),
     "models": (frozenset({"models"}), frozenset({"providers", "models"})),
     "tool": (frozenset({"tools"}), frozenset({"category", "tools", "described"})),
     "turn": (
@@ -69,6 +72,8 @@ _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
     ): "`cuecard run` takes an assistant file, which names an agent file under `agent:` and a tool "
     "server under `server:`; `cuecard render` prints the prompt of an agent file",
     ("assistant", "scenario"): "name the assistant file, and the scenario as `--scenario NAME`",
+    ("turn", "conversation"): "name a file of one turn; `cuecard test` takes this one, too",
+    ("agent", "conversation"): "name the agent file; `cuecard test AGENT` takes this one",
     ("turn", "agent"): "a turn file says what the host knows of one call: `inputs:`, `memory:`, `history:`",
 }
 

@@ -12,13 +12,14 @@ from cuecard.config.models_file import ModelsFile
 from cuecard.config.scenario_file import ScenarioFile
 from cuecard.config.tool_file import ToolFile
 from cuecard.config.transcript_file import TranscriptFile
-from cuecard.config.turn_file import TurnFile
+from cuecard.config.turn_file import ConversationFile, TurnFile
 from cuecard.model import Json
 
 FILES: Mapping[str, type[FileModel]] = {
     "agent": AgentFile,
     "tool-instructions": ToolFile,
     "turn": TurnFile,
+    "conversation": ConversationFile,
     "assistant": AssistantFile,
     "scenario": ScenarioFile,
     "models": ModelsFile,

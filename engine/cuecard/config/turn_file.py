@@ -1,4 +1,4 @@
-"""Turn files: one call of an agent written down, for `cuecard render` and `cuecard tokens`."""
+"""Turn files: one call of an agent written down, for `cuecard render`, `cuecard tokens` and `cuecard test`."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field
 
 from cuecard.config.documents.validation import FileModel
+from cuecard.config.expectation import Expectation
 from cuecard.config.values.names import Names, Texts, as_tuple
 from cuecard.model import DeliveryWish, Entity, FileText, Host, Json, Memory, ToolResult, Turn
 from cuecard.model.gates import Gates
@@ -120,10 +121,19 @@ class TurnFile(FileModel):
         None,
         description="tools that the user's words have found; left out, they are searched where the agent file says so",
     )
+    expect: Expectation = Field(Expectation(), description="what `cuecard test` holds the prompt against")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
         return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
+
+
+class ConversationFile(FileModel):
+    """Several turns of one conversation, for `cuecard test`."""
+
+    turns: Annotated[tuple[TurnFile, ...], BeforeValidator(as_tuple)] = Field(
+        description="the turns, oldest first; the `history` of each is what came since the one before", min_length=1
+    )
 
 
 def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:

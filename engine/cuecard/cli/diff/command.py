@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuecard.analysis.explain import compare
-from cuecard.cli.diff.price import find_profile, price
+from cuecard.analysis.price import find_profile, price
 from cuecard.cli.diff.sides import Reading
 from cuecard.cli.diff.view import print_json, print_text
 from cuecard.cli.failures import tell

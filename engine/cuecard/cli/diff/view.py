@@ -11,7 +11,7 @@ from rich.table import Table
 from rich.text import Text
 
 from cuecard.analysis.explain import Cause, Change, Comparison
-from cuecard.cli.diff.price import Price
+from cuecard.analysis.price import Price
 from cuecard.cli.diff.sides import Side
 from cuecard.cli.json_text import json_text
 from cuecard.errors import visible

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.errors import Problem
-from cuecard.model import Json, Manifest
+from cuecard.model import Json, Manifest, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class StepTaken:
         scenario: whose step it is.
         turn: counted from 1.
         number: the number of the request within the turn, counted from 1.
-        manifest: the record of the prompt.
+        step: what the model was given.
         before: the record of the request before, also of an earlier turn.
         everything: tokens that the prompt would have with all protocols in it.
         thought: what the model thought.
@@ -56,11 +56,16 @@ class StepTaken:
     scenario: str
     turn: int
     number: int
-    manifest: Manifest
+    step: Step
     before: Manifest | None
     everything: int
     thought: str
     calls: tuple[CallMade, ...]
+
+    @property
+    def manifest(self) -> Manifest:
+        """The record of the prompt."""
+        return self.step.manifest
 
     @property
     def tokens_more(self) -> int:

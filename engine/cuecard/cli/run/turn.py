@@ -99,7 +99,7 @@ async def take_turn(
                     before = steps[-1].manifest if steps else None
                     thought, made = _decision(response, tool_results(messages))
                     taken = len(steps) - len(talk.steps) + 1
-                    told = (prepared[-1].manifest, before, everything[-1], thought, made)
+                    told = (prepared[-1], before, everything[-1], thought, made)
                     steps.append(StepTaken(running.name, number, taken, *told))
                     emit(steps[-1])
                 response = node.model_response if Agent.is_call_tools_node(node) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuecard.analysis.cost import Block, Prices, Request, bill
@@ -42,18 +43,39 @@ def find_profile(model: str) -> ModelProfile:
     return profile
 
 
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A section as the bill sees it: what tells its text from others, where it stands, and what it costs."""
+
+    digest: str
+    tokens: int
+    static: bool
+    in_system: bool
+
+
 def price(before: Manifest, after: Manifest, profile: ModelProfile) -> Price:
     """What the later prompt costs after the earlier one, with cache breakpoints where the adapters set them."""
+    return price_of(_priced(before), _priced(after), profile)
+
+
+def price_of(before: Sequence[Priced], after: Sequence[Priced], profile: ModelProfile) -> Price:
+    """The same of sections, wherever they were written down."""
     prices = Prices.of(profile)
     first, second = _request(before), _request(after)
     cost, warm = bill((first, second), prices).rows[1].cost, bill((second, second), prices).rows[1].cost
     return Price(profile.name, cost, warm, prices.minimum)
 
 
-def _request(manifest: Manifest) -> Request:
-    """The sections as blocks: breakpoints after the static start, after the system prompt, and at the end."""
+def _priced(manifest: Manifest) -> list[Priced]:
     sections = manifest.sections
-    system = sum(record.placement == "system" for record in sections)
-    static = next((at for at, record in enumerate(sections[:system]) if record.tier != "static"), system)
-    blocks = tuple(Block(f"{r.sha256} {r.placement}", r.tokens, r.id) for r in sections)
+    return [
+        Priced(f"{r.sha256} {r.placement}", r.tokens, r.tier == "static", r.placement == "system") for r in sections
+    ]
+
+
+def _request(sections: Sequence[Priced]) -> Request:
+    """The sections as blocks: breakpoints after the static start, after the system prompt, and at the end."""
+    system = sum(each.in_system for each in sections)
+    static = next((at for at, each in enumerate(sections[:system]) if not each.static), system)
+    blocks = tuple(Block(each.digest, each.tokens) for each in sections)
     return Request(blocks, tuple(sorted({static, system, len(blocks)} - {0})))

@@ -1,0 +1,115 @@
+"""`cuecard test`: an agent's turn files as tests."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.cli.check.formats import Format, annotation, report
+from cuecard.cli.json_text import json_text
+from cuecard.cli.step import open_engine
+from cuecard.errors import InputError, Problem, pictures, visible
+from cuecard.model import DeliveryWish
+from cuecard.outside.content import find_content
+from cuecard.outside.paths import shown
+from cuecard.testing.goldens import FOLDER, unused
+from cuecard.testing.junit import junit
+from cuecard.testing.turns import Outcome, find_turns, run_file
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may be said on the command line."""
+
+    update: bool = False
+    prune: bool = False
+    format: Format = "text"
+    junit: Path | None = None
+    delivery: DeliveryWish | None = None
+    allow_code: bool = False
+
+
+def test(agent: Path, turns: Sequence[Path], options: Options) -> int:
+    """Print what became of each turn; 0 when all passed, else 1.
+
+    Raises:
+        SpecError: when the agent is wrong.
+        InputError: when a file that is named does not exist, or there is none.
+    """
+    found = find_content(agent)
+    paths = find_turns(found, turns)
+    engine = open_engine(found, options.delivery, allow_code=options.allow_code)
+    outcomes: list[Outcome] = []
+    for path in paths:
+        outcomes += (done := run_file(engine, path, update=options.update))
+        if options.format == "text":
+            sys.stdout.write("".join(f"{_line(each)}\n" for each in done))
+            sys.stdout.flush()
+    stale = [] if turns else _stale(paths, outcomes, prune=options.prune)
+    if options.junit:
+        _write(options.junit, junit(engine.agent.spec.agent, outcomes))
+    _print(outcomes, stale, options.format)
+    return 1 if any(each.problems for each in outcomes) else 0
+
+
+def _write(path: Path, text: str) -> None:
+    try:
+        path.write_text(text, encoding="utf-8")
+    except OSError as error:
+        hint = "name a file in a folder that exists and can be written to"
+        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--junit")) from None
+
+
+def _line(outcome: Outcome) -> str:
+    if outcome.problems:
+        count = len(outcome.problems)
+        return f"✗ {visible(outcome.name)}: {count} {'problem' if count == 1 else 'problems'}"
+    written = ", snapshot written" if outcome.written else ""
+    return f"✓ {visible(outcome.name)}: {outcome.tokens or 0:,} tokens{written}"
+
+
+def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -> list[Problem]:
+    """Snapshots that no turn asks for; thrown away where that is wanted."""
+    used = [each.snapshot for each in outcomes if each.snapshot]
+    found = [path for folder in dict.fromkeys(each.parent for each in paths) for path in unused(folder / FOLDER, used)]
+    # A file that cannot be read does not say what it would have asked for.
+    if prune and all(each.tokens is not None for each in outcomes):
+        for path in found:
+            path.unlink()
+        return []
+    way = "throw it away: cuecard test --prune"
+    return [
+        Problem("snapshot-unused", "no turn asks for this snapshot", way, shown(path), severity="warning")
+        for path in found
+    ]
+
+
+def _print(outcomes: Sequence[Outcome], stale: Sequence[Problem], form: Format) -> None:
+    problems = [*(problem for each in outcomes for problem in each.problems), *stale]
+    failed = sum(bool(each.problems) for each in outcomes)
+    if form == "json":
+        turns = [_told(each) for each in outcomes]
+        print(json_text({**report(problems), "turns": turns}))
+        return
+    if form == "github":
+        sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in problems))
+    elif problems:
+        print(flush=True)
+        sys.stderr.write(f"{pictures(problems)}\n\n")
+    print(
+        f"{len(outcomes)} {'turn' if len(outcomes) == 1 else 'turns'}: {len(outcomes) - failed} passed, {failed} failed"
+    )
+
+
+def _told(outcome: Outcome) -> dict[str, object]:
+    return {
+        "name": outcome.name,
+        "ok": not outcome.problems,
+        "tokens": outcome.tokens,
+        "seconds": round(outcome.seconds, 4),
+        "snapshot": shown(outcome.snapshot) if outcome.snapshot else None,
+        "written": outcome.written,
+        "problems": [problem.to_json() for problem in outcome.problems],
+    }

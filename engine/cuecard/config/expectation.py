@@ -1,0 +1,33 @@
+"""What a turn file expects of its prompt, for `cuecard test` and the pytest plugin."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import BeforeValidator, Field
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.names import Names, Texts, as_tuple
+
+
+class Expectation(FileModel):
+    """What has to hold of a prompt; each key that is left out is not asked."""
+
+    contains: Texts = Field((), description="texts that the prompt holds: system prompt, messages or appended blocks")
+    absent: Texts = Field((), description="texts that it does not hold")
+    active: Names = Field((), description="tools that may be called")
+    inactive: Names = Field((), description="tools that may not be called")
+    sections: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="sections that are there, in this order; others may stand between them"
+    )
+    without: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="sections that are not there"
+    )
+    max_tokens: int | None = Field(None, ge=1, description="how many tokens the whole prompt has at most")
+    shares_cache: bool | None = Field(
+        None,
+        description="whether it begins with the prompt of the turn before, which the provider then has cached",
+    )
+    snapshot: bool = Field(
+        default=False, description="whether it is what `cuecard test --update` has written down in `snapshots/`"
+    )

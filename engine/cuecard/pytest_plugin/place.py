@@ -1,0 +1,76 @@
+"""Which agent and which files a test means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.file_kinds import refuse_other_kind
+from cuecard.config.turn_file import TurnFile
+from cuecard.errors import InputError, Problem
+from cuecard.outside.content import find_content
+from cuecard.outside.reading import read_text
+
+AGENT_FILES = ("agent.yaml", "agent.yml")
+
+
+def agent_of(node: pytest.Item) -> Path:
+    """The agent of a test: its marker, the setting `cuecard_agent`, or the nearest `agent.yaml` above it.
+
+    Raises:
+        InputError: when there is none.
+    """
+    marker = node.get_closest_marker("cuecard")
+    named = marker.kwargs.get("agent") or next(iter(marker.args), None) if marker else None
+    if named:
+        return find_file(node, str(named))
+    if setting := node.config.getini("cuecard_agent"):
+        beside = node.config.rootpath / setting
+        return beside if beside.exists() else find_content(Path(setting))
+    for folder in _upward(node):
+        for name in AGENT_FILES:
+            if (folder / name).is_file():
+                return folder / name
+    hint = "set `cuecard_agent` in the pytest settings, or mark the test: @pytest.mark.cuecard(agent=...)"
+    raise InputError(Problem("no-agent", "no agent.yaml in the folder of the test, or above it", hint, node.nodeid))
+
+
+def find_file(node: pytest.Item, name: str) -> Path:
+    """A file as a test names it: beside the test, above it, or one that cuecard brings.
+
+    Raises:
+        InputError: when it is nowhere.
+    """
+    for folder in _upward(node):
+        if (folder / name).exists():
+            return folder / name
+    shipped = find_content(Path(name))
+    if shipped.exists():
+        return shipped
+    hint = "paths begin at the folder of the test, or at one above it"
+    raise InputError(Problem("missing-file", f"there is no {name}", hint, node.nodeid))
+
+
+def read_turn(path: Path) -> TurnFile:
+    """A turn file.
+
+    Raises:
+        SpecError: with everything that is wrong in it.
+    """
+    source = read_text(path)
+    document = read_yaml(source.text, source.name)
+    refuse_other_kind(document, "turn")
+    return validate(document, TurnFile)
+
+
+def _upward(node: pytest.Item) -> Iterator[Path]:
+    """The folder of the test, and those above it, as far as the root of the tests."""
+    here, root = node.path.parent, node.config.rootpath
+    yield here
+    while here not in (root, here.parent):
+        here = here.parent
+        yield here

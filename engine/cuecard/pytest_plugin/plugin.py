@@ -1,0 +1,159 @@
+"""The pytest plugin: prompts in tests, held against what is written down (extra `pytest`).
+
+def test_first_message(render_turn, snapshot):
+    assert render_turn("turns/first.yaml") == snapshot
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from hashlib import sha256
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import pytest
+
+if TYPE_CHECKING:
+    from cuecard.engine import Engine
+    from cuecard.model import Json, Turn
+    from cuecard.pytest_plugin.prompt import Prompt, PromptSnapshot
+    from cuecard.pytest_plugin.scenarios import Played
+
+RenderTurn: TypeAlias = "Callable[..., Prompt]"
+
+_ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
+_USED = "cuecard-snapshot"
+_OTHER_SNAPSHOTS = ("syrupy", "pytest-snapshot", "snapshot", "snapshottest", "inline_snapshot")
+"""Plugins with a fixture `snapshot` of their own, by the names they have in pytest."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """The options and the setting."""
+    group = parser.getgroup("cuecard")
+    group.addoption("--cue-update", action="store_true", help="Write the snapshots of prompts anew.")
+    group.addoption("--cue-prune", action="store_true", help="Throw snapshots of prompts away that no test uses.")
+    parser.addini("cuecard_agent", "The agent file of the tests; the nearest agent.yaml above a test if not set.")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """The markers, and the short name of the snapshot fixture, unless another plugin has it."""
+    config.stash[_ENGINES] = {}
+    config.addinivalue_line("markers", "cuecard(agent, delivery): the agent of a test, and its delivery.")
+    config.addinivalue_line("markers", "cue_scenario(assistant, name): plays a scenario for the fixture `played`.")
+    if not any(config.pluginmanager.hasplugin(name) for name in _OTHER_SNAPSHOTS):
+        config.pluginmanager.register(_ShortName(), "cuecard-snapshot")
+
+
+class _ShortName:
+    @pytest.fixture
+    def snapshot(self, cue_snapshot: PromptSnapshot) -> PromptSnapshot:
+        """The snapshot of this test: `assert prompt == snapshot`."""
+        return cue_snapshot
+
+
+@pytest.fixture
+def cue_engine(request: pytest.FixtureRequest) -> Engine:
+    """The engine of the test's agent; its clock stands still, at noon of 1 January 2026 (UTC)."""
+    from cuecard.engine import Engine
+    from cuecard.pytest_plugin.place import agent_of
+    from cuecard.testing.turns import MOMENT
+
+    path = agent_of(request.node)
+    engines = request.config.stash[_ENGINES]
+    if path not in engines:
+        engines[path] = replace(Engine.open(path), clock=lambda: MOMENT)
+    marker = request.node.get_closest_marker("cuecard")
+    delivery = marker.kwargs.get("delivery") if marker else None
+    return replace(engines[path], delivery=delivery) if delivery else engines[path]
+
+
+@pytest.fixture
+def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTurn:
+    """Renders the prompt of a turn: `render_turn("turns/first.yaml", discovered=["cms_createPage"])`."""
+    from cuecard.config.turn_file import TurnFile, to_turn
+    from cuecard.model import ToolResult
+    from cuecard.pytest_plugin.place import find_file, read_turn
+    from cuecard.pytest_plugin.prompt import Prompt
+
+    def render(
+        turn: str | Turn | None = None, *, discovered: Sequence[str] = (), inputs: Mapping[str, Json] | None = None
+    ) -> Prompt:
+        if isinstance(turn, str) or turn is None:
+            file = read_turn(find_file(request.node, turn)) if turn else TurnFile()
+            results = file.tool_results()
+            turn = to_turn(file, {**file.inputs, **(inputs or {})})
+        else:
+            results, turn = (), replace(turn, inputs={**turn.inputs, **(inputs or {})})
+        found = [ToolResult(cue_engine.search_tool, {"tools": [*discovered]}, "search-1")] if discovered else []
+        call = cue_engine.prepare_call(turn)
+        return Prompt(cue_engine.prepare_step(call, [*results, *found]))
+
+    return render
+
+
+@pytest.fixture
+def cue_snapshot(request: pytest.FixtureRequest) -> Iterator[PromptSnapshot]:
+    """The snapshots of this test, in `snapshots/` beside it: `assert prompt == cue_snapshot`."""
+    from cuecard.pytest_plugin.prompt import PromptSnapshot
+    from cuecard.testing.goldens import FOLDER
+
+    node: pytest.Item = request.node
+    folder = node.path.parent / FOLDER / node.path.stem
+    found = PromptSnapshot(folder, _file_name(node), update=request.config.getoption("--cue-update"))
+    yield found
+    # Reports carry these from the workers of xdist to the process that looks for snapshots nobody uses.
+    node.user_properties.extend((_USED, str(path)) for path in found.used)
+
+
+@pytest.fixture
+def played(request: pytest.FixtureRequest, tmp_path: Path) -> Played:
+    """The scenario that `@pytest.mark.cue_scenario(assistant, name)` names, played by its script."""
+    from cuecard.pytest_plugin.scenarios import play_scenario
+
+    return play_scenario(request.node, tmp_path)
+
+
+def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
+    """What differs between a prompt and its snapshot."""
+    for each in (left, right):
+        if op == "==" and type(each).__name__ == "PromptSnapshot" and hasattr(each, "explained"):
+            lines: list[str] = each.explained()
+            return lines
+    return None
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """Tell of snapshots that no test uses, and throw them away where that is wanted."""
+    if hasattr(config, "workerinput"):  # a worker of xdist knows only some of the tests
+        return
+    from cuecard.pytest_plugin.unused import find_unused
+
+    used = {value for reports in terminalreporter.stats.values() for value in _used(reports)}
+    found = find_unused(terminalreporter.stats, config, {Path(path) for path in used}) if used else []
+    if not found:
+        return
+    terminalreporter.section("cuecard")
+    prune = config.getoption("--cue-prune")
+    for path in found:
+        told = path.relative_to(config.rootpath) if path.is_relative_to(config.rootpath) else path
+        terminalreporter.line(f"{'removed' if prune else 'unused snapshot'}: {told}")
+        if prune:
+            path.unlink()
+    if not prune:
+        terminalreporter.line("throw them away: pytest --cue-prune")
+
+
+def _used(reports: Sequence[Any]) -> Iterator[str]:
+    for report in reports:
+        yield from (value for name, value in getattr(report, "user_properties", ()) if name == _USED)
+
+
+def _file_name(node: pytest.Item) -> str:
+    """The test's name as that of a file; names that would become the same get a mark of their own."""
+    inside = node.nodeid.split("::", 1)[-1].replace("::", ".")
+    name = re.sub(r"[^\w.-]+", "_", inside, flags=re.ASCII).strip("_")
+    plain = inside.replace("[", "_").replace("]", "")
+    mark = "" if name == plain and len(name) <= 100 else f"-{sha256(inside.encode()).hexdigest()[:8]}"
+    return f"{name[:100]}{mark}"

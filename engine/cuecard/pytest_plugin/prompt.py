@@ -1,0 +1,97 @@
+"""A rendered prompt in a test: what one asserts on, and what it is compared with."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from cuecard.model import Manifest, Step
+from cuecard.testing.goldens import Held, complaint, hold
+from cuecard.testing.snapshot import Snapshot
+from cuecard.testing.texts import section_texts
+
+UPDATE = "pytest --cue-update"
+
+
+@dataclass(frozen=True, eq=False)
+class Prompt:
+    """What the model gets in one step: `"Jana" in prompt`, `prompt.tokens < 900`, `prompt == snapshot`.
+
+    Attributes:
+        step: the whole step.
+    """
+
+    step: Step
+
+    @cached_property
+    def text(self) -> str:
+        """All that the engine wrote: system prompt, messages of sections, appended blocks."""
+        return "\n".join(self.sections.values())
+
+    @cached_property
+    def sections(self) -> dict[str, str]:
+        """The text of each section, by its id, in their order."""
+        return {record.id: text for record, text in section_texts(self.step)}
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens the whole prompt has."""
+        return self.step.manifest.total_tokens
+
+    @property
+    def active_tools(self) -> tuple[str, ...]:
+        """The tools that may be called."""
+        return self.step.active_tools
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was sent, why, and what was left out."""
+        return self.step.manifest
+
+    def __contains__(self, text: str) -> bool:
+        return text in self.text
+
+    def __str__(self) -> str:
+        return self.text
+
+    def __repr__(self) -> str:
+        sections = ", ".join(self.sections)
+        return f"<Prompt of {self.manifest.configuration.agent}: {self.tokens:,} tokens in {sections}>"
+
+
+class PromptSnapshot:
+    """The snapshots of one test: `assert prompt == snapshot`; the second one of a test is `snapshot` again.
+
+    Args:
+        folder: where they are.
+        name: what the files are called.
+        update: whether they are written anew.
+    """
+
+    def __init__(self, folder: Path, name: str, *, update: bool) -> None:
+        self.folder, self.name, self.update = folder, name, update
+        self.used: list[Path] = []
+        self.last: Held | None = None
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Prompt):
+            return NotImplemented
+        number = f".{len(self.used) + 1}" if self.used else ""
+        path = self.folder / f"{self.name}{number}.txt"
+        self.used.append(path)
+        self.last = hold(path, Snapshot.of(other.step), update=self.update)
+        return self.last.passed
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        return f"<snapshot {self.name}>"
+
+    def explained(self) -> list[str]:
+        """What the last comparison found, for people."""
+        if self.last is None:
+            return []
+        _, message, hint = complaint(self.last, UPDATE)
+        return [message, *hint.split("\n")]

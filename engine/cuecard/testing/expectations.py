@@ -1,0 +1,135 @@
+"""What a turn file expects, held against the prompt: a problem for each thing that is not so, where it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+
+from cuecard.analysis.explain import compare
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.expectation import Expectation
+from cuecard.engine import Engine
+from cuecard.errors import DidYouMean, Problem, closest
+from cuecard.model import Step
+from cuecard.testing.texts import section_texts
+
+_LONG = 60
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A prompt under test, and the one of the turn before."""
+
+    engine: Engine
+    step: Step
+    before: Step | None = None
+
+    @cached_property
+    def text(self) -> str:
+        """All that the engine wrote: system prompt, messages of sections, appended blocks."""
+        return "\n".join(text for _, text in section_texts(self.step))
+
+    @cached_property
+    def sections(self) -> list[str]:
+        """The ids of the sections that say something."""
+        return [record.id for record, text in section_texts(self.step) if text.strip()]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where an expectation is written."""
+
+    document: Document
+    path: Path
+
+    def problem(self, key: str, message: str, hint: str | DidYouMean = "", item: int | None = None) -> Problem:
+        """A problem of one key, or of one item of its list."""
+        value = self.document.at((*self.path, key))
+        path = (*self.path, key, item) if item is not None and isinstance(value, list) else (*self.path, key)
+        return self.document.problem(path, f"expect-{key.replace('_', '-')}", message, hint)
+
+
+def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+    """Everything that is expected and not so."""
+    yield from _texts(expected, shown, place)
+    yield from _tools(expected, shown, place)
+    yield from _sections(expected, shown, place)
+    tokens = shown.step.manifest.total_tokens
+    if expected.max_tokens is not None and tokens > expected.max_tokens:
+        dear = sorted(shown.step.manifest.sections, key=lambda record: -record.tokens)[:3]
+        hint = "the longest sections: " + ", ".join(f"{record.id} ({record.tokens:,})" for record in dear)
+        yield place.problem("max_tokens", f"the prompt has {tokens:,} tokens", hint)
+    if expected.shares_cache is not None:
+        yield from _cache(shown, place, wanted=expected.shares_cache)
+
+
+def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+    for at, text in enumerate(expected.contains):
+        if text not in shown.text:
+            near = closest(text, {line.strip() for line in shown.text.split("\n")})
+            hint = f"the nearest line is: {near}" if near else "`cuecard render` prints the prompt"
+            yield place.problem("contains", f"the prompt does not hold {_cut(text)}", hint, at)
+    for at, text in enumerate(expected.absent):
+        if text in shown.text:
+            holders = [record.id for record, whole in section_texts(shown.step) if text in whole]
+            where = f"it stands in section `{holders[0]}`" if holders else ""
+            yield place.problem("absent", f"the prompt holds {_cut(text)}", where, at)
+
+
+def _tools(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+    active, known = shown.step.active_tools, {shown.engine.search_tool, *shown.engine.tools}
+    wanted = (("active", expected.active), ("inactive", expected.inactive))
+    for key, at, tool in ((key, at, tool) for key, tools in wanted for at, tool in enumerate(tools)):
+        if tool not in known:
+            yield place.problem(key, f"`{tool}` is no tool of this agent", DidYouMean(tool, frozenset(known)), at)
+        elif key == "active" and tool not in active:
+            hint = shown.step.refusal(tool) or "the turn's `tools` do not name it"
+            yield place.problem(key, f"`{tool}` is not active", hint, at)
+        elif key == "inactive" and tool in active:
+            yield place.problem(key, f"`{tool}` is active", f"active are: {', '.join(active)}", at)
+
+
+def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+    there = shown.sections
+    known = frozenset((*there, *(section.id for section in shown.engine.agent.edition())))
+    missing = [(at, name) for at, name in enumerate(expected.sections) if name not in there]
+    for at, name in missing:
+        hint = "it says nothing in this turn" if name in known else DidYouMean(name, known)
+        yield place.problem("sections", f"there is no section `{name}`", hint, at)
+    if not missing and (early := _out_of_order(expected.sections, there)):
+        stand = ", ".join(name for name in there if name in expected.sections)
+        yield place.problem(
+            "sections", f"`{early}` stands before the section named before it", f"they stand as: {stand}"
+        )
+    for at, name in enumerate(expected.without):
+        if name in there:
+            yield place.problem("without", f"there is a section `{name}`", "`cuecard render --manifest` says why", at)
+        elif name not in known:
+            yield place.problem("without", f"the agent has no section `{name}`", DidYouMean(name, known), at)
+
+
+def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
+    """The first section that stands before the one named before it; empty when all stand as named."""
+    places = [(there.index(name), name) for name in wanted]
+    return next((name for (before, _), (at, name) in pairwise(places) if at < before), "")
+
+
+def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
+    if shown.before is None:
+        hint = "write several `turns` into one file; the second one may ask this"
+        yield place.problem("shares_cache", "there is no turn before this one", hint)
+        return
+    broken = compare(shown.before.manifest, shown.step.manifest).first_break
+    if wanted and broken:
+        causes = "; ".join(str(cause) for cause in broken.causes)
+        message = f"the prompt parts from the one before at `{broken.id}`"
+        yield place.problem("shares_cache", message, f"cause: {causes}\nread again: {broken.tokens:,} tokens")
+    elif not wanted and broken is None:
+        yield place.problem("shares_cache", "the prompt begins with the one before", "expect true, or leave it out")
+
+
+def _cut(text: str) -> str:
+    shown = " ".join(text.split())
+    return f"`{shown}`" if len(shown) <= _LONG else f"`{shown[:_LONG]}...`"

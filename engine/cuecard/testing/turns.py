@@ -1,0 +1,141 @@
+"""Turn files as tests: each is rendered, and held against what it expects."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from cuecard.config.documents.document import Document
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.file_kinds import kind_of, refuse_other_kind
+from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, Problem
+from cuecard.model import Step
+from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.reading import read_text
+from cuecard.testing.expectations import Place, Shown, unmet
+from cuecard.testing.goldens import FOLDER, complaint, hold
+from cuecard.testing.snapshot import Snapshot
+
+MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
+"""The time of a turn that names none: a test says the same every day."""
+
+TURNS = "turns"
+"""The folder of an agent whose turn files are its tests."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one turn.
+
+    Attributes:
+        name: the file, and which of its turns where it has several.
+        file: the file as people would type it.
+        problems: what is wrong; none when it passed.
+        tokens: of the prompt; None where there is none.
+        seconds: how long it took.
+        snapshot: the snapshot that it asked for.
+        written: whether that was written anew.
+    """
+
+    name: str
+    file: str
+    problems: tuple[Problem, ...] = ()
+    tokens: int | None = None
+    seconds: float = 0.0
+    snapshot: Path | None = None
+    written: bool = False
+
+
+def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
+    """The turn files to test: those that are named, with the files of named folders; else those in `turns/`.
+
+    Raises:
+        InputError: when one does not exist, or there is none at all.
+    """
+    folder = agent if is_folder(agent) else agent.parent
+    missing = [path for path in (agent, *wanted) if not is_there(path)]
+    if missing:
+        raise InputError(
+            Problem("missing-file", "no such file or folder", "check the path", str(path)) for path in missing
+        )
+    found = [file for path in wanted or (folder / TURNS,) for file in _files(path)]
+    if not found:
+        where = shown(folder / TURNS)
+        hint = f"write one: {where}/first.yaml, with `inputs:`, `history:` and what you `expect:`"
+        raise InputError(Problem("no-turns", f"there are no turn files in {where}", hint, shown(agent)))
+    return found
+
+
+def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcome]:
+    """What became of each turn of a file; a file that cannot be read is one outcome with its problems."""
+    name = shown(path)
+    try:
+        document, turns = _read(path)
+    except CuecardError as error:
+        return [Outcome(name, name, error.problems)]
+    standing = replace(engine, clock=lambda: MOMENT)
+    return list(_Conversation(standing, path, document, turns, update).outcomes())
+
+
+@dataclass(frozen=True, slots=True)
+class _Conversation:
+    engine: Engine
+    path: Path
+    document: Document
+    turns: tuple[TurnFile, ...]
+    update: bool
+
+    def outcomes(self) -> Iterator[Outcome]:
+        chat, before, file = self.engine.conversation(), None, shown(self.path)
+        several = "turns" in self.document.value
+        for at, turn in enumerate(self.turns):
+            name = f"{file} turn {at + 1}" if several else file
+            start = time.perf_counter()
+            try:
+                chat.user(to_turn(turn, turn.inputs))
+                step = chat.step(turn.tool_results())
+            except CuecardError as error:
+                yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
+                return
+            expect = ("turns", at, "expect") if several else ("expect",)
+            place = Place(self.document, expect)
+            problems = [*unmet(turn.expect, Shown(self.engine, step, before), place)]
+            outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
+            outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
+            yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
+            before = step
+
+    def _held(self, outcome: Outcome, step: Step, at: int | None, place: Place) -> Outcome:
+        """The outcome with what became of the snapshot."""
+        number = "" if at is None else f".{at + 1}"
+        path = self.path.parent / FOLDER / f"{self.path.stem}{number}.txt"
+        try:
+            held = hold(path, Snapshot.of(step), update=self.update)
+        except CuecardError as error:
+            return replace(outcome, snapshot=path, problems=error.problems)
+        if held.passed:
+            return replace(outcome, snapshot=path, written=held.became == "written")
+        code, message, hint = complaint(held, "cuecard test --update")
+        found = self.document.problem((*place.path, "snapshot"), code, message, hint)
+        return replace(outcome, snapshot=path, problems=(found,))
+
+
+def _read(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+    source = read_text(path)
+    document = read_yaml(source.text, source.name)
+    if kind_of(document.value) == "conversation":
+        return document, validate(document, ConversationFile).turns
+    refuse_other_kind(document, "turn")
+    return document, (validate(document, TurnFile),)
+
+
+def _files(path: Path) -> list[Path]:
+    if not is_folder(path):
+        return [path] if is_there(path) else []
+    return sorted(file for file in path.iterdir() if file.suffix in {".yaml", ".yml"} and file.is_file())

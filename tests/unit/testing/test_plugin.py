@@ -1,0 +1,162 @@
+"""The pytest plugin, as its users run it: a folder with an agent and tests."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+AGENT = """\
+agent: bakery
+inputs: {customer: {default: ""}}
+sections:
+  - {id: identity, text: You answer the mail of a bakery.}
+  - {id: customer, text: "{{{customer}}}"}
+"""
+TESTS = """
+import pytest
+from cuecard import Turn
+
+@pytest.mark.parametrize("name", ["Jana", "a/b", "a_b"])
+def test_customer(render_turn, snapshot, name):
+    prompt = render_turn("turns/first.yaml", inputs={"customer": name})
+    assert name in prompt
+    assert prompt == snapshot
+
+def test_two(render_turn, cue_snapshot):
+    assert render_turn() == cue_snapshot
+    assert render_turn(Turn(inputs={"customer": "Max"})) == cue_snapshot
+"""
+
+Run = Callable[..., pytest.RunResult]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Run:
+    pytester.makefile(".yaml", agent=AGENT)
+    (pytester.path / "turns").mkdir()
+    (pytester.path / "turns" / "first.yaml").write_text("inputs: {customer: Max}\n", encoding="utf-8")
+    pytester.makepyfile(test_prompts=TESTS)
+    return lambda *options: pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
+
+
+def files(pytester: pytest.Pytester) -> list[str]:
+    folder = pytester.path / "snapshots" / "test_prompts"
+    return sorted(path.name for path in folder.iterdir()) if folder.exists() else []
+
+
+def test_a_snapshot_is_missing_then_written_then_held(run: Run, pytester: pytest.Pytester) -> None:
+    missing = run()
+    missing.assert_outcomes(failed=4)
+    missing.stdout.fnmatch_lines(["*there is no snapshot *test_two.txt", "*write it: pytest --cue-update*"])
+
+    run("--cue-update").assert_outcomes(passed=4)
+    assert len(files(pytester)) == 5  # also of the two names that are alike
+    run().assert_outcomes(passed=4)
+
+
+def test_a_failure_tells_section_lines_tokens_and_cache(run: Run, pytester: pytest.Pytester) -> None:
+    run("--cue-update")
+    pytester.makefile(".yaml", agent=AGENT.replace("the mail", "every mail"))
+
+    result = run("-k", "Jana")
+
+    result.assert_outcomes(failed=1, deselected=3)
+    result.stdout.fnmatch_lines(
+        [
+            "*the prompt is not the one in *test_customer_Jana.txt",
+            "*section `identity`: 8 -> 8 tokens",
+            "*-You answer the mail of a bakery.",
+            "*+You answer every mail of a bakery.",
+            "*tokens are read again",
+            "*if that is what you want: pytest --cue-update",
+        ]
+    )
+
+
+@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+def test_unused_snapshots_are_told_and_pruned(run: Run, pytester: pytest.Pytester, workers: list[str]) -> None:
+    run("--cue-update")
+    pytester.makepyfile(test_prompts=TESTS.partition("def test_two")[0])
+
+    run(*workers).stdout.fnmatch_lines(["unused snapshot: *test_two.txt", "throw them away: pytest --cue-prune"])
+    run("-k", "Jana", "--cue-prune")
+    assert len(files(pytester)) == 5  # tests that were not run may need theirs
+
+    run(*workers, "--cue-prune").stdout.fnmatch_lines(["removed: *test_two.txt"])
+    assert len(files(pytester)) == 3
+
+
+def test_nothing_is_pruned_where_a_test_fails(run: Run, pytester: pytest.Pytester) -> None:
+    run("--cue-update")
+    pytester.makepyfile(test_prompts=TESTS.replace("assert render_turn()", "assert 0\n    assert render_turn()"))
+
+    run("--cue-prune").assert_outcomes(passed=3, failed=1)
+    assert len(files(pytester)) == 5
+
+
+def test_the_agent_is_the_nearest_the_setting_or_the_marker(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        def test_nearest(cue_engine):
+            assert cue_engine.agent.spec.agent == "cms"
+
+        @pytest.mark.cuecard(agent="prompts/polyant", delivery="rewrite")
+        def test_marked(cue_engine, render_turn):
+            assert cue_engine.agent.spec.agent == "polyant"
+            assert cue_engine.delivery == "rewrite"
+        """
+    )
+    pytester.makeini("[pytest]\ncuecard_agent = prompts/cms\n")
+
+    pytester.runpytest_inprocess().assert_outcomes(passed=2)
+
+
+def test_what_does_not_exist_is_one_clear_error(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("def test_agent(render_turn):\n    render_turn()\n")
+    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?no-agent?: no agent.yaml in the folder of the test*"])
+
+    pytester.makefile(".yaml", agent=AGENT)
+    pytester.makepyfile("def test_turn(render_turn):\n    render_turn('turns/none.yaml')\n")
+    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?missing-file?: there is no turns/none.yaml*"])
+
+
+def test_a_scenario_is_played_and_its_prompts_are_kept(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile(
+        """
+        import pytest
+
+        @pytest.mark.cue_scenario("examples/cms/assistant.yaml", "about-page")
+        def test_played(played):
+            assert played.ok
+            first, *others = played.prompts
+            assert "cms_createPage" not in first.active_tools
+            assert any("cms_createPage" in prompt.active_tools for prompt in others)
+
+        def test_not_marked(played):
+            pass
+        """
+    )
+
+    result = pytester.runpytest_inprocess()
+
+    result.assert_outcomes(passed=1, errors=1)
+    result.stdout.fnmatch_lines(["*error?no-scenario?: the fixture `played` plays the scenario of a marker*"])
+
+
+def test_the_plugin_imports_the_engine_only_when_a_test_asks(pytester: pytest.Pytester) -> None:
+    pytester.makepyfile("import sys\ndef test_light():\n    assert 'cuecard.engine' not in sys.modules\n")
+
+    pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
+
+
+def test_a_fixture_of_another_plugin_keeps_its_name(pytester: pytest.Pytester, tmp_path: Path) -> None:
+    pytester.makepyfile(
+        syrupy="import pytest\n\n@pytest.fixture\ndef snapshot():\n    return 'theirs'\n",
+        test_theirs="def test_theirs(snapshot):\n    assert snapshot == 'theirs'\n",
+    )
+
+    pytester.runpytest_subprocess("-p", "syrupy").assert_outcomes(passed=1)

@@ -1,0 +1,271 @@
+"""`cuecard test`: turn files held against what they expect."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from cuecard.cli.main import main
+
+AGENT = """\
+agent: bakery
+inputs:
+  customer: {default: ""}
+tools:
+  instructions: tools.yaml
+  core: [tool_search]
+layout: {heading: "## {{title}}\\n"}
+sections:
+  - {id: identity, title: Identity, text: You answer the mail of a bakery.}
+  - {id: customer, title: Customer, text: "{{{customer}}}"}
+  - {id: rules, title: Rules, text: Promise nothing.}
+  - {id: guides, title: Tools, text: "{{{activeProtocols}}}"}
+"""
+TOOLS = """\
+category: shop
+described:
+  tool_search: {description: Find tools}
+tools:
+  find_day:
+    description: Find a free day
+    before: Ask for the month.
+    after: Name the day.
+    next: Offer to note it.
+    gotcha: Sundays are closed.
+"""
+
+
+class Bakery:
+    def __init__(self, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+        self.folder, self.monkeypatch, self.capsys = folder, monkeypatch, capsys
+        monkeypatch.chdir(folder)
+        self.write("agent.yaml", AGENT)
+        self.write("tools.yaml", TOOLS)
+
+    def write(self, name: str, text: str) -> None:
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+    def test(self, *options: str) -> tuple[int, str, str]:
+        self.monkeypatch.setattr("sys.argv", ["cuecard", "test", *options])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        shown = self.capsys.readouterr()
+        return int(ended.value.code or 0), shown.out, shown.err
+
+
+@pytest.fixture
+def bakery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Bakery:
+    return Bakery(tmp_path, monkeypatch, capsys)
+
+
+def test_a_turn_that_is_as_expected_passes(bakery: Bakery) -> None:
+    bakery.write(
+        "turns/first.yaml",
+        """\
+inputs: {customer: Jana}
+history: [{tool: tool_search, result: {tools: [find_day]}, call_id: call-1}]
+expect:
+  contains: [You answer, Jana, Ask for the month]
+  absent: Max
+  active: find_day
+  sections: [identity, customer, rules]
+  max_tokens: 200
+""".replace("active: find_day", "active: [find_day]"),
+    )
+
+    code, out, err = bakery.test(".")
+
+    assert (code, err) == (0, "")
+    assert out.splitlines()[-1] == "1 turn: 1 passed, 0 failed"
+
+
+UNMET = {
+    "contains: [Jana, You answer the mail of the bakery.]": (
+        "expect-contains",
+        "nearest line is: You answer the mail of a bakery.",
+    ),
+    "absent: Promise": ("expect-absent", "it stands in section `rules`"),
+    "active: [find_day]": ("expect-active", "`find_day` is not active"),
+    "active: [find_dya]": ("expect-active", "did you mean `find_day`?"),
+    "inactive: [tool_search]": ("expect-inactive", "`tool_search` is active"),
+    "sections: [rules, identity]": ("expect-sections", "they stand as: identity, rules"),
+    "sections: [ruls]": ("expect-sections", "did you mean `rules`?"),
+    "sections: [guides]": ("expect-sections", "it says nothing in this turn"),
+    "without: [rules]": ("expect-without", "there is a section `rules`"),
+    "without: [customr]": ("expect-without", "did you mean `customer`?"),
+    "max_tokens: 3": ("expect-max-tokens", "the longest sections: "),
+    "shares_cache: true": ("expect-shares-cache", "there is no turn before this one"),
+    "snapshot: true": ("snapshot-missing", "write it: cuecard test --update"),
+    "nonsense: true": ("unknown-key", "nonsense"),
+    "max_tokens: 0": ("wrong-value", "max_tokens"),
+}
+
+
+@pytest.mark.parametrize("expected", UNMET)
+def test_what_is_not_as_expected_is_told_at_its_place(bakery: Bakery, expected: str) -> None:
+    bakery.write("turns/first.yaml", f"inputs: {{customer: Jana}}\nexpect:\n  {expected}\n")
+
+    code, out, err = bakery.test(".")
+
+    problem, hint = UNMET[expected]
+    assert code == 1
+    assert err.lstrip().startswith("turns/first.yaml:3:")
+    assert f"error[{problem}]" in err
+    assert hint in err
+    assert "1 turn: 0 passed, 1 failed" in out
+
+
+def test_every_problem_of_every_turn_is_told_at_once(bakery: Bakery) -> None:
+    bakery.write("turns/a.yaml", "expect: {contains: [nowhere, nor this], max_tokens: 1}\n")
+    bakery.write("turns/b.yaml", "expects: {}\n")
+    bakery.write("turns/c.yaml", "inputs: {custmer: x}\n")
+    bakery.write("turns/d.yaml", "expect: {contains: You}\n")
+
+    code, out, err = bakery.test(".")
+
+    assert code == 1
+    assert err.count("error[") == 5
+    assert [line[0] for line in out.splitlines()[:4]] == ["✗", "✗", "✗", "✓"]
+
+
+def test_a_turn_without_expectations_must_render(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "inputs: {customer: Jana}\n")
+
+    assert bakery.test(".")[0] == 0
+
+
+CONVERSATION = """\
+turns:
+  - inputs: {customer: Jana}
+  - inputs: {customer: Max}
+    expect: {shares_cache: true, contains: Max}
+"""
+
+
+def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
+    bakery.write("turns/two.yaml", CONVERSATION)
+
+    assert bakery.test(".")[0] == 0
+
+    code, out, err = bakery.test(".", "--delivery", "rewrite")
+
+    assert code == 1
+    assert "✓ turns/two.yaml turn 1" in out
+    assert "the prompt parts from the one before at `customer`" in err
+    assert "cause: input customer" in err
+
+
+def test_a_snapshot_is_written_holds_and_tells_what_changed(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "inputs: {customer: Jana}\nexpect: {snapshot: true}\n")
+    golden = bakery.folder / "turns" / "snapshots" / "first.txt"
+
+    assert bakery.test(".", "--update")[0] == 0
+    written = golden.read_text(encoding="utf-8")
+    assert "=== customer | call | " in written
+    assert bakery.test(".")[0] == 0
+
+    bakery.write("agent.yaml", AGENT.replace("Promise nothing.", "Promise little."))
+    code, _, err = bakery.test(".")
+
+    assert code == 1
+    assert "error[snapshot-differs]" in err
+    assert "section `rules`" in err
+    assert "-Promise nothing." in err
+    assert golden.read_text(encoding="utf-8") == written
+
+    bakery.test(".", "--update")
+    assert "Promise little." in golden.read_text(encoding="utf-8")
+
+
+def test_the_date_of_a_snapshot_stands_still(bakery: Bakery) -> None:
+    clock = "  - {id: day, clock: {}, text: '{{{date}}}'}\n"
+    bakery.write("agent.yaml", AGENT.replace("  - {id: rules", f"{clock}  - {{id: rules"))
+    bakery.write("turns/first.yaml", "expect: {contains: '2026-01-01'}\n")
+
+    assert bakery.test(".")[0] == 0
+
+
+def test_a_snapshot_that_nobody_asks_for_is_told_and_thrown_away_on_demand(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
+    bakery.test(".", "--update")
+    bakery.write("turns/first.yaml", "expect: {snapshot: false}\n")
+    bakery.write("turns/snapshots/notes.txt", "not a snapshot\n")
+
+    code, _, err = bakery.test(".")
+    assert code == 0
+    assert "turns/snapshots/first.txt: warning[snapshot-unused]" in err
+
+    assert bakery.test(".", "--prune")[0] == 0
+    assert [path.name for path in (bakery.folder / "turns" / "snapshots").iterdir()] == ["notes.txt"]
+
+
+def test_nothing_is_thrown_away_while_a_turn_cannot_be_read(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
+    bakery.test(".", "--update")
+    bakery.write("turns/first.yaml", "expect: {snapshot: true\n")
+
+    assert bakery.test(".", "--prune")[0] == 1
+    assert (bakery.folder / "turns" / "snapshots" / "first.txt").exists()
+
+
+def test_a_damaged_snapshot_is_an_error_and_written_anew_on_demand(bakery: Bakery) -> None:
+    bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
+    bakery.write("turns/snapshots/first.txt", "cuecard snapshot 9\n")
+
+    code, _, err = bakery.test(".")
+
+    assert code == 1
+    assert "turns/snapshots/first.txt:1:1: error[bad-snapshot]" in err
+    assert bakery.test(".", "--update")[0] == 0
+
+
+def test_machines_get_json_junit_and_annotations(bakery: Bakery) -> None:
+    bakery.write("turns/a.yaml", "expect: {contains: nowhere}\n")
+    bakery.write("turns/b.yaml", "expect: {contains: You}\n")
+
+    told = json.loads(bakery.test(".", "--json", "--junit", "junit.xml")[1])
+    suite = ET.parse(bakery.folder / "junit.xml").getroot()  # noqa: S314 - our own file
+
+    assert told["ok"] is False
+    assert [(turn["name"], turn["ok"]) for turn in told["turns"]] == [("turns/a.yaml", False), ("turns/b.yaml", True)]
+    assert (suite.get("tests"), suite.get("failures")) == ("2", "1")
+    assert [case.find("failure") is not None for case in suite.iter("testcase")] == [True, False]
+
+    _, out, _ = bakery.test(".", "--format", "github")
+    assert out.startswith("::error file=turns/a.yaml,line=1,col=20,")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["."], 2, "there are no turn files in turns"),
+        ([".", "nowhere.yaml"], 2, "nowhere.yaml: error[missing-file]"),
+        (["nowhere"], 2, "nowhere: error[missing-file]"),
+    ],
+)
+def test_nothing_to_test_is_an_error(bakery: Bakery, arguments: list[str], code: int, message: str) -> None:
+    found, _, err = bakery.test(*arguments)
+
+    assert (found, message in err) == (code, True), err
+
+
+def test_a_report_that_cannot_be_written_is_an_error(bakery: Bakery) -> None:
+    bakery.write("turns/a.yaml", "inputs: {customer: Jana}\n")
+
+    code, _, err = bakery.test(".", "--junit", "no/such/folder.xml")
+
+    assert code == 2
+    assert "error[wrong-option]" in err
+
+
+@pytest.mark.parametrize("system", ["cms", "mistermorph", "mushroom", "pioneer", "polyant"])
+def test_the_turns_of_the_shipped_systems_pass(system: str, bakery: Bakery) -> None:
+    code, out, err = bakery.test(f"prompts/{system}")
+
+    assert (code, err) == (0, "")
+    assert out.count("✓") >= 10
