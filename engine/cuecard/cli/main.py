@@ -9,10 +9,10 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
+from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
-from cuecard.cli.testing_commands import run_tests
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -227,6 +227,7 @@ def watch(
     )
 
 
+app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
 app.command()(schema)

@@ -1,13 +1,29 @@
-"""The command that holds an agent's prompts against what its authors expect."""
+"""The commands of an author's workbench: an agent to begin with, and its prompts as tests."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
 from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Format, Json
+
+
+def init(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if it is not there.")],
+    from_: Annotated[
+        Literal["minimal", "sections", "cms"] | None,
+        typer.Option("--from", help="What to begin with; asked for on a terminal, else minimal."),
+    ] = None,
+    name: Annotated[str | None, typer.Option(help="What the agent is called; else as the folder.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
+    json: Json = False,
+) -> None:
+    """Begin an agent: a folder that works, with two tools, turns that test it, and settings for editors."""
+    from cuecard.cli.init.command import init as command
+
+    command(folder, kind=from_, name=name, yes=yes, as_json=json)
 
 
 def run_tests(

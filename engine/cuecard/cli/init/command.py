@@ -1,0 +1,105 @@
+"""`cuecard init`: a folder with an agent that works, and turns that test it."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import typer
+
+from cuecard.cli.json_text import json_text
+from cuecard.cli.step import open_engine
+from cuecard.errors import InputError, Problem, visible
+from cuecard.outside.paths import shown
+from cuecard.outside.starters import BESIDE, KINDS, Kind, starter
+from cuecard.testing.turns import find_turns, run_file
+
+_NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
+
+_NEXT = {
+    "render": "print its prompt",
+    "test": "hold the prompts of turns/ against what they expect",
+    "watch": "follow the files while you edit them",
+}
+
+_ABOUT: Mapping[Kind, str] = {
+    "minimal": "one XML template, two tools, a working memory",
+    "sections": "a list of Markdown sections, two tools",
+    "cms": "the whole CMS assistant: 48 tools and their instructions",
+}
+
+
+def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_json: bool) -> None:
+    """Write the files, then the snapshots of its turns, and say how to go on.
+
+    Args:
+        folder: where to; made if it is not there.
+        kind: which starter; asked for on a terminal, else `minimal`.
+        name: what the agent is called; the name of the folder when left out.
+        yes: ask nothing.
+        as_json: print the paths for machines.
+
+    Raises:
+        InputError: when a file of the agent is there already, the name is none, or the folder cannot be written to;
+            then nothing is written. A README or settings that are there stay as they are.
+    """
+    called = _checked(name or _name_of(folder), given=name is not None)
+    asks = kind is None and not yes and not as_json and sys.stdin.isatty()
+    everything = starter(kind or (_ask() if asks else "minimal"), called)
+    kept = sorted(path for path in everything if path in BESIDE and (folder / path).exists())
+    files = {path: text for path, text in everything.items() if path not in kept}
+    _write(folder, files)
+    engine = open_engine(folder)
+    snapshots = [each.snapshot for path in find_turns(folder) for each in run_file(engine, path, update=True)]
+    written = sorted([*files, *(path.relative_to(folder).as_posix() for path in snapshots if path)])
+    if as_json:
+        print(json_text({"ok": True, "agent": called, "folder": str(folder), "files": written, "kept": kept}))
+        return
+    here = visible(shown(folder))
+    print("".join(f"  {path}\n" for path in written if not path.startswith(".schemas/")), end="")
+    print("".join(f"  {path} is yours, and stays as it is\n" for path in kept), end="")
+    print(f"wrote the agent `{called}` into {here}, with schemas for your editor\n")
+    for command, what in _NEXT.items():
+        print(f"  {f'cuecard {command} {here}':<24}  {what}")
+
+
+def _ask() -> Kind:
+    for kind in KINDS:
+        print(f"  {kind:<9} {_ABOUT[kind]}")
+    while True:
+        answer: str = typer.prompt("Begin with", default="minimal")
+        for kind in KINDS:
+            if answer == kind:
+                return kind
+        print(f"  `{visible(answer)}` is none of them")
+
+
+def _name_of(folder: Path) -> str:
+    """The folder's name as a name of an agent."""
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_")
+    return (name if name[:1].isalpha() else f"agent-{name}".rstrip("-"))[:64]
+
+
+def _checked(name: str, *, given: bool) -> str:
+    if not _NAME.fullmatch(name):
+        hint = "a letter, then letters, digits, `_` or `-`; at most 64"
+        where = "--name" if given else "the folder"
+        raise InputError(Problem("wrong-option", f"`{name}` cannot be the name of an agent", hint, where))
+    return name
+
+
+def _write(folder: Path, files: Mapping[str, str]) -> None:
+    there = [folder / path for path in files if (folder / path).exists() or (folder / path).is_symlink()]
+    if there:
+        hint = "name another folder, or move it away; nothing was written"
+        raise InputError(Problem("file-exists", "there is such a file already", hint, shown(path)) for path in there)
+    try:
+        for path, text in files.items():
+            target = folder / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8", newline="")
+    except OSError as error:
+        message = f"cannot be written to: {error.strerror}"
+        raise InputError(Problem("wrong-option", message, "name a folder of your own", shown(folder))) from None
