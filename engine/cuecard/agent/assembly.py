@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
+from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read
 from cuecard.agent.sections.entries import entries_guard
 from cuecard.agent.sections.section import PROTOCOLS, Section
@@ -99,6 +100,9 @@ class Assembly:
         spec, fill = written.spec, self._fill(written)
         in_text, others = [*self._text_uses(written, text)], [*self._other_uses(written, fill)]
         self.problems += [*self._step_reads(written, in_text, others), *self._unread_source(written, text)]
+        if spec.when:
+            document, inputs = self._world.document, self._world.spec.inputs
+            self.problems += check_condition(document, written.place("when"), spec.when, inputs)
         reads = frozenset(use.name for use in (*in_text, *others))
         section = Section(
             spec=spec,

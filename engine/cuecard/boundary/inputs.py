@@ -10,6 +10,8 @@ from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import Json
 from cuecard.template import refuse_controls
 
+_SHOWN = 60
+
 
 def input_problems(supplied: Mapping[str, Json], declared: Mapping[str, InputSpec]) -> Iterator[Problem]:
     """Every missing, unknown or wrongly typed input, and every control character in one."""
@@ -38,6 +40,10 @@ def _mistyped(supplied: Mapping[Any, Json], declared: Mapping[str, InputSpec]) -
         if spec and not is_of_type(value, spec.type):
             message = f"`{name}` should be of type {spec.type}, not {type(value).__name__}"
             yield Problem("wrong-input", message, _way_out(name, spec), "turn.inputs")
+        elif spec and spec.values is not None and value is not None and value not in spec.values:
+            shown = visible(value) if isinstance(value, str) and len(value) <= _SHOWN else "this"
+            hint = did_you_mean(str(value)[:_SHOWN], map(str, spec.values))
+            yield Problem("wrong-input", f"`{name}` is never `{shown}`", hint, "turn.inputs")
 
 
 def _way_out(name: str, spec: InputSpec) -> str:

@@ -46,6 +46,9 @@ class InputSpec(FileModel):
     trust: Literal["data", "author"] = Field(
         "data", description="`data` stays a value in the prompt; `author` is printed as written"
     )
+    values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
+        None, description="the only values that it may have; any of its type when left out", min_length=1
+    )
     description: str = Field("", description="what the input is for")
 
     @property

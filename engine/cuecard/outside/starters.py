@@ -15,7 +15,7 @@ Kind: TypeAlias = Literal["minimal", "sections", "cms"]
 
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
-_RENAMED = {"editor.json": ".vscode/settings.json", "pre-commit.yaml": ".pre-commit-config.yaml"}
+_RENAMED = {"editor.json": ".vscode/settings.json", "pre-commit.yml": ".pre-commit-config.yaml"}
 """Names with a dot in front, as the files have them that a wheel carries."""
 
 BESIDE = frozenset({"README.md", *_RENAMED.values()})

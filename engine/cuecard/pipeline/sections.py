@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.sections.conditions import holds, told
+from cuecard.agent.sections.conditions import Facts, holds, told
 from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
@@ -64,7 +64,8 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     """
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
-    present = [section for section in sections if _is_there(section, values, tools, notes)]
+    facts = Facts(values, tools.available, turn.model)
+    present = [section for section in sections if _is_there(section, facts, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
     contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
     filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
@@ -104,9 +105,9 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     return contents
 
 
-def _is_there(section: Section, values: Mapping[str, Json], tools: CallTools, notes: _Notes) -> bool:
+def _is_there(section: Section, facts: Facts, notes: _Notes) -> bool:
     condition = section.spec.when
-    if condition is None or holds(condition, values, tools.available):
+    if condition is None or holds(condition, facts):
         return True
     notes.cuts.append(Cut(section.id, f"when: {told(condition)}"))
     return False

@@ -93,5 +93,5 @@ class PromptSnapshot:
         """What the last comparison found, for people."""
         if self.last is None:
             return []
-        _, message, hint = complaint(self.last, UPDATE)
-        return [message, *hint.split("\n")]
+        wrong = complaint(self.last, UPDATE)
+        return [wrong.message, *wrong.hint.split("\n")]

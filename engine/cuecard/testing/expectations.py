@@ -44,11 +44,12 @@ class Place:
     document: Document
     path: Path
 
-    def problem(self, key: str, message: str, hint: str | DidYouMean = "", item: int | None = None) -> Problem:
-        """A problem of one key, or of one item of its list."""
+    def problem(self, code: str, message: str, hint: str | DidYouMean = "", item: int | None = None) -> Problem:
+        """A problem of the key that the code names, or of one item of its list."""
+        key = code.removeprefix("expect-").replace("-", "_")
         value = self.document.at((*self.path, key))
         path = (*self.path, key, item) if item is not None and isinstance(value, list) else (*self.path, key)
-        return self.document.problem(path, f"expect-{key.replace('_', '-')}", message, hint)
+        return self.document.problem(path, code, message, hint)
 
 
 def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
@@ -60,7 +61,7 @@ def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem
     if expected.max_tokens is not None and tokens > expected.max_tokens:
         dear = sorted(shown.step.manifest.sections, key=lambda record: -record.tokens)[:3]
         hint = "the longest sections: " + ", ".join(f"{record.id} ({record.tokens:,})" for record in dear)
-        yield place.problem("max_tokens", f"the prompt has {tokens:,} tokens", hint)
+        yield place.problem("expect-max-tokens", f"the prompt has {tokens:,} tokens", hint)
     if expected.shares_cache is not None:
         yield from _cache(shown, place, wanted=expected.shares_cache)
 
@@ -70,25 +71,31 @@ def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Proble
         if text not in shown.text:
             near = closest(text, {line.strip() for line in shown.text.split("\n")})
             hint = f"the nearest line is: {near}" if near else "`cuecard render` prints the prompt"
-            yield place.problem("contains", f"the prompt does not hold {_cut(text)}", hint, at)
+            yield place.problem("expect-contains", f"the prompt does not hold {_cut(text)}", hint, at)
     for at, text in enumerate(expected.absent):
         if text in shown.text:
             holders = [record.id for record, whole in section_texts(shown.step) if text in whole]
             where = f"it stands in section `{holders[0]}`" if holders else ""
-            yield place.problem("absent", f"the prompt holds {_cut(text)}", where, at)
+            yield place.problem("expect-absent", f"the prompt holds {_cut(text)}", where, at)
 
 
 def _tools(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
-    active, known = shown.step.active_tools, {shown.engine.search_tool, *shown.engine.tools}
-    wanted = (("active", expected.active), ("inactive", expected.inactive))
-    for key, at, tool in ((key, at, tool) for key, tools in wanted for at, tool in enumerate(tools)):
-        if tool not in known:
-            yield place.problem(key, f"`{tool}` is no tool of this agent", DidYouMean(tool, frozenset(known)), at)
-        elif key == "active" and tool not in active:
+    active, known = shown.step.active_tools, frozenset({shown.engine.search_tool, *shown.engine.tools})
+    for at, tool in enumerate(expected.active):
+        if tool not in active:
             hint = shown.step.refusal(tool) or "the turn's `tools` do not name it"
-            yield place.problem(key, f"`{tool}` is not active", hint, at)
-        elif key == "inactive" and tool in active:
-            yield place.problem(key, f"`{tool}` is active", f"active are: {', '.join(active)}", at)
+            yield place.problem("expect-active", *_not_active(tool, known, hint), at)
+    for at, tool in enumerate(expected.inactive):
+        if tool not in known:
+            yield place.problem("expect-inactive", *_not_active(tool, known), at)
+        elif tool in active:
+            yield place.problem("expect-inactive", f"`{tool}` is active", f"active are: {', '.join(active)}", at)
+
+
+def _not_active(tool: str, known: frozenset[str], hint: str = "") -> tuple[str, str | DidYouMean]:
+    if tool not in known:
+        return f"`{tool}` is no tool of this agent", DidYouMean(tool, known)
+    return f"`{tool}` is not active", hint
 
 
 def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
@@ -97,17 +104,19 @@ def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Pro
     missing = [(at, name) for at, name in enumerate(expected.sections) if name not in there]
     for at, name in missing:
         hint = "it says nothing in this turn" if name in known else DidYouMean(name, known)
-        yield place.problem("sections", f"there is no section `{name}`", hint, at)
+        yield place.problem("expect-sections", f"there is no section `{name}`", hint, at)
     if not missing and (early := _out_of_order(expected.sections, there)):
         stand = ", ".join(name for name in there if name in expected.sections)
         yield place.problem(
-            "sections", f"`{early}` stands before the section named before it", f"they stand as: {stand}"
+            "expect-sections", f"`{early}` stands before the section named before it", f"they stand as: {stand}"
         )
     for at, name in enumerate(expected.without):
         if name in there:
-            yield place.problem("without", f"there is a section `{name}`", "`cuecard render --manifest` says why", at)
+            yield place.problem(
+                "expect-without", f"there is a section `{name}`", "`cuecard render --manifest` says why", at
+            )
         elif name not in known:
-            yield place.problem("without", f"the agent has no section `{name}`", DidYouMean(name, known), at)
+            yield place.problem("expect-without", f"the agent has no section `{name}`", DidYouMean(name, known), at)
 
 
 def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
@@ -119,15 +128,17 @@ def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
 def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
     if shown.before is None:
         hint = "write several `turns` into one file; the second one may ask this"
-        yield place.problem("shares_cache", "there is no turn before this one", hint)
+        yield place.problem("expect-shares-cache", "there is no turn before this one", hint)
         return
     broken = compare(shown.before.manifest, shown.step.manifest).first_break
     if wanted and broken:
         causes = "; ".join(str(cause) for cause in broken.causes)
         message = f"the prompt parts from the one before at `{broken.id}`"
-        yield place.problem("shares_cache", message, f"cause: {causes}\nread again: {broken.tokens:,} tokens")
+        yield place.problem("expect-shares-cache", message, f"cause: {causes}\nread again: {broken.tokens:,} tokens")
     elif not wanted and broken is None:
-        yield place.problem("shares_cache", "the prompt begins with the one before", "expect true, or leave it out")
+        yield place.problem(
+            "expect-shares-cache", "the prompt begins with the one before", "expect true, or leave it out"
+        )
 
 
 def _cut(text: str) -> str:

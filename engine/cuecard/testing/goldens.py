@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from cuecard.errors import Problem
 from cuecard.outside.paths import shown
 from cuecard.testing.difference import difference
 from cuecard.testing.snapshot import Snapshot
@@ -54,12 +55,12 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
     return Held("different", path, tuple(lines) or ("only the form of the file differs",))
 
 
-def complaint(held: Held, way: str) -> tuple[str, str, str]:
-    """Code, message and hint where a snapshot does not hold; `way` writes it anew."""
+def complaint(held: Held, way: str) -> Problem:
+    """What is wrong where a snapshot does not hold; `way` writes it anew."""
     if held.became == "missing":
-        return "snapshot-missing", f"there is no snapshot {shown(held.path)}", f"write it: {way}"
+        return Problem("snapshot-missing", f"there is no snapshot {shown(held.path)}", f"write it: {way}")
     hint = "\n".join([*held.lines, f"if that is what you want: {way}"])
-    return "snapshot-differs", f"the prompt is not the one in {shown(held.path)}", hint
+    return Problem("snapshot-differs", f"the prompt is not the one in {shown(held.path)}", hint)
 
 
 def unused(folder: Path, used: Iterable[Path]) -> list[Path]:

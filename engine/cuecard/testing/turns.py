@@ -121,8 +121,8 @@ class _Conversation:
             return replace(outcome, snapshot=path, problems=error.problems)
         if held.passed:
             return replace(outcome, snapshot=path, written=held.became == "written")
-        code, message, hint = complaint(held, "cuecard test --update")
-        found = self.document.problem((*place.path, "snapshot"), code, message, hint)
+        wrong = complaint(held, "cuecard test --update")
+        found = self.document.problem((*place.path, "snapshot"), wrong.code, wrong.message, wrong.hint)
         return replace(outcome, snapshot=path, problems=(found,))
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from pydantic import ValidationError
 
-from cuecard import SpecError, ToolCard, Turn
-from cuecard.agent.sections.conditions import asks_for_tools, holds, inputs_read, told
+from cuecard import InputError, SpecError, ToolCard, Turn
+from cuecard.agent.sections.conditions import Facts, asks_the_call, holds, inputs_read, told
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
 from unit.section_lists.agents import TOOLS, cut, opened, prompt, step
@@ -51,6 +51,27 @@ def condition(written: Json) -> ConditionSpec:
         ({"equals": {"nothing": None}}, True),
         ({"equals": {"user.name": "Ann", "one": 2}}, False),
         ({"equals": {"user.name": "Ann", "text": "x"}}, True),
+        ({"equals": {"text": ["y", "x"]}}, True),
+        ({"equals": {"text": ["y", "z"]}}, False),
+        ({"equals": {"text": []}}, False),
+        ({"equals": {"one": [True, 2]}}, False),
+        ({"equals": {"nothing": ["x", None]}}, True),
+        ({"set": "empty"}, True),
+        ({"set": "no"}, True),
+        ({"set": "nothing"}, False),
+        ({"set": "user.nobody"}, False),
+        ({"at_least": {"one": 1}}, True),
+        ({"at_least": {"one": 1.5}}, False),
+        ({"at_least": {"list": 1, "text": 1}}, True),
+        ({"at_least": {"list": 1, "text": 2}}, False),
+        ({"at_most": {"zero": 0, "empty": 0}}, True),
+        ({"at_most": {"user": 1}}, False),
+        ({"at_most": {"nothing": 9}}, False),
+        ({"at_least": {"yes": 0}}, False),
+        ({"model": "gpt-5*"}, True),
+        ({"model": ["claude*", "*-mini"]}, True),
+        ({"model": "gpt-5"}, False),
+        ({"model": "openai:gpt-5-mini"}, True),
         ({"tool": "get_page"}, True),
         ({"tool": "put_page"}, False),
         ({"not": "empty"}, True),
@@ -61,23 +82,44 @@ def condition(written: Json) -> ConditionSpec:
     ],
 )
 def test_a_condition_holds_as_it_reads(written: Json, *, expected: bool) -> None:
-    assert holds(condition(written), VALUES, {"get_page"}) is expected
-    assert holds(ConditionSpec.model_validate({"not": written}), VALUES, {"get_page"}) is not expected
+    facts = Facts(VALUES, {"get_page"}, "openai:gpt-5-mini")
+
+    assert holds(condition(written), facts) is expected
+    assert holds(ConditionSpec.model_validate({"not": written}), facts) is not expected
 
 
 def test_a_condition_knows_what_it_reads_and_can_say_itself() -> None:
     spec = condition({"any": ["user.name", {"not": {"equals": {"one": 2, "text": "y"}}}, {"all": [{"tool": "get"}]}]})
 
     assert list(inputs_read(spec)) == ["user", "one", "text"]
-    assert asks_for_tools(spec)
-    assert not asks_for_tools(condition({"not": "text"}))
+    assert asks_the_call(spec)
+    assert asks_the_call(condition({"not": {"model": "gpt*"}}))
+    assert not asks_the_call(condition({"not": "text"}))
     assert told(spec) == "((user.name or not one = 2 and text = 'y' or (tool get)))"
+
+
+@pytest.mark.parametrize(
+    ("written", "words"),
+    [
+        ({"set": "a"}, "a is set"),
+        ({"equals": {"a": ["x", "y"]}}, "a = ['x', 'y']"),
+        ({"at_least": {"a": 2, "b": 1.5}}, "a >= 2.0 and b >= 1.5"),
+        ({"at_most": {"a": 2}}, "a <= 2.0"),
+        ({"model": ["gpt*", "*-mini"]}, "model gpt* or *-mini"),
+    ],
+)
+def test_every_condition_can_say_itself(written: Json, words: str) -> None:
+    assert told(ConditionSpec.model_validate({"not": written})) == f"not {words}"
 
 
 @pytest.mark.parametrize(
     "written",
     [
         {},
+        {"model": []},
+        {"at_least": {}},
+        {"at_least": {"a": "3"}},
+        {"set": None},
         {"input": None},
         {"input": "a", "tool": "b"},
         {"all": []},
@@ -143,6 +185,79 @@ def test_an_undeclared_name_in_a_condition_is_an_error(tmp_path: Path) -> None:
             "agent: a\ninputs: {channel: {default: ''}}\n"
             "sections: [{id: a, text: '{{{channel}}}', when: {any: [{not: chanel.name}]}}]\n",
         )
+
+
+INPUTS = """\
+agent: a
+inputs:
+  mode: {default: plan, values: [plan, act]}
+  count: {type: integer, default: 0}
+  on: {type: boolean, default: false}
+  items: {type: list, default: []}
+sections: [{id: a, text: "{{mode}}{{count}}{{on}}{{items}}", when: WHEN}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "message", "hint"),
+    [
+        ("{equals: {mode: [plan, yolo]}}", "`mode` is never 'yolo'", "known here: `act`, `plan`"),
+        ("{equals: {mode: acct}}", "`mode` is never 'acct'", "did you mean `act`?"),
+        ("{equals: {mode: true}}", "`mode` is of type string, and never True", 'write "true"'),
+        ('{not: {equals: {count: "3"}}}', "`count` is of type integer, and never '3'", "write a value of type integer"),
+        ("{any: [on, {equals: {on: 1}}]}", "`on` is of type boolean, and never 1", "write a value of type boolean"),
+        ("{equals: {items: [a, b]}}", "`items` is of type list, and never 'a'", "ask for its length"),
+        ("{at_least: {on: 1}}", "`on` is true or false, and has no size", "write `input: on`"),
+        ("mode.length", "`mode.length` leads nowhere: `mode` is of type string", "declare it with `type: object`"),
+    ],
+)
+def test_a_condition_that_can_never_hold_is_an_error_at_its_place(
+    tmp_path: Path, when: str, message: str, hint: str
+) -> None:
+    with pytest.raises(SpecError) as caught:
+        opened(tmp_path, INPUTS.replace("WHEN", when))
+
+    problem = caught.value.problems[0]
+    assert (problem.code, problem.message) == ("wrong-condition", message)
+    assert hint in problem.hint
+    assert problem.span is not None
+    assert problem.span.line == 7
+
+
+@pytest.mark.parametrize(
+    "when", ["{equals: {mode: [plan, act]}}", "{equals: {count: 3}}", "{at_most: {items: 2, mode: 9}}", "{set: mode}"]
+)
+def test_a_condition_that_may_hold_is_fine(tmp_path: Path, when: str) -> None:
+    opened(tmp_path, INPUTS.replace("WHEN", when))
+
+
+def test_an_input_with_values_has_one_of_them(tmp_path: Path) -> None:
+    engine = opened(tmp_path, INPUTS.replace("WHEN", "mode"))
+
+    with pytest.raises(InputError, match="`mode` is never `atc`") as caught:
+        engine.prepare_call(Turn({"mode": "atc"}))
+    assert caught.value.problems[0].hint == "did you mean `act`?"
+    assert engine.prepare_call(Turn({"mode": "act"}))
+
+
+@pytest.mark.parametrize(
+    ("values", "code"), [("[plan, 3]", "wrong-value"), ("[act]", "wrong-default"), ("[]", "wrong-value")]
+)
+def test_values_of_an_input_are_of_its_type_and_hold_its_default(tmp_path: Path, values: str, code: str) -> None:
+    with pytest.raises(SpecError) as caught:
+        opened(tmp_path, INPUTS.replace("WHEN", "mode").replace("[plan, act]", values))
+
+    assert code in {problem.code for problem in caught.value.problems}
+
+
+def test_a_section_that_asks_for_the_model_is_of_the_call(tmp_path: Path) -> None:
+    engine = opened(tmp_path, "agent: a\nsections: [{id: a, text: a}, {id: b, text: b, when: {model: gpt-5*}}]\n")
+
+    assert step(engine, Turn(model="openai:gpt-5-mini")).system == "a\n\nb"
+    other = step(engine, Turn(model="claude-opus-4-8"))
+    assert other.system == "a"
+    assert cut(other, "b").reason == "when: model gpt-5*"
+    assert [segment.tier for segment in step(engine, Turn(model="gpt-5")).segments] == ["static", "call"]
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,7 @@ from cuecard.agent.sections.section import BUILT_IN
 from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_type
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
+from cuecard.model import Json
 from cuecard.template.syntax.habits import WORDS
 
 
@@ -45,6 +46,20 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
         message = f"the default of `{name}` should be of type {spec.type}, not {type(spec.default).__name__}"
         told = next((kind for kind in get_args(InputType) if is_of_type(spec.default, kind)), "object")
         hint = f"write a default of type {spec.type}, or `type: {told}`"
+        yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
+    elif spec.values is not None:
+        yield from _values(document, name, spec, spec.values)
+
+
+def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Json]) -> Iterator[Problem]:
+    """Values of another type, and a default that is none of them."""
+    for place, value in enumerate(values):
+        if not is_of_type(value, spec.type):
+            message = f"`{name}` is of type {spec.type}, and never {value!r}"
+            yield document.problem(("inputs", name, "values", place), "wrong-value", message, "write another value")
+    if spec.default is not None and spec.default not in values:
+        message = f"the default of `{name}` is none of its values"
+        hint = did_you_mean(str(spec.default), map(str, values))
         yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
 
 

@@ -3,24 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
 
+from cuecard.config.model_name import names_to_try
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
 
 
-def holds(condition: ConditionSpec, values: Mapping[str, Json], tools: Collection[str]) -> bool:
-    """Whether the condition is true for these values and the tools of the call."""
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What conditions look at: the values of a call, the tools that exist for it, and the name of its model."""
+
+    values: Mapping[str, Json]
+    tools: Collection[str] = ()
+    model: str = ""
+
+
+def holds(condition: ConditionSpec, facts: Facts) -> bool:
+    """Whether the condition is true for these facts."""
+    if condition.not_ is not None:
+        return not holds(condition.not_, facts)
+    if condition.all is not None:
+        return all(holds(each, facts) for each in condition.all)
+    if condition.any is not None:
+        return any(holds(each, facts) for each in condition.any)
+    if condition.tool is not None:
+        return condition.tool in facts.tools
+    if condition.model is not None:
+        return any(fnmatchcase(name, pattern) for name in names_to_try(facts.model) for pattern in condition.model)
+    return _holds_of_values(condition, facts.values)
+
+
+def _holds_of_values(condition: ConditionSpec, values: Mapping[str, Json]) -> bool:
     if condition.input is not None:
         return bool(value_at(values, condition.input))
+    if condition.set is not None:
+        return value_at(values, condition.set) is not None
     if condition.equals is not None:
-        return all(_same(value_at(values, path), wanted) for path, wanted in condition.equals.items())
-    if condition.tool is not None:
-        return condition.tool in tools
-    if condition.not_ is not None:
-        return not holds(condition.not_, values, tools)
-    if condition.all is not None:
-        return all(holds(each, values, tools) for each in condition.all)
-    return any(holds(each, values, tools) for each in condition.any or ())
+        return all(_is_one_of(value_at(values, path), wanted) for path, wanted in condition.equals.items())
+    sized = {path: size(value_at(values, path)) for path in (*(condition.at_least or ()), *(condition.at_most or ()))}
+    return all(number is not None for number in sized.values()) and (
+        all((sized[path] or 0) >= least for path, least in (condition.at_least or {}).items())
+        and all((sized[path] or 0) <= most for path, most in (condition.at_most or {}).items())
+    )
+
+
+def size(value: Json) -> float | None:
+    """A number as it is, the length of a text, list or mapping; None where a value has neither."""
+    if isinstance(value, bool) or value is None:
+        return None
+    return value if isinstance(value, (int, float)) else len(value)
 
 
 def value_at(values: Mapping[str, Json], path: str) -> Json:
@@ -31,38 +64,58 @@ def value_at(values: Mapping[str, Json], path: str) -> Json:
     return value
 
 
+def _is_one_of(value: Json, wanted: Json) -> bool:
+    """A list of wanted values means one of them."""
+    return any(_same(value, each) for each in (wanted if isinstance(wanted, list) else [wanted]))
+
+
 def _same(value: Json, wanted: Json) -> bool:
     """Equal, and not a number where a boolean is wanted."""
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 
+def parts_of(condition: ConditionSpec) -> Iterator[tuple[tuple[str | int, ...], ConditionSpec]]:
+    """The condition and those inside it, each with its place in the first."""
+    yield (), condition
+    inner: list[tuple[tuple[str | int, ...], ConditionSpec]] = [(("not",), condition.not_)] if condition.not_ else []
+    inner += [(("all", at), each) for at, each in enumerate(condition.all or ())]
+    inner += [(("any", at), each) for at, each in enumerate(condition.any or ())]
+    for place, each in inner:
+        yield from (((*place, *rest), found) for rest, found in parts_of(each))
+
+
+def paths_read(condition: ConditionSpec) -> Iterator[str]:
+    """The dotted paths that a condition looks at, but not those inside it."""
+    yield from (path for path in (condition.input, condition.set) if path is not None)
+    for table in (condition.equals, condition.at_least, condition.at_most):
+        yield from table or ()
+
+
 def inputs_read(condition: ConditionSpec) -> Iterator[str]:
     """The names of the inputs that a condition looks at."""
-    if condition.input is not None:
-        yield condition.input.partition(".")[0]
-    yield from (path.partition(".")[0] for path in condition.equals or ())
-    inner = (condition.not_,) if condition.not_ else ()
-    for each in (*inner, *(condition.all or ()), *(condition.any or ())):
-        yield from inputs_read(each)
+    for _, each in parts_of(condition):
+        yield from (path.partition(".")[0] for path in paths_read(each))
 
 
-def asks_for_tools(condition: ConditionSpec) -> bool:
-    """Whether a condition looks at the tools of the call."""
-    inner = (condition.not_,) if condition.not_ else ()
-    return condition.tool is not None or any(
-        asks_for_tools(each) for each in (*inner, *(condition.all or ()), *(condition.any or ()))
-    )
+def asks_the_call(condition: ConditionSpec) -> bool:
+    """Whether a condition looks at what each call may have of its own: its tools, its model."""
+    return any(each.tool is not None or each.model is not None for _, each in parts_of(condition))
 
 
 def told(condition: ConditionSpec) -> str:
     """The condition in words, for a manifest."""
-    if condition.input is not None:
-        return condition.input
-    if condition.equals is not None:
-        return " and ".join(f"{path} = {wanted!r}" for path, wanted in condition.equals.items())
-    if condition.tool is not None:
-        return f"tool {condition.tool}"
     if condition.not_ is not None:
         return f"not {told(condition.not_)}"
-    word, inner = ("and", condition.all) if condition.all is not None else ("or", condition.any or ())
-    return "(" + f" {word} ".join(told(each) for each in inner) + ")"
+    if condition.all is not None or condition.any is not None:
+        word, inner = (" and ", condition.all) if condition.all is not None else (" or ", condition.any)
+        return "(" + word.join(told(each) for each in inner or ()) + ")"
+    words = {
+        "input": condition.input,
+        "set": f"{condition.set} is set",
+        "tool": f"tool {condition.tool}",
+        "model": f"model {' or '.join(condition.model or ())}",
+    }
+    said = next((text for key, text in words.items() if getattr(condition, key) is not None), None)
+    tables = (("=", condition.equals), (">=", condition.at_least), ("<=", condition.at_most))
+    rows = ((sign, path, wanted) for sign, table in tables for path, wanted in (table or {}).items())
+    return said or " and ".join(f"{path} {sign} {wanted!r}" for sign, path, wanted in rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from cuecard.agent.sections.conditions import asks_for_tools
+from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.section import CONTENT, Render
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
@@ -78,7 +78,7 @@ def inputs_of(fill: Fill | None) -> Sequence[str]:
 def is_constant(spec: SectionSpec) -> bool:
     """Whether source and condition, apart from the inputs they read, give the same for every call."""
     changing = source_of(spec) not in {"", "files"} or (spec.files is not None and spec.files.supplied)
-    return not changing and not (spec.when and asks_for_tools(spec.when))
+    return not changing and not (spec.when and asks_the_call(spec.when))
 
 
 def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:

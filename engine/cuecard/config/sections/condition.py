@@ -7,12 +7,15 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.names import as_tuple
+from cuecard.config.values.names import Texts, as_tuple
 from cuecard.model import Json
 
 
 def _named(value: Any) -> Any:
     return {"input": value} if isinstance(value, str) else value
+
+
+Patterns = Annotated[Texts, Field(min_length=1)]
 
 
 class ConditionSpec(FileModel):
@@ -21,10 +24,20 @@ class ConditionSpec(FileModel):
     input: str | None = Field(
         None, description="true when this value is not empty, 0 or false; `a.b` goes into objects"
     )
+    set: str | None = Field(None, description="true when this input has a value, be it empty, 0 or false")
     equals: dict[str, Json] | None = Field(
-        None, description="true when each of these inputs has this value", min_length=1
+        None, description="true when each of these inputs has this value, or one of a list of values", min_length=1
+    )
+    at_least: dict[str, float] | None = Field(
+        None, description="true when each of these numbers, or lengths of texts and lists, is not smaller", min_length=1
+    )
+    at_most: dict[str, float] | None = Field(
+        None, description="true when each of these numbers, or lengths of texts and lists, is not larger", min_length=1
     )
     tool: str | None = Field(None, description="true when this tool exists for the call")
+    model: Patterns | None = Field(
+        None, description="true when the turn's model has this name, or one of a list; `*` stands for any part of it"
+    )
     not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
     all: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="true when every condition is", min_length=1
@@ -36,7 +49,8 @@ class ConditionSpec(FileModel):
     @model_validator(mode="after")
     def _one_key(self) -> ConditionSpec:
         if [getattr(self, name) is None for name in self.model_fields_set] != [False]:
-            raise ValueError("should have one of the keys input, equals, tool, not, all, any")
+            keys = ", ".join(field.alias or name for name, field in type(self).model_fields.items())
+            raise ValueError(f"should have one of the keys {keys}")
         return self
 
 

@@ -1,0 +1,70 @@
+"""Conditions against the inputs that they ask: what can never hold, or asks for what a value does not have."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from cuecard.agent.sections.conditions import parts_of, paths_read
+from cuecard.config.agent_file import InputSpec, is_of_type
+from cuecard.config.documents.document import Document, Path
+from cuecard.config.sections.condition import ConditionSpec
+from cuecard.errors import Problem, did_you_mean
+from cuecard.model import Json
+
+_NO_SIZE = "boolean"
+
+
+def check_condition(
+    document: Document, at: Path, condition: ConditionSpec, inputs: Mapping[str, InputSpec]
+) -> Iterator[Problem]:
+    """What is wrong with a condition, each at its place; inputs that are not declared are told elsewhere.
+
+    Args:
+        document: the agent file.
+        at: where the condition stands.
+        condition: what it says.
+        inputs: what the agent declares.
+    """
+    for place, part in parts_of(condition):
+        for path in paths_read(part):
+            yield from _inside(document, (*at, *place), path, inputs)
+        for path, wanted in (part.equals or {}).items():
+            spec = inputs.get(path)
+            if spec is not None:
+                yield from _equals(document, (*at, *place, "equals", path), spec, wanted)
+        for key, table in (("at_least", part.at_least), ("at_most", part.at_most)):
+            for path in table or ():
+                if path in inputs and inputs[path].type == _NO_SIZE:
+                    message = f"`{path}` is true or false, and has no size"
+                    yield document.problem(
+                        (*at, *place, key, path), "wrong-condition", message, f"write `input: {path}`"
+                    )
+
+
+def _inside(document: Document, at: Path, path: str, inputs: Mapping[str, InputSpec]) -> Iterator[Problem]:
+    """A path into a value in which nothing can be."""
+    name, dot, _ = path.partition(".")
+    spec = inputs.get(name)
+    if dot and spec is not None and spec.type != "object":
+        message = f"`{path}` leads nowhere: `{name}` is of type {spec.type}"
+        yield document.problem(at, "wrong-condition", message, f"ask `{name}`, or declare it with `type: object`")
+
+
+def _equals(document: Document, at: Path, spec: InputSpec, wanted: Json) -> Iterator[Problem]:
+    several = isinstance(wanted, list)
+    for number, each in enumerate(wanted if several else [wanted]):
+        place = (*at, number) if several else at
+        if each is not None and not is_of_type(each, spec.type):
+            message = f"`{at[-1]}` is of type {spec.type}, and never {each!r}"
+            yield document.problem(place, "wrong-condition", message, _as_type(each, spec))
+        elif each is not None and spec.values is not None and each not in spec.values:
+            hint = did_you_mean(str(each), map(str, spec.values))
+            yield document.problem(place, "wrong-condition", f"`{at[-1]}` is never {each!r}", hint)
+
+
+def _as_type(wanted: Json, spec: InputSpec) -> str:
+    if spec.type == "string":
+        return f'write "{str(wanted).lower() if isinstance(wanted, bool) else wanted}"'
+    if spec.type == "list":
+        return "ask for its length: `at_least: {NAME: 1}`"
+    return f"write a value of type {spec.type}"
