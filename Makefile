@@ -42,7 +42,7 @@ check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
-	@for agent in prompts/*/agent.yaml; do $(BIN)/cuecard check $$agent || exit 1; done
+	$(BIN)/cuecard check prompts examples/starters
 
 fix: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .

@@ -131,16 +131,20 @@ def diff(
 
 @app.command()
 def check(
-    agent: AgentPath,
+    agents: Annotated[
+        list[Path], typer.Argument(metavar="AGENT...", help="Agent files, their folders, or folders of agents.")
+    ],
     format: Format = "text",
     select: Annotated[str, typer.Option(metavar="A,B", help="Only these codes, or codes that begin so.")] = "",
     ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json: Json = False,
 ) -> None:
     """Check every file of an agent and report all problems at once."""
     from cuecard.cli.check.command import check as command
 
-    raise typer.Exit(command(agent, format="json" if json else format, select=select, ignore=ignore))
+    form = "json" if json else format
+    raise typer.Exit(command(*agents, format=form, select=select, ignore=ignore, strict=strict))
 
 
 @app.command()

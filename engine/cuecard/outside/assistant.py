@@ -72,7 +72,7 @@ def read_assistant(path: Path) -> Assistant:
     Raises:
         SpecError: with every problem of the file and of its scenarios.
     """
-    found = in_folder(find_content(path), "assistant")
+    found = in_folder(find_content(path, "assistant"), "assistant")
     source = read_text(found)
     document = read_yaml(source.text, source.name)
     refuse_other_kind(document, "assistant")

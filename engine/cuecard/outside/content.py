@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 from cuecard.outside.paths import is_there
 
@@ -17,7 +18,14 @@ def content_root() -> Path:
     return bundled if bundled.is_dir() else package.parents[1]
 
 
-def find_content(path: Path) -> Path:
-    """The path itself; where nothing is, the shipped file of that name: `prompts/cms/agent.yaml` works anywhere."""
-    shipped = content_root() / path
-    return shipped if not is_there(path) and not path.is_absolute() and is_there(shipped) else path
+def find_content(path: Path, kind: Literal["agent", "assistant"] = "agent") -> Path:
+    """The path itself; where nothing is, what cuecard brings under that path or name.
+
+    `prompts/cms/agent.yaml` works anywhere, and so does `cms`: the agent of that name, or its assistant.
+    """
+    if path.is_absolute() or is_there(path):
+        return path
+    root = content_root()
+    folder = root / ("prompts" if kind == "agent" else "examples") / path
+    by_name = folder / f"{kind}.yaml" if len(path.parts) == 1 else folder
+    return next((found for found in (root / path, by_name) if is_there(found)), path)

@@ -8,6 +8,7 @@ from pathlib import Path
 from cuecard.outside.paths import is_folder, is_there
 
 ENDINGS = ("*.yaml", "*.yml")
+AGENT_FILES = ("agent.yaml", "agent.yml")
 """What the names of YAML files look like."""
 
 

@@ -14,8 +14,7 @@ from cuecard.config.turn_file import TurnFile
 from cuecard.errors import InputError, Problem
 from cuecard.outside.content import find_content
 from cuecard.outside.reading import read_text
-
-AGENT_FILES = ("agent.yaml", "agent.yml")
+from cuecard.outside.yaml_files import AGENT_FILES
 
 
 def agent_of(node: pytest.Item) -> Path:

@@ -154,3 +154,53 @@ def test_the_hook_is_a_command_that_checks_an_agent(
     for path in ("prompts/cms/agent.yaml", "prompts/cms/agent.xml", "tool_instructions/cms/images.yaml"):
         assert re.search(files[1], path)
     assert "pass_filenames: false" in hooks
+
+
+def test_several_agents_and_folders_of_agents_are_checked_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, more in {"one": "", "deep/two": "delivry: append\n", "three": "budgt: 1\n"}.items():
+        folder = tmp_path / "agents" / name
+        folder.mkdir(parents=True)
+        (folder / "agent.yaml").write_text(f"agent: a\nsections: [{{id: a, text: a}}]\n{more}", encoding="utf-8")
+
+    assert check(tmp_path / "agents", tmp_path / "agents" / "one") == 1
+
+    shown = capsys.readouterr()
+    assert shown.err.count("error[unknown-key]") == 2
+    assert [line.rpartition(": ")[2] for line in shown.out.splitlines()] == [
+        "1 error, 0 warnings",
+        "0 errors, 0 warnings",
+        "1 error, 0 warnings",
+    ]
+
+
+def test_under_strict_a_warning_fails_the_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    agent = tmp_path / "agent.yaml"
+    agent.write_text("agent: a\ninputs: {x: {default: ''}}\nsections: [{id: a, text: a}]\n", encoding="utf-8")
+
+    assert check(agent) == 0
+    assert check(agent, strict=True) == 1
+    assert check(agent, strict=True, ignore="unused-input") == 0
+    assert "1 warning" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("system", ["cms", "mistermorph", "mushroom", "pioneer", "polyant"])
+def test_a_shipped_system_goes_by_its_name(
+    system: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    assert check(Path(system)) == 0
+    assert capsys.readouterr().out.startswith(system)
+
+
+def test_a_folder_of_ones_own_goes_before_a_shipped_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("cms").mkdir()
+    (Path("cms") / "agent.yaml").write_text("agent: mine\nsections: [{id: a, text: a}]\n", encoding="utf-8")
+
+    assert check(Path("cms")) == 0
+    assert capsys.readouterr().out.startswith("mine:")

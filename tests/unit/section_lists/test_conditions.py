@@ -237,7 +237,7 @@ def test_an_input_with_values_has_one_of_them(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="`mode` is never `atc`") as caught:
         engine.prepare_call(Turn({"mode": "atc"}))
     assert caught.value.problems[0].hint == "did you mean `act`?"
-    assert engine.prepare_call(Turn({"mode": "act"}))
+    assert prompt(engine, mode="act")
 
 
 @pytest.mark.parametrize(

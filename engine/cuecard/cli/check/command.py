@@ -8,38 +8,51 @@ from pathlib import Path
 from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.memo import Memo
-from cuecard.cli.check.formats import Format, print_report
+from cuecard.cli.check.formats import Checked, Format, print_report
 from cuecard.cli.check.selection import matcher
 from cuecard.config.agent_file import TokensSpec
 from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.content import content_root, find_content
 from cuecard.outside.folder import read_agent
+from cuecard.outside.paths import is_folder
 from cuecard.outside.tokens import bundled_counter
+from cuecard.outside.yaml_files import AGENT_FILES
 
 
-def check(agent: Path, *, format: Format = "text", select: str = "", ignore: str = "") -> int:
+def check(*agents: Path, format: Format = "text", select: str = "", ignore: str = "", strict: bool = False) -> int:
     """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
 
     Args:
-        agent: the agent file, or its folder.
+        agents: agent files, their folders, or folders of such folders.
         format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
         select: codes or their first words, separated by commas; only these count.
         ignore: the same; these do not count.
+        strict: warnings fail the check, too.
 
     Raises:
         InputError: when `select` or `ignore` names no check.
     """
     counts = matcher(select, ignore)
-    found, facts = _problems(agent)
-    problems = [problem for problem in found if counts(problem.code)]
-    print_report(problems, facts, format)
-    return 1 if any(problem.severity == "error" for problem in problems) else 0
+    checked = []
+    for agent in dict.fromkeys(found for each in agents for found in _agents(find_content(each))):
+        problems, facts = _problems(agent)
+        checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
+    print_report(checked, format)
+    told = [problem for each in checked for problem in each.problems]
+    return 1 if any(strict or problem.severity == "error" for problem in told) else 0
+
+
+def _agents(path: Path) -> list[Path]:
+    """The agent itself; of a folder without an agent file, those of the folders in it."""
+    if not is_folder(path) or any((path / name).is_file() for name in AGENT_FILES):
+        return [path]
+    return sorted(found.parent for name in AGENT_FILES for found in path.glob(f"**/{name}")) or [path]
 
 
 def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
     try:
-        draft = make_draft(read_agent(find_content(agent)), Memo())
+        draft = make_draft(read_agent(agent), Memo())
     except SpecError as error:
         return error.problems, str(agent)
     count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)

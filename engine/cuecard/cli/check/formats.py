@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from cuecard.cli.json_text import json_text
@@ -12,17 +13,28 @@ from cuecard.errors import Problem, most_telling, pictures, visible
 Format: TypeAlias = Literal["text", "json", "github"]
 
 
-def print_report(problems: Sequence[Problem], facts: str, form: Format) -> None:
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is wrong with one agent, and what it is."""
+
+    problems: Sequence[Problem]
+    facts: str
+
+
+def print_report(checked: Sequence[Checked], form: Format) -> None:
     """Print problems, and what was checked: pictures go to stderr, all else to stdout."""
-    errors = sum(problem.severity == "error" for problem in problems)
     if form == "json":
-        print(json_text(report(problems)))
+        print(json_text(report([problem for each in checked for problem in each.problems])))
         return
-    if form == "github":
-        sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in most_telling(problems)[0]))
-    elif problems:
-        sys.stderr.write(f"{pictures(problems)}\n\n")
-    print(f"{visible(facts)}: {_plural(errors, 'error')}, {_plural(len(problems) - errors, 'warning')}")
+    for each in checked:
+        if form == "github":
+            sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in most_telling(each.problems)[0]))
+        elif each.problems:
+            sys.stdout.flush()
+            sys.stderr.write(f"{pictures(each.problems)}\n\n")
+        errors = sum(problem.severity == "error" for problem in each.problems)
+        counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
+        print(f"{visible(each.facts)}: {counts}")
 
 
 def report(problems: Sequence[Problem]) -> dict[str, Any]:
