@@ -177,3 +177,6 @@ class AgentFile(FileModel):
     budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
     limits: LimitsSpec = Field(LimitsSpec(), description="how much work a section's text may cost")
     tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")
+    accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
+        default_factory=dict, description="warnings of `cuecard check` that are meant, by code, each with the reason"
+    )

@@ -59,7 +59,15 @@ def test_what_is_not_selected_does_not_count(broken: Path) -> None:
 def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> None:
     chosen = {code for code in CODES if matcher("xml,unused-", "xml-schema")(code)}
 
-    assert chosen == {"xml", "xml-branch", "xml-doctype", "xml-place", "unused-input", "unused-partial"}
+    assert chosen == {
+        "xml",
+        "xml-branch",
+        "xml-doctype",
+        "xml-place",
+        "unused-acceptance",
+        "unused-input",
+        "unused-partial",
+    }
     with pytest.raises(InputError, match="`unu` is no check"):
         matcher("unu", "")
 
@@ -204,3 +212,37 @@ def test_a_folder_of_ones_own_goes_before_a_shipped_system(
 
     assert check(Path("cms")) == 0
     assert capsys.readouterr().out.startswith("mine:")
+
+
+ACCEPTING = """\
+agent: a
+inputs: {{x: {{default: ''}}}}
+sections: [{{id: a, text: a}}]
+accept: {{{accept}}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("accept", "codes"),
+    [
+        ("unused-input: the host sends it anyway", []),
+        ("unused-input: yes it does, section-order: as stored", ["unused-acceptance"]),
+        ("unusd-input: x", ["unused-input", "unknown-code"]),
+        ("unused-input: ''", ["wrong-value"]),
+    ],
+)
+def test_a_warning_can_be_accepted_with_a_reason(
+    accept: str, codes: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "agent.yaml").write_text(ACCEPTING.format(accept=accept), encoding="utf-8")
+
+    check(tmp_path)
+
+    assert re.findall(r"(?:error|warning)\[([a-z-]+)\]", capsys.readouterr().err) == codes
+
+
+def test_an_error_cannot_be_accepted(tmp_path: Path) -> None:
+    text = "agent: a\nsections: [{id: a, text: '{{x}}'}]\naccept: {undeclared-input: it is fine}\n"
+    (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
+
+    assert check(tmp_path) == 1

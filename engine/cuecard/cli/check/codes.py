@@ -176,7 +176,8 @@ CODES: Mapping[str, str] = {
     "bad-snapshot": "A file that is no snapshot, or one of another version.",
     "file-exists": "A file of that name is there already, and `init` overwrites nothing.",
     # the command line, assistants and scenarios
-    "unknown-code": "`--select` or `--ignore` names no check.",
+    "unknown-code": "`--select`, `--ignore` or `accept` names no check.",
+    "unused-acceptance": "A warning that the agent file accepts, and that is not given any more.",
     "wrong-usage": "A command line that the command does not have; only with `--json`, else in Typer's words.",
     "wrong-option": "An option with a value that it cannot have.",
     "wrong-setting": "A `CUECARD_*` variable with a value that it cannot have.",

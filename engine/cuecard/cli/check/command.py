@@ -8,6 +8,7 @@ from pathlib import Path
 from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.lint import lint
 from cuecard.agent.memo import Memo
+from cuecard.cli.check.accepted import without_accepted
 from cuecard.cli.check.formats import Checked, Format, print_report
 from cuecard.cli.check.selection import matcher
 from cuecard.config.agent_file import TokensSpec
@@ -58,6 +59,8 @@ def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
     count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
     schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
     problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
+    if draft.specification and draft.spec:
+        problems = without_accepted(problems, draft.specification.document, draft.spec.accept)
     return _sorted(problems, draft.sources), _facts(draft) or str(agent)
 
 
