@@ -27,7 +27,9 @@ def engine() -> Engine:
 
 def lines(engine: Engine, talk: list[Calls]) -> str:
     """The records of one conversation, as a host writes them."""
-    chat, results, written = engine.conversation(), [], []
+    chat = engine.conversation()
+    results: list[ToolResult] = []
+    written: list[str] = []
     chat.user(Turn())
     for calls in talk:
         step = chat.step(results)
@@ -61,7 +63,7 @@ def test_tools_searched_side_by_side_and_called_later_were_found_well(engine: En
         {"tool": "tool_search", "arguments": {"query": word}, "result": {"tools": [tool]}}
         for word, tool in (("create page", "cms_createPage"), ("publish post", "cms_publishPost"))
     )
-    calls = [{"tool": tool, "arguments": {}, "result": "done"} for tool in ("cms_createPage", "cms_publishPost")]
+    calls: Calls = [{"tool": tool, "arguments": {}, "result": "done"} for tool in ("cms_createPage", "cms_publishPost")]
     assert told(engine, [[page, post], calls]).searches == ()
 
 
