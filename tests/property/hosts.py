@@ -90,11 +90,10 @@ def converse_messages(conversation: Sequence[Message]) -> list[Json]:
     """Bedrock's form, in which roles alternate."""
     made: list[Json] = []
     for message in conversation:
-        role, blocks = "user", [{"text": _text(message)}]
-        if message.role == "assistant":
-            role = "assistant"
-            calls = [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": {}}} for c in message.tool_calls]
-            blocks = [*calls] or blocks
+        blocks: list[Json] = [{"text": _text(message)}]
+        role = "assistant" if message.role == "assistant" else "user"
+        if message.tool_calls:
+            blocks = [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": {}}} for c in message.tool_calls]
         elif message.role == "tool":
             blocks = [{"toolResult": {"toolUseId": message.tool_call_id, "content": blocks}}]
         if made and made[-1]["role"] == role:

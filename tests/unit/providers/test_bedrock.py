@@ -159,7 +159,7 @@ def test_what_is_not_of_bedrocks_form_is_refused_with_every_place() -> None:
         {"content": [7, {"toolResult": 1}, {"toolResult": {}}]},
     ]
     with pytest.raises(InputError) as caught:
-        request(two_turns().step, messages, model=CLAUDE, tools=[{"toolSpec": 1}], lifetime="2h")  # type: ignore[arg-type, list-item]
+        request(two_turns().step, messages, model=CLAUDE, tools=[{"toolSpec": 1}], lifetime="2h")  # type: ignore[arg-type]
 
     assert {problem.name for problem in caught.value.problems} == {
         "messages[0].content",
