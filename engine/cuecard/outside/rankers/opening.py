@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -12,12 +13,10 @@ from cuecard.catalogue import Ranker
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.outside.cache import cache_at
 from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function
-from cuecard.outside.rankers.model2vec import find_model, load_model
+from cuecard.outside.rankers.model2vec import ModelFiles, find_model, load_model
 from cuecard.outside.rankers.search import Search, by_words
-from cuecard.outside.rankers.semantic import PACKAGED, Packaged, semantic_ranker
+from cuecard.outside.rankers.semantic import PACKAGED, semantic_ranker
 from cuecard.outside.rankers.tools import Made, Tools
-
-_MODEL2VEC = Packaged(("model2vec",), ("numpy", "tokenizers"), lambda: load_model(Path()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,16 +33,21 @@ class SearchWish:
     allow_code: bool = False
     cache: str | Path | bool = True
 
-    def open(self, named: NamedRanker, folder: Path) -> Search:
+    def open(self, named: NamedRanker, folder: Path, roots: Sequence[str] = ()) -> Search:
         """How the agent whose file is in `folder` is searched.
+
+        Args:
+            named: the ranker that it names.
+            folder: where relative paths start.
+            roots: what the agent file lists as `roots`.
 
         Raises:
             SpecError: when the ranker that it names is not there, or is code and not allowed.
             InputError: when the host's own ranker cannot be called.
         """
-        return Search(self._made(named, folder), cache_at(self.cache))
+        return Search(self._made(named, folder, roots), cache_at(self.cache))
 
-    def _made(self, named: NamedRanker, folder: Path) -> Made:
+    def _made(self, named: NamedRanker, folder: Path, roots: Sequence[str]) -> Made:
         if self.ranker is not None:
             if not is_ranker(self.ranker):
                 message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
@@ -55,10 +59,10 @@ class SearchWish:
                 return partial(_given, self._function(named))
             case "semantic":
                 packaged = PACKAGED[named.name.value]
-                _need(named, packaged)
+                _need(named, packaged.extras, packaged.modules)
                 return lambda tools: semantic_ranker(tools, packaged.load)
             case "model2vec":
-                model = _model(named, folder)
+                model = _model(named, folder, roots)
                 return lambda tools: semantic_ranker(tools, lambda: load_model(model))
         return by_words
 
@@ -74,9 +78,9 @@ def _given(ranker: AnyRanker, tools: Tools) -> Ranker:
     return ranker.for_tools(tools.cards) if isinstance(ranker, RankerMaker) else ranker
 
 
-def _model(named: NamedRanker, folder: Path) -> Path:
-    _need(named, _MODEL2VEC)
-    model = find_model(named.name.value, folder)
+def _model(named: NamedRanker, folder: Path, roots: Sequence[str]) -> ModelFiles:
+    _need(named, ("model2vec",), ("numpy", "tokenizers"))
+    model = find_model(named.name.value, folder, roots)
     if model is None:
         message = f"there is no model `{named.name.value}` on this machine"
         hint = "name a folder with `model.safetensors` and `tokenizer.json`: ./models/potion; nothing is downloaded"
@@ -84,15 +88,15 @@ def _model(named: NamedRanker, folder: Path) -> Path:
     return model
 
 
-def _need(named: NamedRanker, packaged: Packaged) -> None:
+def _need(named: NamedRanker, names: Sequence[str], modules: Sequence[str]) -> None:
     """Whether its packages are there.
 
     Raises:
         SpecError: when one is not; it names the extra and how to install it.
     """
-    missing = [module for module in packaged.modules if not _installed(module)]
+    missing = [module for module in modules if not _installed(module)]
     if missing:
-        extras = ",".join(packaged.extras)
+        extras = ",".join(names)
         message = f"this ranker needs the extra `{extras}`, which is not installed (no module `{missing[0]}`)"
         raise SpecError(named.problem("missing-ranker", message, f'pip install "cuecard[{extras}]"'))
 
