@@ -107,8 +107,8 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
 def decided_before(previous: Call, last: Fitted) -> Decided:
     """What the conversation has decided by the last step of the call before."""
     tools = previous.tools
-    told = {*tools.earlier, *tools.base, *tools.sent, *(each.tool for each in last.shown)}
-    return Decided(frozenset(told), _lasting(last))
+    told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.shown)))
+    return Decided(told, told | {*tools.earlier}, _lasting(last))
 
 
 def _with_cut(call: Call, cut: Cut) -> Call:

@@ -19,10 +19,12 @@ class Decided:
 
     Attributes:
         told: the tools that the model was told about.
+        kept: those that have their room already, also where they did not exist when the system prompt was made.
         withheld: those that are not active.
     """
 
     told: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
     withheld: tuple[Withheld, ...] = ()
 
 
@@ -43,7 +45,7 @@ def withheld_tools(
     limit, gone = request.agent.spec.budget.protocols, decided.withheld
     if limit is None:
         return gone
-    told = decided.told - {each.tool for each in gone}
+    told = decided.kept - {each.tool for each in gone}
     used = sum(cost(request, tool) for tool in told if tool not in request.agent.spec.tools.core)
     new = recent_first([n for n in known if n in there and n not in told], request.found.called, request.found.named)
     left = []
