@@ -5,7 +5,7 @@ from __future__ import annotations
 import tempfile
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -24,6 +24,7 @@ from cuecard.outside.mcp_errors import (
     not_text,
     server_error,
 )
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
