@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cuecard.records import dataclass
 
 VALUES = st.one_of(st.integers(0, 3), st.sampled_from(["", "a"]))
-FIELDS = st.builds(
+FIELDS: st.SearchStrategy[dict[str, Any]] = st.builds(
     dict,
     init=st.booleans(),
     repr=st.booleans(),
