@@ -6,11 +6,11 @@ At a new baseline nothing that was decided before binds. There the tools that we
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cuecard.model import Withheld
 from cuecard.pipeline.recency import recent_first
 from cuecard.pipeline.request import CallRequest
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ now. The budget of protocols is known as tools are planned; what the whole promp
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 from cuecard.model import Call, DeliveryChoice, Withheld
 from cuecard.pipeline.activation import is_too_long
@@ -23,6 +22,7 @@ from cuecard.pipeline.recency import recent_first
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.room import Decided, cost
 from cuecard.pipeline.tools import plan_tools
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
