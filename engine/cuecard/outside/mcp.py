@@ -39,6 +39,7 @@ class ServerCommand:
         folder: where it runs.
         timeout: seconds that starting it, or one tool call, may take.
         name: how errors call it, such as the file it is configured in.
+        settings: where its command and its timeout are set, for errors.
     """
 
     command: Sequence[str]
@@ -46,6 +47,7 @@ class ServerCommand:
     folder: Path
     timeout: float = 60.0
     name: str = "tool server"
+    settings: tuple[str, str] = ("server.command", "server.timeout")
 
 
 @dataclass(frozen=True, slots=True)

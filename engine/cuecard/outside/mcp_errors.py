@@ -27,7 +27,7 @@ _LINE = 500
 def cannot_start(error: OSError, start: ServerCommand) -> ToolServerError:
     """A command that is not there, or may not be run."""
     message = f"the tool server does not start: `{start.command[0]}`: {(error.strerror or str(error)).lower()}"
-    hint = "install the command, or change `server.command`"
+    hint = f"install the command, or change `{start.settings[0]}`"
     return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
@@ -36,7 +36,7 @@ def server_error(error: MCPError, start: ServerCommand, stderr: IO[str]) -> Tool
     hint = "start it by hand to see more"
     if error.code == REQUEST_TIMEOUT:
         code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
-        hint = "see what it waits for, or raise `server.timeout`"
+        hint = f"see what it waits for, or raise `{start.settings[1]}`"
     elif error.code == CONNECTION_CLOSED:
         code, message = "server-died", "the tool server ended, or closed its output"
     else:
