@@ -14,7 +14,8 @@ from cuecard.adapters.module_tools import module_tools
 from cuecard.cli.run.options import Sources
 from cuecard.errors import InputError, Problem, most_telling
 from cuecard.model import Json, ToolCard, ToolResult
-from cuecard.outside.mcp import ServerCommand, ToolServer, open_server
+from cuecard.outside.mcp import ToolServer, open_server
+from cuecard.outside.mcp_process import ServerCommand
 
 
 @dataclass(frozen=True, slots=True)
