@@ -9,7 +9,7 @@ from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, W
 
 
 def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[type, type]) -> None:
-    """`engine`, `turn`, `conversation`, `on_call`, `on_step` and `retries`.
+    """`engine`, `turn`, `conversation`, `on_call`, `on_step`, `find` and `retries`, as many as there are.
 
     Args:
         arguments: by name; others are not looked at.
@@ -27,9 +27,28 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
         "conversation": Maybe([Instance(conversation, hint="`engine.conversation()` makes one"), Function()]),
         "on_call": told,
         "on_step": told,
+        "find": Function(),
         "retries": Maybe([Whole(0)]),
     }
     found = Findings()
     for name, shape in shapes.items():
-        shape.take(arguments[name], name, found)
+        if name in arguments:
+            shape.take(arguments[name], name, found)
+    found.refuse()
+
+
+def check_run(turn: Any, conversation: Any, nouns: tuple[type, type]) -> None:
+    """The `turn` and the `conversation` of one run, where neither may be a function.
+
+    Args:
+        turn: a turn.
+        conversation: a conversation; None for a new one.
+        nouns: the classes of turns and of conversations.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    found = Findings()
+    Instance(nouns[0]).take(turn, "turn", found)
+    Maybe([Instance(nouns[1], hint="`engine.conversation()` makes one")]).take(conversation, "conversation", found)
     found.refuse()
