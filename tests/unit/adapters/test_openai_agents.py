@@ -408,14 +408,15 @@ def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
         return context.context.user
 
     card = Cuecard(engine())
-    agent: Agent[Any] = Agent("cms", model=script([[("whoami", {})]]), tools=card.tools([whoami]))
+    model = script([[("whoami", {})]])
+    agent: Agent[Any] = Agent("cms", model=model, tools=card.tools([whoami]))
     deps = Deps("Ada", card.run(Turn(now=NOW)))
 
     asyncio.run(Runner.run(agent, "hello", context=deps, run_config=card.config(QUIET)))
 
     assert asked == ["Ada"]
     assert deps.cuecard.step is not None
-    assert agent.model.calls[0].system_instructions == deps.cuecard.step.system.strip()  # type: ignore[union-attr] - it is the scripted model
+    assert model.calls[0].system_instructions == deps.cuecard.step.system.strip()
 
 
 def test_a_run_without_the_context_is_refused_before_any_request() -> None:
@@ -445,9 +446,9 @@ def test_a_wrong_turn_is_refused_before_any_request() -> None:
 
 def test_arguments_are_refused_with_all_that_is_wrong() -> None:
     with pytest.raises(InputError, match=r"(?s)engine.*on_step"):
-        Cuecard("prompts/cms", on_step=3)  # type: ignore[arg-type] - that is the point
+        Cuecard("prompts/cms", on_step=3)  # type: ignore[arg-type]  # that is the point
     with pytest.raises(InputError, match=r"(?s)turn.*conversation"):
-        Cuecard(engine()).options({}, 3)  # type: ignore[arg-type] - the same
+        Cuecard(engine()).options({}, 3)  # type: ignore[arg-type]  # the same
 
 
 def test_results_without_their_calls_are_refused_with_the_reason() -> None:
