@@ -37,7 +37,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
 from cuecard.adapters.openai_agents_run import Run, Told
-from cuecard.boundary import check_capability, check_run
+from cuecard.boundary import check_graph, check_run
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -83,7 +83,8 @@ class Cuecard:
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
-        check_capability(vars(self), Engine, (Turn, Conversation))
+        told = {"find": self.find, "on_call": self.on_call, "on_step": self.on_step}
+        check_graph({"engine": self.engine, **told}, Engine, Turn)
         object.__setattr__(self, "_search", self._search_tool())
 
     def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:

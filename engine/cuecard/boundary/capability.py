@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, Whole
+from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, Whole, Word
 
 
 def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[type, type]) -> None:
-    """`engine`, `turn`, `conversation`, `on_call`, `on_step`, `find` and `retries`, as many as there are.
+    """`engine`, `turn`, `conversation`, `on_call`, `on_step` and `retries`.
 
     Args:
         arguments: by name; others are not looked at.
@@ -27,13 +27,36 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
         "conversation": Maybe([Instance(conversation, hint="`engine.conversation()` makes one"), Function()]),
         "on_call": told,
         "on_step": told,
-        "find": Function(),
         "retries": Maybe([Whole(0)]),
     }
     found = Findings()
     for name, shape in shapes.items():
-        if name in arguments:
-            shape.take(arguments[name], name, found)
+        shape.take(arguments[name], name, found)
+    found.refuse()
+
+
+def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
+    """`engine`, `turn`, `cache`, `find`, `on_call` and `on_step` of what stands in a graph, or around a client.
+
+    Args:
+        arguments: by name; those that are not there are not looked at.
+        engine: the class of engines.
+        turn: the class of turns.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    shapes: Mapping[str, Shape] = {
+        "engine": Instance(engine, hint="`Engine.open` makes one"),
+        "turn": Maybe([Either([Instance(turn), Function("a function of the request that makes one")])]),
+        "cache": Maybe([Word(("5m", "1h"))]),
+        "find": Function(),
+        "on_call": Maybe([Function()]),
+        "on_step": Maybe([Function()]),
+    }
+    found = Findings()
+    for name, value in arguments.items():
+        shapes[name].take(value, name, found)
     found.refuse()
 
 
