@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, cast
 
 from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
@@ -81,7 +81,7 @@ class Run:
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
         self.begin(agent)
-        items: Sequence[Item] = [item for item in data.input if isinstance(item, Mapping)]
+        items = cast("Sequence[Item]", data.input)
         self.step = self.chat.step(self._results(items))
         self.found.clear()
         if self.told.step:
