@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from cuecard.outside.rankers.encoder import unit
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from cuecard.errors import Problem, Span, TemplateSyntaxError
+from cuecard.records import dataclass
 
 MAX_MISTAKES: Final = 100
 """How many mistakes of one template are told; what stands behind the last one is not read."""
