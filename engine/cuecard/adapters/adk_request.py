@@ -56,6 +56,5 @@ class SearchTool(BaseTool):
 
     @override
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Json]:
-        limit = args.get("limit")
-        whole = int(limit) if isinstance(limit, (int, float)) or str(limit).isdecimal() else None
-        return self._search(tool_context, str(args.get("query") or ""), whole)
+        limit = str(args.get("limit") or "").removesuffix(".0")
+        return self._search(tool_context, str(args.get("query") or ""), int(limit) if limit.isdecimal() else None)
