@@ -53,14 +53,8 @@ def host_tool(name: str) -> StructuredTool:
 
 def model_at(name: str, url: str, *, gateway: bool) -> ChatAnthropic:
     """A model at Anthropic's own address, or at a gateway's; either way its requests arrive on this machine."""
-    model = ChatAnthropic(
-        model_name=name,
-        api_key="k",
-        base_url=url if gateway else "https://api.anthropic.com",
-        max_tokens=100,
-        timeout=None,
-        stop=None,
-    )
+    address = url if gateway else "https://api.anthropic.com"
+    model = ChatAnthropic(model=name, api_key="k", base_url=address, max_tokens=100)
     if not gateway:  # the properties in which the model keeps its clients
         vars(model)["_client"] = anthropic.Anthropic(api_key="k", base_url=url)
         vars(model)["_async_client"] = anthropic.AsyncAnthropic(api_key="k", base_url=url)
