@@ -12,7 +12,6 @@ _ANGLES = "<‹＜﹤〈⟨〈❬❮❰"
 _NAME = re.compile(r"</?([^\W\d][\w:.-]*)")
 _RANK = re.compile(r"^ {0,3}(#{1,6})(?=\s|$)")
 _TITLED = re.compile(r"^ {0,3}(#{1,6})\s+\S")
-_UNDERLINE = re.compile(r"^ {0,3}(=+|-+)\s*$")
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
@@ -53,7 +52,7 @@ class Reader:
         return [f"{slash}{name.casefold()}" for slash, name in tag.findall(seen)]
 
     def _marks(self, text: str, entry: str, *, fenced: bool) -> list[str]:
-        found, fence, before = [], "", ""
+        found, fence = [], ""
         for line in _BREAK.split(text):
             mark = _FENCE.match(line) if fenced else None
             if mark and not fence and not (mark[1][0] == "`" and "`" in mark[2]):
@@ -61,16 +60,8 @@ class Reader:
             elif mark and fence and mark[1].startswith(fence) and not mark[2].strip():
                 fence = ""
             elif not fence:
-                found += self._mark(line, entry) or self._underline(line, before)
-            before = line
+                found += self._mark(line, entry)
         return found
-
-    def _underline(self, line: str, before: str) -> list[str]:
-        """The rank of a heading that is written as a text with a line under it."""
-        under = _UNDERLINE.match(line)
-        is_entry = under and under[1] == "-" and re.match(r"\s*([-+*]|\d+[.)])(\s|$)", before)
-        rank = {"=": "#", "-": "##"}[under[1][0]] if under and before.strip() and not is_entry else ""
-        return [rank] if rank in self.ranks else []
 
     def _mark(self, line: str, entry: str) -> list[str]:
         rank, bare = _RANK.match(line), line.strip()

@@ -6,8 +6,7 @@ The counterpart of `guard.py`, which keeps values from looking like elements of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from itertools import pairwise
+from collections.abc import Iterable
 
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
@@ -22,15 +21,6 @@ _START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
 
 _END = f"(?=(?P<end>(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z)))"
 
-_UNDERLINED = {"#": "=", "##": "-"}
-"""The ranks of headings that Markdown also writes with a line under them, and what that line is made of."""
-
-_ABOVE = 200
-"""How many characters of the line above are looked at."""
-
-_ENTRY = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])(?:\s|\Z)")
-"""How an entry of a list begins."""
-
 _BLANK = r"(?=(?P<blank>\s|\Z))"
 
 
@@ -43,7 +33,6 @@ class LayoutGuard:
             `end`).
         markers: the first character of a marker.
         cut_off: the beginning of a marker at the very end of a text.
-        underlines: the line under a text that makes a heading of it, behind the line break (`under`).
         longest: how many characters the longest marker has.
     """
 
@@ -51,7 +40,6 @@ class LayoutGuard:
     markers: re.Pattern[str] | None
     cut_off: re.Pattern[str] | None
     longest: int
-    underlines: re.Pattern[str] | None = None
 
 
 def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), markers: Iterable[str] = ()) -> LayoutGuard:
@@ -84,7 +72,6 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
         re.compile(f"(?=(?P<mark>{'|'.join(map(re.escape, inside))}))(?P<first>.)", re.IGNORECASE) if inside else None,
         re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
         max(map(len, inside), default=0),
-        _underlines("".join(_UNDERLINED.get(mark.strip(), "") for mark in starts)),
     )
 
 
@@ -105,35 +92,11 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
     if guard.lines:
         text, more = guard.lines.subn(r"\1\\\2", text)
         count += more
-    under = [place for _, place, _ in underlines(text, guard)]
-    text = "\\".join(text[first:last] for first, last in pairwise([0, *under, len(text)]))
-    count += len(under)
     return text, count
-
-
-def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int]]:
-    """The lines that make a heading of the line above: where that ends, where they begin, and where they end."""
-    if guard.underlines is None:
-        return
-    for found in guard.underlines.finditer(text):
-        over = found.start("over")
-        # One dash below an entry of a list is the next entry.
-        above = BREAK.split(text[max(0, over - _ABOVE) : over])[-1]
-        if found["under"] != "-" or not _ENTRY.match(above):
-            yield over, found.start("under"), found.end("under")
 
 
 def _lines(marks: Iterable[str]) -> list[str]:
     return [line.lstrip() for mark in marks for line in re.split(f"[{_BREAKS}]", mark) if line.strip()]
-
-
-def _underlines(signs: str) -> re.Pattern[str] | None:
-    """A line of one of these signs alone, right behind a line with a text."""
-    if not signs:
-        return None
-    marks = "|".join(f"{re.escape(sign)}+" for sign in dict.fromkeys(signs))
-    end_of_text = f"(?<=\\S)(?:(?![{_BREAKS}])\\s)*(?:\\r\\n|[{_BREAKS}])"
-    return re.compile(f"(?P<over>{end_of_text}(?:(?![{_BREAKS}])\\s){{0,3}})(?P<under>{marks}){_END}")
 
 
 def _repeated(mark: str) -> str:
