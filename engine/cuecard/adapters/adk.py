@@ -204,9 +204,8 @@ class Cuecard(BasePlugin):
         talk = self._talk(context)
         call = talk.chat.call
         if talk.step is None and call and made_by(call, self.engine):
-            events = (event for event in context.session.events if event.author == context.agent_name)
-            responses = [event.get_function_responses() for event in events]
-            talk.step = talk.chat.step(tool_results([[(each.id or "", each) for each in held] for held in responses]))
+            contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
+            talk.step = talk.chat.step(tool_results(named(contents, CallIds(()))))
         return talk.step
 
     def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
