@@ -191,13 +191,19 @@ class Cuecard(BasePlugin):
         return talk
 
     def _stored(self, context: ReadonlyContext) -> _Talk:
-        stored: dict[str, Json] = context.state.get(self._key(context)) or {}
-        invocation, text = str(stored.get("invocation", "")), stored.get("conversation")
-        forgets = invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name))
-        if forgets or not isinstance(text, str):
+        key, stored = self._key(context), context.state.get(self._key(context))
+        if stored is None:
+            return _Talk("", self.engine.conversation())
+        invocation, text = (
+            (stored.get("invocation"), stored.get("conversation")) if isinstance(stored, dict) else ("", None)
+        )
+        if not isinstance(text, str):
+            told = "the state of the session holds something else than the conversation"
+            raise InputError(Problem("bad-conversation", told, "take it out, or give the plugin another `name`", key))
+        if invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
             return _Talk("", self.engine.conversation())
         chat = self.engine.load(text)
-        return _Talk(invocation, chat, chat.call)
+        return _Talk(str(invocation), chat, chat.call)
 
     def _step(self, context: ToolContext) -> Step | None:
         """The step that the model has answered; None where it was another process's, of files that have changed."""

@@ -435,6 +435,18 @@ def test_arguments_are_refused_with_all_that_is_wrong() -> None:
         Cuecard("prompts/cms", turn=4, on_step=3)  # type: ignore[arg-type]  # that is the point
 
 
+@pytest.mark.parametrize("held", ["text", 5, {"conversation": 3}, {"conversation": "{"}], ids=str)
+def test_a_state_that_holds_no_conversation_is_refused(held: Any) -> None:
+    host = Host([])
+    at: dict[str, Any] = {"app_name": "site", "user_id": "ann", "session_id": "one"}
+    asyncio.run(host.sessions.create_session(**at, state={"cuecard:cms": held}))
+
+    with pytest.raises(RuntimeError, match="bad-conversation"):
+        host.run()
+
+    assert host.sent == []
+
+
 def test_the_turn_may_be_made_from_the_state_of_the_session() -> None:
     def turn(context: Any) -> Turn:
         return Turn(now=NOW, memory=Memory((Entity("page", "page-7", context.session.id),)))
