@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
@@ -11,6 +10,7 @@ from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.dates.writers import writer_named
 from cuecard.dates.zones import zone_named
 from cuecard.model import Json
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 
 

@@ -139,6 +139,7 @@ CODES: Mapping[str, str] = {
     "unknown-encoding": "A token table that is not bundled.",
     "damaged-table": "A token table that is not what was installed.",
     "no-user-message": "Instructions to append, and no message of the user that they could follow.",
+    "text-beside-results": "Instructions to append behind tool results, for a model on Bedrock that refuses that.",
     "unknown-provider": "A model profile of a provider that no file describes.",
     "backend-missing": "The backend pybars3 is not installed.",
     "backend-unsupported": "What pybars3 cannot render right.",
