@@ -14,6 +14,7 @@ from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
+from cuecard.cli.run_command import run
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -43,46 +44,6 @@ def options(
     ] = False,
 ) -> None:
     """Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers."""
-
-
-@app.command()
-def run(
-    assistant: Annotated[
-        Path, typer.Argument(metavar="AGENT", help="The assistant file, such as examples/cms/assistant.yaml.")
-    ],
-    scenario: Annotated[
-        list[str] | None, typer.Option("--scenario", help="Play only this scenario; repeatable.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="A pydantic-ai model name; without it, a scripted model.")
-    ] = None,
-    delivery: DeliveryOption = None,
-    json: Json = False,
-    manifests: Annotated[
-        Path | None, typer.Option("--manifests", metavar="DIR", help="Write a manifest per step.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
-    ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
-    allow_code: AllowCode = False,
-) -> None:
-    """Run an assistant: play its scenarios, or chat with a model."""
-    from cuecard.cli.run.command import run as command
-
-    raise typer.Exit(
-        command(
-            assistant,
-            model=model,
-            scenarios=scenario or (),
-            json=json,
-            manifests=manifests,
-            data=data,
-            delivery=delivery,
-            svg=svg,
-            allow_code=allow_code,
-        )
-    )
 
 
 @app.command()
@@ -232,6 +193,7 @@ def watch(
     )
 
 
+app.command()(run)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
