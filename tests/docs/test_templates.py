@@ -15,15 +15,6 @@ VALUES: dict[str, Json] = {
     **{"items": [1, 2], "user": {"name": "Ann"}, "key": "name", "done": 0, "late": 1},
     **{"name": "Ann", "a": 1, "b": 1},
 }
-    "items": [1, 2],
-    "user": {"name": "Ann"},
-    "key": "name",
-    "done": 0,
-    "late": 1,
-    "name": "Ann",
-    "a": 1,
-    "b": 1,
-}
 
 
 def rows() -> list[tuple[list[str], list[str]]]:
