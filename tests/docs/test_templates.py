@@ -12,8 +12,14 @@ from cuecard.model import Json
 
 PAGE = Path(__file__).parents[2] / "docs" / "templates.md"
 VALUES: dict[str, Json] = {
-    **{"items": [1, 2], "user": {"name": "Ann"}, "key": "name", "done": 0, "late": 1},
-    **{"name": "Ann", "a": 1, "b": 1},
+    "items": [1, 2],
+    "user": {"name": "Ann"},
+    "key": "name",
+    "done": 0,
+    "late": 1,
+    "name": "Ann",
+    "a": 1,
+    "b": 1,
 }
 
 
