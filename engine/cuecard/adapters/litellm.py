@@ -18,8 +18,8 @@ from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
-from cuecard.adapters.openai import chat_request
-from cuecard.adapters.placing import Body, tool_name
+from cuecard.adapters.openai import place_in_chat
+from cuecard.adapters.placing import Body, order_tools, tool_name
 from cuecard.adapters.replays import Replays, with_tools
 from cuecard.boundary import admit_chat, admit_turn, check_graph
 from cuecard.catalogue.search import wrong_limit
@@ -92,6 +92,7 @@ class Cuecard:
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     _replays: Replays = field(init=False, repr=False)
+    _offered: tuple[list[Any] | None, str] = field(init=False, repr=False, default=(None, ""))
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("engine", "turn", "cache", "on_call", "on_step")}
@@ -128,7 +129,7 @@ class Cuecard:
         Raises:
             InputError: with everything that is wrong in messages and tools, or in the turn.
         """
-        said, offered = admit_chat([_plain(each) for each in messages], [_plain(each) for each in tools])
+        said, offered = self._admitted(messages, tools)
         own = next((place for place, each in enumerate(said) if each.get("role") not in _FRONT), len(said))
         named = [tool_name(each) for each in offered]
         offered = offered if self.engine.search_tool in named else [self.search_tool, *offered]
@@ -145,11 +146,11 @@ class Cuecard:
             self.on_step(step)
         shown = _active(offered, step, self.engine) if call.delivery.rebuilds else offered
         role = "user" if target.moves else call.delivery.authority
-        profile = replace(target.profile, breakpoints=0, mid_conversation="system" if role == "unknown" else role)
-        body = chat_request(step, said[own:], model=profile, tools=shown)
-        front = system_message(step, target, body, said[:own], self.cache)
-        sent = {"model": model, "messages": [front, *body["messages"][1:]], "tools": body["tools"]}
-        kept = caching(target, self.cache, body["prompt_cache_key"], others.get("extra_body"))
+        ordered = order_tools(shown, step)
+        front = system_message(step, target, ordered, said[:own], self.cache)
+        placed = place_in_chat(said[own:], step, "system" if role == "unknown" else role)
+        sent = {"model": model, "messages": [front, *placed], "tools": ordered}
+        kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
         return Ready({**sent, **kept}, step, self.engine, call, results)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
@@ -171,6 +172,22 @@ class Cuecard:
 
         return called
 
+    def _admitted(
+        self, messages: Iterable[Any], tools: Iterable[Any]
+    ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+        """The messages and tools as plain JSON, in copies: LiteLLM changes what it is given.
+
+        Tools that are those of the request before were checked with it.
+        """
+        given = [_dumped(each) for each in tools]
+        known, text = self._offered
+        if known is None or known != given:
+            admit_chat((), given)
+            text = json.dumps(given)
+            self._offered = (json.loads(text), text)
+        said, _ = admit_chat([_plain(each) for each in messages], ())
+        return said, json.loads(text)
+
     def over(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a completion, prepared: all of them, `model` and `messages` among them.
 
@@ -186,7 +203,8 @@ class Cuecard:
     def _turn(self, arguments: Mapping[str, Any], target: Target) -> Turn:
         source = self.turn
         turn = source(arguments) if callable(source) else source or Turn()
-        admit_turn(self.engine.agent, turn, None)
+        if not isinstance(turn, Turn):
+            admit_turn(self.engine.agent, turn, None)
         turn = with_tools(turn, map(tool_name, arguments["tools"]), self.engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)
@@ -198,9 +216,16 @@ def _active(tools: Iterable[Mapping[str, Any]], step: Step, engine: Engine) -> l
 
 
 def _plain(value: Any) -> Any:
-    """An object of LiteLLM as plain JSON; a copy, since LiteLLM changes messages on their way."""
-    dump = getattr(value, "model_dump", None)
-    return deepcopy(value) if dump is None else dump(exclude_none=True)
+    """A message as plain JSON, of which nothing but texts is shared with the one that was given."""
+    made = _dumped(value)
+    if not isinstance(made, Mapping):
+        return made
+    return {key: held if isinstance(held, str) else deepcopy(held) for key, held in made.items()}
+
+
+def _dumped(value: Any) -> Any:
+    """An object of LiteLLM as plain JSON, and everything else as it is."""
+    return value if isinstance(value, Mapping) else getattr(value, "model_dump", lambda **_: value)(exclude_none=True)
 
 
 def _json(arguments: Any) -> Mapping[str, Any]:

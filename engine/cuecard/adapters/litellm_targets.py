@@ -48,12 +48,14 @@ class Target:
         return "system" if self.provider == "openai" and self.profile.mid_conversation != "user" else "user"
 
 
-def system_message(step: Step, target: Target, body: Body, own: list[Mapping[str, Any]], cache: Cache | None) -> Body:
+def system_message(
+    step: Step, target: Target, tools: list[Body], own: list[Mapping[str, Any]], cache: Cache | None
+) -> Body:
     """The system prompt with the host's own behind it; for Claude in pieces, with breakpoints where they pay."""
     behind = [text for text in map(_text_of, own) if text]
     if target.provider != "anthropic":
         return {"role": "system", "content": "\n\n".join([step.system.strip(), *behind])}
-    pieces = system_pieces(step, target.profile, body["tools"], target.profile.breakpoints - 1 if cache else 0)
+    pieces = system_pieces(step, target.profile, tools, target.profile.breakpoints - 1 if cache else 0)
     blocks = [{"type": "text", "text": text, **(_breakpoint(cache) if marked else {})} for text, marked in pieces]
     return {"role": "system", "content": [*blocks, *({"type": "text", "text": text} for text in behind)]}
 
