@@ -202,9 +202,8 @@ class Cuecard:
 
     def _turn(self, arguments: Mapping[str, Any], target: Target) -> Turn:
         source = self.turn
-        turn = source(arguments) if callable(source) else source or Turn()
-        if not isinstance(turn, Turn):
-            admit_turn(self.engine.agent, turn, None)
+        said: Any = source(arguments) if callable(source) else source or Turn()
+        turn = said if isinstance(said, Turn) else admit_turn(self.engine.agent, said, None)
         turn = with_tools(turn, map(tool_name, arguments["tools"]), self.engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)
