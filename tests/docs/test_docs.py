@@ -18,8 +18,9 @@ from cuecard.config.layers import lay_over
 from cuecard.config.tool_file import ToolFile
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"sections.md", "templates.md", "testing.md"}
-"""Pages whose examples are run in folders of their own: `test_sections.py`."""
+ELSEWHERE = {"sections.md", "templates.md", "testing.md", "anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
+"""Pages whose examples are run elsewhere: in folders of their own (`test_sections.py`), or with a service on loopback
+(`test_loops.py`)."""
 PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE),
