@@ -182,7 +182,11 @@ def test_asynchronous_functions_are_awaited() -> None:
     assert "aanswer" in caught.value.problems[0].hint
 
     async def both() -> list[ToolResult]:
-        calls: list[tuple[str, Any]] = [("waits", {"seconds": 0.0}), ("shout", {"text": "a"}), ("waits", {"seconds": "soon"})]
+        calls: list[tuple[str, Any]] = [
+            ("waits", {"seconds": 0.0}),
+            ("shout", {"text": "a"}),
+            ("waits", {"seconds": "soon"}),
+        ]
         return [await tools.aanswer(chat, step, name, arguments, "c") for name, arguments in calls]
 
     waited, loud, wrong = asyncio.run(both())
