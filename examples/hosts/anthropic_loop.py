@@ -6,11 +6,10 @@ from typing import Any
 
 from anthropic import Anthropic
 
-from cms_functions import AGENT, page_functions
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.anthropic import request
 from cuecard.adapters.functions import Functions, result_text
-from loopback_models import SCRIPT, WORDS, loopback_models
+from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "claude-opus-4-8"
 

@@ -7,11 +7,10 @@ from typing import Any
 
 import boto3
 
-from cms_functions import AGENT, page_functions
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
 from cuecard.adapters.functions import Functions, result_text
-from loopback_models import SCRIPT, WORDS, loopback_models
+from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 

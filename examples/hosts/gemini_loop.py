@@ -6,11 +6,10 @@ from typing import Any
 
 from google.genai import Client
 
-from cms_functions import AGENT, page_functions
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.functions import Functions
 from cuecard.adapters.gemini import request
-from loopback_models import SCRIPT, WORDS, loopback_models
+from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "gemini-2.5-pro"
 

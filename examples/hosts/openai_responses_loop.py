@@ -6,11 +6,10 @@ from typing import Any
 
 from openai import OpenAI
 
-from cms_functions import AGENT, page_functions
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.functions import Functions, result_text
 from cuecard.adapters.openai import responses_request
-from loopback_models import SCRIPT, WORDS, loopback_models
+from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "gpt-5"
 

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import pairwise
-from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -25,13 +22,11 @@ import bedrock_loop
 import gemini_loop
 import openai_chat_loop
 import openai_responses_loop
-from cms_functions import AGENT, page_functions
 from cuecard import Conversation, Engine
 from cuecard.adapters.functions import Functions
-from loopback_models import SCRIPT, WORDS, Call, LoopbackModels, loopback_models
+from loopback_models import AGENT, SCRIPT, WORDS, Call, LoopbackModels, loopback_models, page_functions
 from property.hosts import bare
 
-HOSTS = Path(anthropic_loop.__file__).parent
 Json = dict[str, Any]
 
 
@@ -182,14 +177,3 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         (number,) = {int(text[:3]) for text in body.split("Client ")[1:]}
         pages = {int(text[:3]) for text in body.split("About us ")[1:] if text[:3].isdigit()}
         assert pages <= {number}
-
-
-@pytest.mark.parametrize("name", [loop.module.__name__ for loop in LOOPS.values()])
-def test_an_example_ends_by_itself(name: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-W", "error", HOSTS / f"{name}.py"], cwd=tmp_path, capture_output=True, text=True, check=False
-    )
-
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout.count("Done.") == 4
-    assert done.stdout.count("working memory: About us\n") == 2

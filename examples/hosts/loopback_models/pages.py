@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-AGENT = Path(__file__).parents[2] / "prompts" / "cms"
+AGENT = Path(__file__).parents[3] / "prompts" / "cms"
 """The agent whose tools they are."""
 
 
