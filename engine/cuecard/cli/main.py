@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -14,6 +16,7 @@ from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
+from cuecard.cli.run_command import run
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -43,46 +46,6 @@ def options(
     ] = False,
 ) -> None:
     """Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers."""
-
-
-@app.command()
-def run(
-    assistant: Annotated[
-        Path, typer.Argument(metavar="AGENT", help="The assistant file, such as examples/cms/assistant.yaml.")
-    ],
-    scenario: Annotated[
-        list[str] | None, typer.Option("--scenario", help="Play only this scenario; repeatable.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="A pydantic-ai model name; without it, a scripted model.")
-    ] = None,
-    delivery: DeliveryOption = None,
-    json: Json = False,
-    manifests: Annotated[
-        Path | None, typer.Option("--manifests", metavar="DIR", help="Write a manifest per step.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
-    ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
-    allow_code: AllowCode = False,
-) -> None:
-    """Run an assistant: play its scenarios, or chat with a model."""
-    from cuecard.cli.run.command import run as command
-
-    raise typer.Exit(
-        command(
-            assistant,
-            model=model,
-            scenarios=scenario or (),
-            json=json,
-            manifests=manifests,
-            data=data,
-            delivery=delivery,
-            svg=svg,
-            allow_code=allow_code,
-        )
-    )
 
 
 @app.command()
@@ -232,10 +195,23 @@ def watch(
     )
 
 
+app.command()(run)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
 app.command()(schema)
+
+
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The app with the one command that is typed: Typer reads the signature of each it has, which takes a while."""
+    named = arguments[0] if arguments else ""
+    known = app.registered_commands
+    chosen = [each for each in known if each.callback and named == (each.name or each.callback.__name__)]
+    if not chosen:
+        return app
+    made = copy(app)
+    made.registered_commands, made.registered_groups = chosen, []
+    return made
 
 
 def main() -> None:
@@ -243,7 +219,7 @@ def main() -> None:
     gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
     as_json = wants_json(sys.argv[1:])
     try:
-        sys.exit(app(prog_name="cuecard", standalone_mode=False) or 0)
+        sys.exit(app_for(sys.argv[1:])(prog_name="cuecard", standalone_mode=False) or 0)
     except CuecardError as error:
         sys.exit(tell(error, as_json=as_json))
     except UsageFault as error:

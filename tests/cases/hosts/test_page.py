@@ -27,7 +27,7 @@ HEAD = """\
 | service | model | instructions in mid-conversation | cache breakpoints | shortest cached start, tokens | `auto` |
 |---|---|---|---|---|---|
 """
-LATER = {"adk", "ai-sdk", "langgraph", "litellm"}
+LATER = {"ai-sdk", "litellm"}
 """Pages that may come without a row of their own."""
 
 
