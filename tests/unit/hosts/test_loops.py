@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from types import ModuleType
 from typing import Any
@@ -24,10 +25,12 @@ import openai_chat_loop
 import openai_responses_loop
 from cuecard import Conversation, Engine
 from cuecard.adapters.functions import Functions
-from loopback_models import AGENT, SCRIPT, WORDS, Call, LoopbackModels, loopback_models, page_functions
+from loopback_models import AGENT, SCRIPT, WORDS, Call, LoopbackModels, gemini_wire, loopback_models, page_functions
+from loopback_models.server import PATHS
 from property.hosts import bare
 
 Json = dict[str, Any]
+GEMINI = next(path for path, wire in PATHS.items() if wire is gemini_wire.WIRE)
 
 
 @pytest.fixture(autouse=True)
@@ -177,3 +180,22 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         (number,) = {int(text[:3]) for text in body.split("Client ")[1:]}
         pages = {int(text[:3]) for text in body.split("About us ")[1:] if text[:3].isdigit()}
         assert pages <= {number}
+
+
+def test_what_a_model_of_google_signs_comes_back_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = gemini_wire.WIRE.answer
+
+    def signed(number: int, calls: Sequence[Call]) -> Json:
+        answer = made(number, calls)
+        answer["candidates"][0]["content"]["parts"][0]["thoughtSignature"] = "c2lnbmVkLz8+"
+        return answer
+
+    monkeypatch.setitem(PATHS, GEMINI, replace(gemini_wire.WIRE, answer=signed))
+    _, service = play(LOOPS["gemini"])
+    parts = [
+        part for content in service.asked[-1]["contents"] if content["role"] == "model" for part in content["parts"]
+    ]
+
+    signatures = [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
+    assert len(signatures) == 6
+    assert {urlsafe_b64decode(each.replace("+", "-").replace("/", "_")) for each in signatures} == {b"signed/?>"}
