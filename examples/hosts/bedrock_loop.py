@@ -40,17 +40,20 @@ def ask(client: Any, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def ask_streamed(client: Any, body: dict[str, Any]) -> dict[str, Any]:
-    used, said = dict[int, dict[str, Any]](), ""
+    used, said, thought = dict[int, dict[str, Any]](), "", {"text": "", "signature": ""}
     for event in client.converse_stream(**body)["stream"]:
         if start := event.get("contentBlockStart"):
             used[start["contentBlockIndex"]] = {**start["start"]["toolUse"], "input": ""}
         elif piece := event.get("contentBlockDelta"):
             said += piece["delta"].get("text", "")
             print(piece["delta"].get("text", ""), end="", flush=True)
+            for key in thought:
+                thought[key] += piece["delta"].get("reasoningContent", {}).get(key, "")
             if "toolUse" in piece["delta"]:
                 used[piece["contentBlockIndex"]]["input"] += piece["delta"]["toolUse"]["input"]
     calls = [{"toolUse": {**use, "input": json.loads(use["input"] or "{}")}} for use in used.values()]
-    return {"role": "assistant", "content": [*([{"text": said}] if said else []), *calls]}
+    thoughts = [{"reasoningContent": {"reasoningText": thought}}] if thought["text"] else []
+    return {"role": "assistant", "content": [*thoughts, *([{"text": said}] if said else []), *calls]}
 
 
 def as_block(result: ToolResult) -> dict[str, Any]:

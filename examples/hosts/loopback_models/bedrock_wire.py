@@ -38,6 +38,8 @@ def events(response: Json) -> bytes:
             start = {"toolUseId": use["toolUseId"], "name": use["name"]}
             made.append(("contentBlockStart", {**at, "start": {"toolUse": start}}))
             deltas: Iterable[Json] = ({"toolUse": {"input": piece}} for piece in halves(json.dumps(use["input"])))
+        elif thought := block.get("reasoningContent"):
+            deltas = ({"reasoningContent": {key: value}} for key, value in thought["reasoningText"].items())
         else:
             deltas = ({"text": piece} for piece in halves(block["text"]))
         made += [("contentBlockDelta", {**at, "delta": delta}) for delta in deltas]

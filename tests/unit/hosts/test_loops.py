@@ -25,12 +25,22 @@ import openai_chat_loop
 import openai_responses_loop
 from cuecard import Conversation, Engine
 from cuecard.adapters.functions import Functions
-from loopback_models import AGENT, SCRIPT, WORDS, Call, LoopbackModels, gemini_wire, loopback_models, page_functions
+from loopback_models import (
+    AGENT,
+    SCRIPT,
+    WORDS,
+    Call,
+    LoopbackModels,
+    bedrock_wire,
+    gemini_wire,
+    loopback_models,
+    page_functions,
+)
 from loopback_models.server import PATHS
 from property.hosts import bare
 
 Json = dict[str, Any]
-GEMINI = next(path for path, wire in PATHS.items() if wire is gemini_wire.WIRE)
+GEMINI, BEDROCK = (next(path for path in PATHS if PATHS[path] is each.WIRE) for each in (gemini_wire, bedrock_wire))
 
 
 @pytest.fixture(autouse=True)
@@ -199,3 +209,19 @@ def test_what_a_model_of_google_signs_comes_back_as_it_was(monkeypatch: pytest.M
     signatures = [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
     assert len(signatures) == 6
     assert {urlsafe_b64decode(each.replace("+", "-").replace("/", "_")) for each in signatures} == {b"signed/?>"}
+
+
+@streamed
+def test_what_a_model_on_bedrock_thought_goes_back_in_front(monkeypatch: pytest.MonkeyPatch, *, stream: bool) -> None:
+    made, thought = bedrock_wire.WIRE.answer, {"text": "Hm.", "signature": "signed"}
+
+    def thinking(number: int, calls: Sequence[Call]) -> Json:
+        answer = made(number, calls)
+        answer["output"]["message"]["content"].insert(0, {"reasoningContent": {"reasoningText": thought}})
+        return answer
+
+    monkeypatch.setitem(PATHS, BEDROCK, replace(bedrock_wire.WIRE, answer=thinking))
+    _, service = play(LOOPS["bedrock"], stream=stream)
+    answers = [message["content"] for message in service.asked[-1]["messages"] if message["role"] == "assistant"]
+
+    assert [content[0] for content in answers] == [{"reasoningContent": {"reasoningText": thought}}] * 6
