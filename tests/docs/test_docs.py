@@ -75,7 +75,7 @@ def test_the_readme_names_every_command() -> None:
     tools = [c.name or "" for c in tools_app.registered_commands]
 
     assert [c for c in commands if f"`cuecard {c} " not in readme and f"`cuecard {c}`" not in readme] == []
-    assert [t for t in tools if f"`{t}`" not in readme and f"tools {t}`" not in readme] == []
+    assert [t for t in tools if f"`{t}`" not in readme and f"cuecard tools {t}" not in readme] == []
 
 
 def _laid_over_its_base(document: Document) -> Document:

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from cuecard import Step
-from cuecard.adapters import anthropic, gemini, openai
+from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.model.messages import Message
 from cuecard.outside.models import read_models
 
@@ -36,6 +36,7 @@ class Shape:
 
 def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
     """Every provider, with and without a role for operators in mid-conversation; hosts that merge messages do."""
+    specs: list[Json] = [{"toolSpec": {"name": name, "inputSchema": {"json": {}}}} for name in tools]
     plain: list[Json] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
     functions: list[Json] = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]
     wrapped: list[Json] = [{"type": "function", "function": {"name": name}} for name in tools]
@@ -50,6 +51,7 @@ def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
         Shape("chat-reminders", chat_messages, partial(openai.chat_request, model=own, tools=wrapped)),
         Shape("responses", items, partial(openai.responses_request, model=gpt, tools=functions), "input"),
         Shape("responses-reminders", items, partial(openai.responses_request, model=own, tools=functions), "input"),
+        Shape("bedrock-reminders", converse_messages, partial(bedrock.request, model=sonnet, tools=specs)),
         Shape("gemini", partial(contents, merged=True), partial(gemini.request, tools=plain), "contents"),
         Shape("gemini-apart", contents, partial(gemini.request, tools=plain), "contents"),
     )
@@ -81,6 +83,23 @@ def contents(conversation: Sequence[Message], *, merged: bool = False) -> list[J
             _join(made, "parts", part, "functionResponse", together=True)
         else:
             _join(made, "parts", {"text": _text(message)}, "functionResponse", together=merged)
+    return made
+
+
+def converse_messages(conversation: Sequence[Message]) -> list[Json]:
+    """Bedrock's form, in which roles alternate."""
+    made: list[Json] = []
+    for message in conversation:
+        blocks: list[Json] = [{"text": _text(message)}]
+        role = "assistant" if message.role == "assistant" else "user"
+        if message.tool_calls:
+            blocks = [{"toolUse": {"toolUseId": c.id, "name": c.name, "input": {}}} for c in message.tool_calls]
+        elif message.role == "tool":
+            blocks = [{"toolResult": {"toolUseId": message.tool_call_id, "content": blocks}}]
+        if made and made[-1]["role"] == role:
+            made[-1]["content"] += blocks
+        else:
+            made.append({"role": role, "content": blocks})
     return made
 
 
@@ -123,7 +142,9 @@ def bare(value: Any) -> Any:
     """Without cache breakpoints: they say where an entry is written, and are no part of what the model reads."""
     if isinstance(value, dict):
         return {key: bare(item) for key, item in value.items() if key != "cache_control"}
-    return [bare(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [bare(item) for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
+    return value
 
 
 def serialized(body: Json) -> str:

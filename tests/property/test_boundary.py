@@ -47,7 +47,7 @@ from cuecard import (
     trusted,
     watch,
 )
-from cuecard.adapters import anthropic, gemini, openai
+from cuecard.adapters import anthropic, bedrock, gemini, openai
 
 ROOT = Path(__file__).parents[2]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -311,11 +311,16 @@ ARGUMENTS: Mapping[str, Callable[[Any], object]] = {
     "chat(tools)": lambda junk: _request(openai.chat_request, tools=junk, model=ModelProfile("m")),
     "chat(cache_key)": lambda junk: _request(openai.chat_request, model=ModelProfile("m"), cache_key=junk),
     "responses(items)": lambda junk: _request(openai.responses_request, messages=junk, model=ModelProfile("m")),
+    "bedrock(messages)": lambda junk: _request(bedrock.request, messages=junk, model=ModelProfile("m")),
+    "bedrock(tools)": lambda junk: _request(bedrock.request, tools=junk, model=ModelProfile("m")),
+    "bedrock(lifetime)": lambda junk: _request(bedrock.request, model=ModelProfile("m"), lifetime=junk),
     "gemini(contents)": lambda junk: _request(gemini.request, messages=junk),
     "gemini(tools)": lambda junk: _request(gemini.request, tools=junk),
 }
 SAID = st.dictionaries(
-    st.sampled_from(["role", "content", "tool_call_id", "parts", "type", "call_id", "name", "function"]),
+    st.sampled_from(
+        ["role", "content", "tool_call_id", "parts", "toolResult", "toolSpec", "type", "call_id", "name", "function"]
+    ),
     JUNK,
     max_size=4,
 )
@@ -336,7 +341,9 @@ def test_an_argument_is_right_or_refused(name: str, junk: Any) -> None:
 
 
 @settings(deadline=None, max_examples=300)
-@given(form=st.sampled_from(["anthropic(", "chat(", "responses(", "gemini("]), said=st.lists(SAID, max_size=3))
+@given(
+    form=st.sampled_from(["anthropic(", "bedrock(", "chat(", "responses(", "gemini("]), said=st.lists(SAID, max_size=3)
+)
 def test_messages_of_a_provider_are_right_or_refused(form: str, said: list[Any]) -> None:
     for name in ARGUMENTS:
         if name.startswith(form) and ("tools" in name or "messages" in name or "items" in name or "contents" in name):

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 
 from cuecard import Entity
-from cuecard.adapters import anthropic, gemini, openai
+from cuecard.adapters import anthropic, bedrock, gemini, openai
 from unit.providers import talk
 from unit.providers.talk import CALLS, PROFILES, Event, Json, Moment
 
@@ -46,6 +46,11 @@ def chat(name: str) -> Shape:
     return Shape(f"chat-{name}", talk.chat_messages, make)
 
 
+def converse(name: str) -> Shape:
+    make = partial(bedrock.request, model=name, tools=talk.tool_specs())
+    return Shape(f"converse-{name}", talk.converse_messages, make)
+
+
 SHAPES = pytest.mark.parametrize(
     "shape",
     [
@@ -57,6 +62,8 @@ SHAPES = pytest.mark.parametrize(
         chat("gpt-5"),
         chat("gpt-5.6"),
         chat("a-model-of-my-own"),
+        converse("us.anthropic.claude-opus-4-8-v1:0"),
+        converse("amazon.nova-pro-v1:0"),
         Shape("gemini", talk.gemini_contents, partial(gemini.request, tools=talk.schemas())),
     ],
     ids=lambda shape: shape.name,
@@ -67,7 +74,9 @@ def content(value: object) -> object:
     """Without breakpoints: they say where an entry is written, and are no part of what the model reads."""
     if isinstance(value, dict):
         return {key: content(item) for key, item in value.items() if key != "cache_control"}
-    return [content(item) for item in value] if isinstance(value, list) else value
+    if isinstance(value, list):
+        return [content(item) for item in value if not (isinstance(item, dict) and "cachePoint" in item)]
+    return value
 
 
 @SHAPES

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 from collections.abc import Mapping
 from pathlib import Path
@@ -23,6 +22,7 @@ from cuecard.config.scenario_file import Scenario
 from cuecard.config.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.mcp import ToolServer
+from cuecard.outside.mcp_lines import LastWords
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")
@@ -36,7 +36,7 @@ def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], M
 
     async def play_all() -> Talk:
         async with Client(build_server(database), mode="legacy") as client:
-            server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), io.StringIO())
+            server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
             engine = Engine.open(ASSISTANT.agent, delivery="append")
             running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
             talk = Talk(running.engine.conversation())

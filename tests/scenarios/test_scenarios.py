@@ -5,7 +5,6 @@ and what stands in the database in the end.
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import re
 from collections.abc import Iterator
@@ -30,6 +29,7 @@ from cuecard.config.scenario_file import Scenario
 from cuecard.model import Delivery
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.mcp import ToolServer
+from cuecard.outside.mcp_lines import LastWords
 from server import build_server
 
 ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "assistant.yaml")
@@ -87,7 +87,7 @@ def play(scenario: Scenario, delivery: Delivery, folder: Path) -> Played:
 
     async def play_all() -> Talk:
         async with Client(build_server(database), mode="legacy") as client:
-            server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), io.StringIO())
+            server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
             engine = Engine.open(ASSISTANT.agent, delivery=delivery)
             running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
             talk = Talk(running.engine.conversation())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cuecard.adapters.anthropic_places import place, result_ids, text_block
+from cuecard.adapters.content_places import place, result_ids, text_block
 from cuecard.adapters.placing import Body, Message, order_tools, system_pieces
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile

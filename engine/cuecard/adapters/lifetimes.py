@@ -1,4 +1,4 @@
-"""Cache breakpoints of two lifetimes in one body for Claude: the longer must stand before the shorter."""
+"""Cache breakpoints of two lifetimes in one body for Anthropic or Bedrock: the longer must stand before the shorter."""
 
 from __future__ import annotations
 
@@ -32,6 +32,8 @@ def check_lifetimes(body: Mapping[str, Any]) -> None:
 
 def _breakpoints(body: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """The place and the lifetime of each, in the order in which a request is cached; the body's own is at its end."""
+    if isinstance(config := body.get("toolConfig"), Mapping):
+        yield from _within(config.get("tools"), "body.toolConfig.tools")
     for part in ("tools", "system", "messages"):
         yield from _within(body.get(part), f"body.{part}")
     yield from _own(body, "body")
@@ -47,5 +49,6 @@ def _within(value: Any, place: str) -> Iterator[tuple[str, Any]]:
 
 
 def _own(value: Mapping[str, Any], place: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(control := value.get("cache_control"), Mapping):
-        yield f"{place}.cache_control", control.get("ttl", "5m")
+    for key in ("cache_control", "cachePoint"):
+        if isinstance(control := value.get(key), Mapping):
+            yield f"{place}.{key}", control.get("ttl", "5m")

@@ -73,4 +73,5 @@ def order_tools(tools: Iterable[Message], step: Step) -> list[Body]:
 
 def tool_name(tool: Message) -> str:
     """The name of a tool, in whichever form it is written."""
-    return str(tool.get("name") or tool.get("function", {}).get("name") or tool.get("type", ""))
+    inner = tool.get("function") or tool.get("toolSpec") or tool.get("systemTool") or {}
+    return str(tool.get("name") or inner.get("name") or tool.get("type", ""))

@@ -5,7 +5,7 @@ as the tuples that are meant. Behind the doors nobody checks again.
 """
 
 from cuecard.boundary.calls import admit_call, admit_memory, admit_results, admit_step, admit_turn
-from cuecard.boundary.capability import check_capability
+from cuecard.boundary.capability import check_capability, check_graph
 from cuecard.boundary.conversations import (
     admit_entities,
     admit_more,
@@ -48,6 +48,7 @@ __all__ = [
     "check_capability",
     "check_conversation",
     "check_following",
+    "check_graph",
     "check_ids",
     "check_keeping",
     "check_kept",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, Whole
+from cuecard.shapes import Either, Findings, Function, Instance, Maybe, Shape, Whole, Word
 
 
 def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[type, type]) -> None:
@@ -32,4 +32,28 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
     found = Findings()
     for name, shape in shapes.items():
         shape.take(arguments[name], name, found)
+    found.refuse()
+
+
+def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
+    """`engine`, `turn`, `cache`, `on_call` and `on_step` of what stands in a graph, or around a client.
+
+    Args:
+        arguments: by name; those that are not there are not looked at.
+        engine: the class of engines.
+        turn: the class of turns.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    shapes: Mapping[str, Shape] = {
+        "engine": Instance(engine, hint="`Engine.open` makes one"),
+        "turn": Maybe([Either([Instance(turn), Function("a function of the request that makes one")])]),
+        "cache": Maybe([Word(("5m", "1h"))]),
+        "on_call": Maybe([Function()]),
+        "on_step": Maybe([Function()]),
+    }
+    found = Findings()
+    for name, value in arguments.items():
+        shapes[name].take(value, name, found)
     found.refuse()

@@ -11,9 +11,9 @@ from cuecard.config.model_name import wire_name
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 from cuecard.outside.models import read_models
-from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text
+from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word
 
-Form: TypeAlias = Literal["anthropic", "chat", "responses", "gemini"]
+Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
 """Whose messages they are."""
 
 _STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` reads one that was stored")
@@ -21,7 +21,15 @@ _MODEL = Either(
     [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
 )
 _JSON = JsonValue()
-_OPTIONS = {"cache_key": Maybe([Text()]), "defer": Flag(), "base_url": Text(), "compare_with": Maybe([Text()])}
+_LIFETIME = Word(["5m", "1h"])
+_OPTIONS = {
+    "cache_key": Maybe([Text()]),
+    "defer": Flag(),
+    "base_url": Text(),
+    "compare_with": Maybe([Text()]),
+    "lifetime": _LIFETIME,
+    "system_lifetime": Maybe([_LIFETIME]),
+}
 _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a method such as `model_dump()`"
 
 
@@ -126,6 +134,24 @@ def _blocks(content: Any, at: str) -> Iterator[Told]:
         yield Told(at, "a text or a list of blocks", content)
 
 
+def _bedrock(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _text(message, "role")
+    content = message.get("content")
+    if not isinstance(content, (list, tuple)):
+        yield Told(".content", "a list of blocks", content)
+        return
+    for place, block in enumerate(content):
+        at = f".content[{place}]"
+        if not isinstance(block, Mapping):
+            yield Told(at, "a mapping", block)
+        elif block.get("toolResult") is not None:
+            result = block["toolResult"]
+            if isinstance(result, Mapping):
+                yield from _text(result, "toolUseId", f"{at}.toolResult")
+            else:
+                yield Told(f"{at}.toolResult", "a mapping", result)
+
+
 def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
     yield from _text(message, "role")
     if message.get("role") == "tool":
@@ -160,8 +186,9 @@ def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
 def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
     if not _JSON.fits(tool):
         yield Told("", "plain JSON, every object of it a dict", tool)
-    if not isinstance(tool.get("function", {}), Mapping):
-        yield Told(".function", "a mapping", tool["function"])
+    for key in ("function", "toolSpec", "systemTool"):
+        if not isinstance(tool.get(key, {}), Mapping):
+            yield Told(f".{key}", "a mapping", tool[key])
     for key in ("name", "type"):
         if tool.get(key) is not None:
             yield from _text(tool, key)
@@ -174,6 +201,7 @@ def _text(value: Mapping[str, Any], key: str, at: str = "") -> Iterator[Told]:
 
 _FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[Told]]] = {
     "anthropic": _anthropic,
+    "bedrock": _bedrock,
     "chat": _chat,
     "responses": _responses,
     "gemini": _gemini,

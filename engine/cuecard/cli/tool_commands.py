@@ -62,6 +62,23 @@ def tools_graph(
     draw_graph(agent, form, allow_code=allow_code)
 
 
+@tools_app.command("report")
+def tools_report(
+    records: Annotated[
+        list[Path], typer.Argument(metavar="RECORDS...", help="Folders or files of manifests, or of JSON lines.")
+    ],
+    agent: Annotated[
+        Path | None, typer.Option("--agent", metavar="AGENT", help="Whose tools they are, for what their GOTCHA says.")
+    ] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    json: Json = False,
+) -> None:
+    """Tell what the field says of tools: found and never called, called unread, searches that find nothing."""
+    from cuecard.cli.report.command import report
+
+    report(records, agent=agent, as_json=json, html=html)
+
+
 @bench_app.callback()
 def bench() -> None:
     """Measure the search."""

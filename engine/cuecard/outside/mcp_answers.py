@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from cuecard.errors import Problem, visible
 from cuecard.model import Json, ToolCard, ToolResult
+from cuecard.shapes.json_values import MAX_DEPTH, JsonValue
 from cuecard.template import without_controls
 
 if TYPE_CHECKING:
@@ -19,8 +20,12 @@ MAX_TOOLS: Final = 10_000
 """How many tools a server may have."""
 MAX_DEFINITION: Final = 64 * 1024
 """How many characters the definition of a tool may have, as JSON; a larger one is dropped."""
+MAX_BLOCKS: Final = 1_000
+"""How many blocks of content the result of a tool may have; one with more is an error for the model to read."""
 MAX_RESULT: Final = 1024 * 1024
 """How many characters the result of a tool may have; a larger one is an error for the model to read."""
+
+_IS_JSON = JsonValue(finite=True)
 
 
 def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCard | Problem:
@@ -29,6 +34,9 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
     if tool.name in known:
         hint = "the first counts; tell its makers that names must differ"
         return Problem("server-tool", f"`{name}` is listed twice", hint, source, severity="warning")
+    if not _IS_JSON.fits(schema):
+        message = f"`{name}` has an input schema that nests more than {MAX_DEPTH} levels, or holds what is not JSON"
+        return Problem("server-tool", message, "the tool is dropped", source, severity="warning")
     size = len(tool.description or "") + len(json.dumps(schema, default=str))
     if size > MAX_DEFINITION:
         message = f"`{name}` has a definition of {size:,} characters; at most {MAX_DEFINITION:,}"
@@ -40,6 +48,8 @@ def read_result(tool: str, answer: CallToolResult) -> ToolResult:
     """What a tool says: its structured content, else its text; other blocks by their kind."""
     told = answer.structured_content
     value = "\n".join(map(_text, answer.content)) if told is None else told
+    if not _IS_JSON.fits(value):
+        return failed(tool, f"the tool answered with a value that nests more than {MAX_DEPTH} levels, or is not JSON")
     size = len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
     if size > MAX_RESULT:
         return failed(tool, f"the tool answered with {size:,} characters; at most {MAX_RESULT:,} can be read")

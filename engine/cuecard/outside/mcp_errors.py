@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final
 
 from cuecard.errors import Problem, ToolServerError, visible
 
@@ -12,52 +11,60 @@ if TYPE_CHECKING:
     from mcp.shared.exceptions import MCPError
     from pydantic import ValidationError
 
-    from cuecard.outside.mcp import ServerCommand
+    from cuecard.outside.mcp_lines import LastWords
+    from cuecard.outside.mcp_process import ServerCommand
 
 CONNECTION_CLOSED: Final = -32000
 REQUEST_TIMEOUT: Final = -32001
 """The two JSON-RPC codes by which the MCP client says that the server is gone, or silent."""
 
+UNREADABLE: Final = -32099
+"""The code by which the gate says that what a server wrote cannot be used; the message says what it is."""
+
 TAIL_LINES: Final = 8
 """How many of the last lines on the server's standard error an error shows."""
-_TAIL = 64 * 1024
 _LINE = 500
+_FOR_MCP = "its standard output is for MCP alone; tell its makers"
 
 
-def cannot_start(error: OSError, start: ServerCommand) -> ToolServerError:
-    """A command that is not there, or may not be run."""
-    message = f"the tool server does not start: `{start.command[0]}`: {(error.strerror or str(error)).lower()}"
+def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServerError:
+    """A command that is not there, may not be run, or could not be a command at all, such as one that holds NUL."""
+    cause = getattr(error, "strerror", None) or str(error)
+    message = f"the tool server does not start: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
     hint = "install the command, or change `server.command`"
     return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
-def server_error(error: MCPError, start: ServerCommand, stderr: IO[str]) -> ToolServerError:
-    """A server that is gone, silent, or says no."""
+def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays: int = 0) -> ToolServerError:
+    """A server that is gone, silent, says no, or writes what cannot be used."""
     hint = "start it by hand to see more"
     if error.code == REQUEST_TIMEOUT:
         code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
         hint = "see what it waits for, or raise `server.timeout`"
+        if strays:
+            hint = f"{strays:,} lines on its standard output were no messages of MCP; {hint}"
     elif error.code == CONNECTION_CLOSED:
         code, message = "server-died", "the tool server ended, or closed its output"
+    elif error.code == UNREADABLE:
+        code, message = "server-output", f"the tool server wrote {error.message[:_LINE]}"
+        hint = _FOR_MCP
     else:
         code, message = "server-error", f"the tool server refused: {error.message[:_LINE]}"
-    return _told(start, stderr, code, message, hint)
+    return _told(start, said, code, message, hint)
 
 
-def not_text(start: ServerCommand, stderr: IO[str]) -> ToolServerError:
-    """A server that writes bytes that are no UTF-8."""
-    code, message = "server-output", "the tool server wrote bytes that are not UTF-8"
-    return _told(start, stderr, code, message, "its standard output is for MCP alone: JSON in UTF-8")
+def not_mcp(error: ValidationError, start: ServerCommand, said: LastWords) -> ToolServerError:
+    """An answer that is JSON, and not of the shape that MCP has."""
+    message = f"the tool server wrote what is no answer of MCP: {first_mistake(error)}"
+    return _told(start, said, "server-output", message, _FOR_MCP)
 
 
-def not_mcp(error: ValidationError, start: ServerCommand, stderr: IO[str]) -> ToolServerError:
-    """An answer that is JSON, and not of the shape that MCP has; what it holds is not repeated."""
+def first_mistake(error: ValidationError) -> str:
+    """What is wrong with something that is not of the shape that MCP has; what it holds is not repeated."""
     first, *more = error.errors(include_input=False, include_url=False, include_context=False)
     place = ".".join(map(str, first["loc"])) or "the answer"
     others = f" (and {len(more)} more)" if more else ""
-    told = f"`{visible(place)[:_LINE]}`: {first['msg']}{others}"
-    code, message = "server-output", f"what the tool server answers is not MCP: {told}"
-    return _told(start, stderr, code, message, "tell its makers")
+    return f"`{visible(place)[:_LINE]}`: {first['msg']}{others}"
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
@@ -69,23 +76,10 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
         yield error
 
 
-def is_of_transport(error: BaseException) -> bool:
-    """Whether an error was raised while the client read what the server wrote, and not by who uses the client."""
-    trace = error.__traceback__
-    while trace is not None:
-        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith("mcp.client.stdio"):
-            return True
-        trace = trace.tb_next
-    return False
-
-
-def _told(start: ServerCommand, stderr: IO[str], code: str, message: str, hint: str) -> ToolServerError:
-    lines = [f"it runs: {' '.join(start.command)}", *_tail(stderr), hint]
+def _told(start: ServerCommand, said: LastWords, code: str, message: str, hint: str) -> ToolServerError:
+    lines = [f"it runs: {' '.join(start.command)}", *_tail(said), hint]
     return ToolServerError(Problem(code, message, "\n".join(lines), start.name))
 
 
-def _tail(stderr: IO[str]) -> list[str]:
-    end = stderr.seek(0, os.SEEK_END)
-    stderr.seek(max(0, end - _TAIL))
-    lines = [visible(line)[:_LINE] for line in stderr.read().splitlines() if line.strip()]
-    return [f"it said: {line}" for line in lines[-TAIL_LINES:]]
+def _tail(said: LastWords) -> list[str]:
+    return [f"it said: {visible(line)[:_LINE]}" for line in said.lines()[-TAIL_LINES:]]

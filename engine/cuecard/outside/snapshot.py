@@ -8,8 +8,8 @@ import subprocess
 
 from cuecard.errors import Problem, ToolServerError, visible
 from cuecard.model import Json
-from cuecard.outside.mcp import ServerCommand
 from cuecard.outside.mcp_errors import TAIL_LINES
+from cuecard.outside.mcp_process import ServerCommand
 
 
 def read_snapshot(start: ServerCommand) -> dict[str, Json]:

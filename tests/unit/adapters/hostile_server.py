@@ -83,6 +83,37 @@ def another_id(number: Any) -> None:
     tools([TOOL])(number)
 
 
+def spelled(number: Any, schema: str) -> None:
+    """Answer `tools/list` with a tool of this schema, letter by letter, and one that is fine."""
+    first = json.dumps(TOOL).replace('{"type": "object"}', schema)
+    other = json.dumps({**TOOL, "name": "other"})
+    raw(b'{"jsonrpc": "2.0", "id": %d, "result": {"tools": [%b, %b]}}\n' % (number, first.encode(), other.encode()))
+
+
+def told(number: Any, value: str) -> None:
+    """Answer `tools/call` with this as its structured content, letter by letter."""
+    raw(b'{"jsonrpc":"2.0","id":%d,"result":{"content":[],"structuredContent":%b}}\n' % (number, value.encode()))
+
+
+def refuse(number: Any, code: int) -> None:
+    """Answer with an error."""
+    send({"jsonrpc": "2.0", "id": number, "error": {"code": code, "message": "not today"}})
+
+
+def questions(number: Any) -> None:
+    """Ask without end, and never read what is answered."""
+    while True:
+        send({"jsonrpc": "2.0", "id": f"q{number}", "method": "ping"})
+
+
+def much_said(number: Any) -> None:
+    """100 MB on standard error, in one line, then the answer."""
+    for _ in range(1_600):
+        sys.stderr.write("y" * 65_536)
+    tools([TOOL])(number)
+
+
+YEARS = {"type": "object", "properties": {"a": {"type": "string", "pattern": "^(a+)+$"}}, "required": ["a"]}
 LISTS: dict[str, Callable[[Any], object]] = {
     "dies in list": lambda _: sys.exit(3),
     "hangs in list": lambda _: time.sleep(600),
@@ -100,7 +131,21 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "name is a number": tools([{**TOOL, "name": 7}, {**TOOL, "name": "other"}]),
     "20000 tools": tools([{**TOOL, "name": f"t{number}"} for number in range(20_000)]),
     "another id": another_id,
-    "deep schema": tools([{**TOOL, "inputSchema": json.loads('{"a":' * 500 + "1" + "}" * 500)}]),
+    "deep schema": lambda number: spelled(number, '{"a":' * 500 + "1" + "}" * 500),
+    "endless number in schema": lambda number: spelled(number, '{"type": "object", "maximum": ' + "9" * 9_000 + "}"),
+    "NaN in schema": lambda number: spelled(number, '{"type": "object", "maximum": NaN}'),
+    "half a character in schema": lambda number: spelled(number, '{"type": "object", "title": "a\\ud800b"}'),
+    "a tool is a text": tools(["read", {**TOOL, "name": "other"}, None, 7, []]),
+    "properties is a list": tools(
+        [{**TOOL, "inputSchema": {"type": "object", "properties": []}}, {**TOOL, "name": "other"}]
+    ),
+    "a million values": lambda number: spelled(number, "[" + "{}," * 1_000_000 + "{}]"),
+    "cursor is a number": lambda number: answer(number, {"tools": [TOOL], "nextCursor": 7}),
+    "questions without end": questions,
+    "batch": lambda number: send([{"jsonrpc": "2.0", "id": number, "result": {"tools": [TOOL]}}]),
+    "half a message": lambda number: raw(b'{"jsonrpc": "2.0", "id": %d, "result": \n' % number),
+    "standard error without end": much_said,
+    "output schema that takes years": tools([{**TOOL, "outputSchema": YEARS}]),
 }
 CALLS: dict[str, Callable[[Any], object]] = {
     "dies in call": lambda _: sys.exit(3),
@@ -109,6 +154,16 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "5 MB result": result(text("w" * MEGABYTES)),
     "result is a text": result("done"),
     "result is nothing": result(None),
+    "a thousand blocks": result({"content": [{"type": "text", "text": ""}] * 1_001}),
+    "deep result": lambda number: told(number, '{"a":' * 80 + "1" + "}" * 80),
+    "very deep result": lambda number: told(number, '{"a":' * 5_000 + "1" + "}" * 5_000),
+    "endless number": lambda number: told(number, '{"a": ' + "9" * 9_000 + "}"),
+    "infinity": lambda number: told(number, '{"a": 1e999}'),
+    "20 MB result": result(text("w" * 4 * MEGABYTES)),
+    "code of a dead server": lambda number: refuse(number, -32000),
+    "code of a silent server": lambda number: refuse(number, -32001),
+    "error is a text": lambda number: send({"jsonrpc": "2.0", "id": number, "error": "no"}),
+    "answers twice": lambda number: [result(text("fine"))(number) for _ in range(1_000)],
     "content is odd": result({"content": [{"type": "smell", "text": 1}]}),
     "surrogates and NUL": lambda number: raw(
         b'{"jsonrpc":"2.0","id":%d,"result":{"content":[{"type":"text","text":"a\\ud800\\u0000b"}]}}\n' % number
@@ -126,7 +181,7 @@ def serve() -> None:
         if method == "initialize":
             if WAY == "bytes at once":
                 raw(b"\xff\xfe\n")
-            version = message["params"]["protocolVersion"]
+            version = "3026-01-01" if WAY == "version of the future" else message["params"]["protocolVersion"]
             about = {"name": "hostile", "version": "1"}
             answer(number, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about})
         elif method == "tools/list":

@@ -13,54 +13,77 @@ import pytest
 
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import ToolCard, ToolResult
-from cuecard.outside.mcp import ServerCommand, open_server
+from cuecard.outside.mcp import open_server
+from cuecard.outside.mcp_process import ServerCommand
 from unit.adapters.hostile_server import CALLS, LISTS
 
 FOLDER = Path(__file__).parent
 PATIENT, SHORT = 20.0, 1.5
-HANGS = {"hangs in list", "endless line", "hangs in call", "deep schema"}
-HANGS |= {"result is a text", "result is nothing", "surrogates and NUL", "bytes in list", "bytes in call"}
-"""Those whose answer never comes, or is none that can be told from one: the time limit ends the wait."""
+HANGS = {"hangs in list", "hangs in call", "bytes in call", "batch", "questions without end"}
+"""Those whose answer never comes, or is none that can be told from a line for people: the time limit ends the wait."""
 
 ERRORS = {
     "dies in list": "server-died",
     "hangs in list": "server-timeout",
     "bytes in list": "server-output",
-    "endless line": "server-timeout",
+    "endless line": "server-output",
     "endless pages": "server-pages",
     "errors and death": "server-died",
-    "no schema": "server-output",
-    "schema is a text": "server-output",
     "tools is a text": "server-output",
-    "name is a number": "server-output",
     "20000 tools": "server-pages",
-    "deep schema": "server-timeout",
+    "a million values": "server-output",
+    "cursor is a number": "server-output",
+    "questions without end": "server-timeout",
+    "batch": "server-timeout",
+    "half a message": "server-output",
+    "version of the future": "server-output",
     "dies in call": "server-died",
     "hangs in call": "server-timeout",
-    "bytes in call": "server-output",
-    "result is a text": "server-timeout",
-    "result is nothing": "server-timeout",
-    "surrogates and NUL": "server-timeout",
-    "bytes at once": "server-output",
+    "bytes in call": "server-timeout",
 }
 FINE: dict[str, tuple[list[str], int]] = {
     "fine": (["read"], 0),
     "no json in list": (["read"], 0),
+    "bytes at once": (["read"], 0),
     "flood in list": (["read"], 0),
     "another id": (["read"], 0),
     "5 MB description": (["other"], 1),
     "duplicates": (["read", "other"], 1),
+    "no schema": (["other"], 1),
+    "schema is a text": (["other"], 1),
+    "name is a number": (["other"], 1),
+    "deep schema": (["other"], 1),
+    "endless number in schema": (["other"], 1),
+    "NaN in schema": (["other"], 1),
+    "half a character in schema": (["read", "other"], 0),
+    "properties is a list": (["other"], 1),
+    "a tool is a text": (["other"], 4),
+    "standard error without end": (["read"], 0),
+    "output schema that takes years": (["read"], 0),
+    "answers twice": (["read"], 0),
 }
+_NOT_JSON = "the tool answered with a value that nests more than 64 levels, or is not JSON"
 REFUSED = {
     "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 can be read",
-    "content is odd": "the tool answered with something that is no result of MCP",
+    "20 MB result": "the tool server answered with a line of more than 8,388,608 bytes",
+    "result is a text": "the tool server answered with a result that is no object",
+    "result is nothing": "the tool server answered with a result that is no object",
+    "a thousand blocks": "the tool server answered with 1,001 blocks; at most 1,000 can be read",
+    "deep result": _NOT_JSON,
+    "very deep result": _NOT_JSON,
+    "endless number": _NOT_JSON,
+    "infinity": _NOT_JSON,
+    "code of a dead server": "not today",
+    "code of a silent server": "not today",
+    "error is a text": "the tool server answered with an error that is none of JSON-RPC",
     "no": "m" * 99_999,
 }
+READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
 
 
 def talk(way: str) -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
     """The tools of a server, those that were dropped, and the result of a call."""
-    timeout = SHORT if way in HANGS or way == "bytes at once" else PATIENT
+    timeout = SHORT if way in HANGS else PATIENT
 
     async def talk_with_it() -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
         start = ServerCommand([sys.executable, "hostile_server.py", way], {}, FOLDER, timeout, "assistant.yaml")
@@ -72,7 +95,13 @@ def talk(way: str) -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
 
 
 def test_every_way_is_tried() -> None:
-    assert {*LISTS, *CALLS, "fine", "bytes at once"} == {*ERRORS, *FINE, *REFUSED, "NUL and ESC"}
+    assert {*LISTS, *CALLS, "fine", "bytes at once", "version of the future"} == {
+        *ERRORS,
+        *FINE,
+        *REFUSED,
+        *READ,
+        "content is odd",
+    }
 
 
 @pytest.mark.parametrize("way", ERRORS)
@@ -99,5 +128,31 @@ def test_an_answer_that_cannot_be_used_is_a_result_that_says_so_and_the_conversa
     assert talk(way)[2] == ToolResult("read", REFUSED[way], is_error=True)
 
 
-def test_no_control_character_gets_into_a_result() -> None:
-    assert talk("NUL and ESC")[2] == ToolResult("read", "a[31mb")
+@pytest.mark.parametrize(("way", "result"), READ.items())
+def test_no_control_character_gets_into_a_result(way: str, result: str) -> None:
+    assert talk(way)[2] == ToolResult("read", result)
+
+
+def test_an_answer_whose_content_is_odd_is_told_with_its_place_and_without_what_it_holds() -> None:
+    result = talk("content is odd")[2]
+
+    assert result.is_error
+    assert str(result.result).startswith("the tool server answered with what is no answer of MCP: `content.0")
+    assert "smell" not in str(result.result)
+
+
+def test_the_next_call_is_answered_after_one_that_was_not() -> None:
+    async def call_twice() -> tuple[ToolResult, ToolResult]:
+        start = ServerCommand([sys.executable, "hostile_server.py", "20 MB result"], {}, FOLDER, PATIENT)
+        async with open_server(start) as server:
+            return await server.call("read", {}), await server.call("read", {})
+
+    first, second = asyncio.run(call_twice())
+
+    assert first == second
+    assert first.is_error
+
+
+def test_lines_that_are_no_messages_are_counted_where_an_answer_never_comes() -> None:
+    with pytest.raises(ToolServerError, match="1 lines on its standard output were no messages of MCP"):
+        talk("batch")

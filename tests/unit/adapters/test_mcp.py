@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -14,7 +13,9 @@ from mcp.client.client import Client
 
 from cuecard.errors import ToolServerError
 from cuecard.model import ToolResult
-from cuecard.outside.mcp import ServerCommand, ToolServer, open_server
+from cuecard.outside.mcp import ToolServer, open_server
+from cuecard.outside.mcp_lines import LastWords
+from cuecard.outside.mcp_process import ServerCommand
 from unit.adapters.odd_server import NAMES, odd_server
 
 FOLDER = Path(__file__).parent
@@ -37,7 +38,7 @@ def use(start: ServerCommand, work: Use[Result]) -> Result:
 def use_in_memory(work: Use[Result], **options: Any) -> Result:
     async def work_with_it() -> Result:
         async with Client(odd_server(**options), mode="legacy") as client:
-            return await work(ToolServer(client, command(), io.StringIO()))
+            return await work(ToolServer(client, command(), LastWords()))
 
     return asyncio.run(work_with_it())
 

@@ -19,6 +19,7 @@ import pytest
 
 import cuecard
 from cuecard import CuecardError, Engine, SpecError
+from cuecard.adapters import bedrock
 from cuecard.adapters.anthropic import request
 from cuecard.analysis.explain import compare
 from cuecard.cli.check.codes import CODES
@@ -74,6 +75,7 @@ NAMES = {
         )
     },
     "UTC": UTC,
+    "bedrock": bedrock,
 }
 """What a Python example may use."""
 

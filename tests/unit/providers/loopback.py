@@ -42,6 +42,12 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": "done"}}],
         "usage": _USAGE,
     },
+    "/model/us.anthropic.claude-opus-4-8-v1%3A0/converse": {
+        "output": {"message": {"role": "assistant", "content": [{"text": "done"}]}},
+        "stopReason": "end_turn",
+        "usage": {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2},
+        "metrics": {"latencyMs": 1},
+    },
     "/v1beta/models/any:generateContent": {"candidates": [{"content": {"role": "model", "parts": [{"text": "done"}]}}]},
 }
 """What is answered at each path."""

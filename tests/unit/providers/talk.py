@@ -159,6 +159,22 @@ def gemini_contents(events: Sequence[Event]) -> list[Json]:
     return contents
 
 
+def converse_messages(events: Sequence[Event]) -> list[Json]:
+    """What the Converse API of Bedrock takes."""
+    messages: list[Json] = []
+    for event in events:
+        if event.kind == "results":
+            calls: list[Json] = [
+                {"toolUse": {"toolUseId": r.call_id, "name": r.tool, "input": {}}} for r in event.results
+            ]
+            results = [{"toolResult": {"toolUseId": r.call_id, "content": [{"json": r.result}]}} for r in event.results]
+            messages += [{"role": "assistant", "content": calls}, {"role": "user", "content": results}]
+        else:
+            role = "user" if event.kind == "user" else "assistant"
+            messages.append({"role": role, "content": [{"text": event.text}]})
+    return messages
+
+
 def schemas(*more: str) -> list[Json]:
     """The tools as Anthropic takes them, in an order of no meaning."""
     names = sorted({*engine().agent.spec.tools.core, *TOOLS[:9], *more}, key=lambda name: name[::-1])
@@ -172,3 +188,11 @@ def functions() -> list[Json]:
 
 def chat_tools() -> list[Json]:
     return [{"type": "function", "function": {"name": t["name"], "parameters": t["input_schema"]}} for t in schemas()]
+
+
+def tool_specs() -> list[Json]:
+    """The tools as Bedrock takes them."""
+    return [
+        {"toolSpec": {"name": t["name"], "description": t["description"], "inputSchema": {"json": t["input_schema"]}}}
+        for t in schemas()
+    ]

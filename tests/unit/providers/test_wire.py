@@ -14,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from cuecard import Entity, Turn
-from cuecard.adapters import anthropic, gemini, openai
+from cuecard.adapters import anthropic, bedrock, gemini, openai
 from unit.providers import talk
 from unit.providers.loopback import Loopback, loopback
 from unit.providers.talk import PROFILES, TOOLS, Json, Moment, engine
@@ -26,7 +26,8 @@ def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 HOME, NEWS = Entity("page", "p1", "Home"), Entity("page", "p2", "News")
-_BREAKPOINT = re.compile(rb',"cache_control":\{"type":"ephemeral"\}')
+BEDROCK = "us.anthropic.claude-opus-4-8-v1:0"
+_BREAKPOINT = re.compile(rb',"cache_control":\{"type":"ephemeral"\}|,\{"cachePoint":\{"type":"default"\}\}')
 
 
 @cache
@@ -77,6 +78,19 @@ def by_http(server: Loopback, bodies: Sequence[Json]) -> None:
             assert json.load(answer)["candidates"]
 
 
+def by_boto(server: Loopback, bodies: Sequence[Json]) -> None:
+    sdk = pytest.importorskip("boto3", reason="boto3 is not installed")
+    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+    client = sdk.client("bedrock-runtime", region_name="us-east-1", endpoint_url=server.url, **keys)
+    for body in bodies:
+        answer = client.converse(**body, inferenceConfig={"maxTokens": 64})
+        assert answer["output"]["message"]["content"] == [{"text": "done"}]
+    client.close()
+    for number, sent in enumerate(server.bodies):  # boto3 spaces its JSON; without that the bytes are like the others
+        assert json.dumps(json.loads(sent)).encode() == sent
+        server.bodies[number] = json.dumps(json.loads(sent), separators=(",", ":"), ensure_ascii=False).encode()
+
+
 @dataclass(frozen=True)
 class Wire:
     """One way to send: a model, the form of messages, the body made of them, the client, the key of the messages."""
@@ -87,6 +101,7 @@ class Wire:
     request: Callable[..., Json]
     send: Callable[[Loopback, Sequence[Json]], None]
     key: str
+    endpoint: str = ""
 
     def sent(self) -> list[bytes]:
         """The bytes of every request of the conversation."""
@@ -117,9 +132,14 @@ def google() -> Wire:
     return Wire("gemini", "gemini-2.5-pro", talk.gemini_contents, make, by_http, "contents")
 
 
+def converse() -> Wire:
+    make = partial(bedrock.request, model=f"bedrock:{BEDROCK}", tools=talk.tool_specs())
+    return Wire("converse", BEDROCK, talk.converse_messages, make, by_boto, "messages", bedrock.ENDPOINT)
+
+
 CLAUDES = [claude("claude-opus-4-8"), claude("claude-opus-4-8", defer=True), claude("claude-sonnet-5")]
 GPTS = [responses("gpt-5"), responses("gpt-5.6"), chat("gpt-5"), chat("gpt-5.6"), chat("of-my-own")]
-every = pytest.mark.parametrize("wire", [*CLAUDES, *GPTS, google()], ids=lambda wire: wire.name)
+every = pytest.mark.parametrize("wire", [*CLAUDES, *GPTS, google(), converse()], ids=lambda wire: wire.name)
 every_gpt = pytest.mark.parametrize("wire", GPTS, ids=lambda wire: wire.name)
 
 
@@ -138,7 +158,7 @@ def messages_and_rest(body: bytes, key: str) -> tuple[bytes, bytes]:
 
 def breakpoints(value: Any) -> int:
     if isinstance(value, dict):
-        own = ("cache_control" in value) + ("prompt_cache_breakpoint" in value)
+        own = sum(key in value for key in ("cache_control", "prompt_cache_breakpoint", "cachePoint"))
         return own + sum(breakpoints(item) for item in value.values())
     return sum(breakpoints(item) for item in value) if isinstance(value, list) else 0
 
@@ -185,7 +205,7 @@ def test_no_request_has_more_breakpoints_than_the_model_allows(wire: Wire) -> No
 @every
 def test_blocks_have_the_authority_that_the_manifest_names(wire: Wire) -> None:
     """An instruction in mid-conversation is a message of the named role; a reminder, where that is the user's."""
-    authority = engine().prepare_call(Turn(model=wire.model)).delivery.authority
+    authority = engine().prepare_call(Turn(model=wire.model, endpoint=wire.endpoint)).delivery.authority
     last = json.loads(wire.sent()[-1])[wire.key]
     ours = [m for m in last[1:] if re.search(r"context-update turn|BEFORE: ", json.dumps(m))]
 

@@ -137,6 +137,7 @@ CODES: Mapping[str, str] = {
     "unknown-encoding": "A token table that is not bundled.",
     "damaged-table": "A token table that is not what was installed.",
     "no-user-message": "Instructions to append, and no message of the user that they could follow.",
+    "text-beside-results": "Instructions to append behind tool results, for a model on Bedrock that refuses that.",
     "unknown-provider": "A model profile of a provider that no file describes.",
     "backend-missing": "The backend pybars3 is not installed.",
     "backend-unsupported": "What pybars3 cannot render right.",
@@ -175,6 +176,8 @@ CODES: Mapping[str, str] = {
     "snapshot-unused": "A snapshot that no turn asks for.",
     "bad-snapshot": "A file that is no snapshot, or one of another version.",
     "file-exists": "A file of that name is there already, and `init` overwrites nothing.",
+    "no-records": "A report is asked for, and no record of a request can be read.",
+    "bad-record": "A line or file that is no record of a request; it is left out.",
     # the HTTP service
     "no-token": "A request without the token that the service asks for, or with another one.",
     "unknown-agent": "A request names an agent that is not served, or none where there are several.",

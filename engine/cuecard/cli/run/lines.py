@@ -56,17 +56,26 @@ def _step(event: StepTaken) -> dict[str, Json]:
 
 
 def manifest_writer(folder: Path) -> Emit:
-    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered through."""
+    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered through, and all into `records.jsonl`."""
     folder.mkdir(parents=True, exist_ok=True)
     numbers = count(1)
+    (folder / "records.jsonl").write_text("", encoding="utf-8")
 
     def write(event: Event) -> None:
         if isinstance(event, StepTaken):
             name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
             text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
             (folder / name).write_text(text + "\n", encoding="utf-8")
+            with (folder / "records.jsonl").open("a", encoding="utf-8") as records:
+                records.write(json.dumps(_record(event), ensure_ascii=False) + "\n")
 
     return write
+
+
+def _record(event: StepTaken) -> dict[str, Json]:
+    """What `cuecard tools report` reads."""
+    calls = [asdict(call) for call in event.calls]
+    return {"conversation": event.scenario, "manifest": event.manifest.to_json(), "calls": calls}
 
 
 def together(*emitters: Emit) -> Emit:

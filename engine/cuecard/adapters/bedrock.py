@@ -1,0 +1,142 @@
+"""The arguments of `converse` and `converse_stream` of Amazon Bedrock, as plain dicts in the names of boto3."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Literal, TypeAlias
+
+from cuecard.adapters.content_places import Blocks, place
+from cuecard.adapters.lifetimes import check_lifetimes
+from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
+from cuecard.boundary import admit_request
+from cuecard.config.model_name import bare_name
+from cuecard.config.models_file import ModelProfile
+from cuecard.errors import InputError, Problem
+from cuecard.model import Step
+
+Lifetime: TypeAlias = Literal["5m", "1h"]
+
+ENDPOINT = "https://bedrock-runtime.us-east-1.amazonaws.com"
+"""The service, in any region: what is known of it does not depend on that."""
+
+_APART = re.compile(r"(?:^|[./])(?:meta|mistral|cohere)\.")
+"""Ids of models that refuse a text in the message that holds the results of tools."""
+
+
+def request(
+    step: Step,
+    messages: Iterable[Message],
+    *,
+    model: str | ModelProfile,
+    tools: Iterable[Message] = (),
+    base_url: str = ENDPOINT,
+    lifetime: Lifetime = "5m",
+    system_lifetime: Lifetime | None = None,
+) -> Body:
+    """The arguments of one request, the messages last; add `inferenceConfig` and whatever else the host wants.
+
+    Appended blocks are `<system-reminder>` texts in the user's turn, behind the tool results they belong to: nothing is
+    known of a role for operators in mid-conversation here. Messages of one role that follow each other become one,
+    since Converse wants roles to alternate, and all results of parallel calls in one message. All cache points are set
+    here, those of the host are removed: after the static part of the system prompt and after all of it, where the
+    model's minimum is reached, after the last message, and where the request before ended; none for models that are not
+    known to take them. What stands in front of a cache point is cached with it, so that tools need none.
+
+    Args:
+        step: what `prepare_step` gave.
+        messages: the conversation so far, without the system prompt; blocks placed before are recognised.
+        model: the id of the model or of an inference profile, with `bedrock:` in front or not; or a profile.
+            Of the id of an application inference profile nothing is known: name the model in a `ModelProfile`.
+        tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
+        base_url: where the request goes, if not to the service itself.
+        lifetime: how long a cache point lives; `1h` is for models that offer it.
+        system_lifetime: that of the cache points in the system prompt, where it is a longer one.
+
+    Raises:
+        InputError: with everything that is wrong in an argument; when a block has no user message to go with, or stands
+            beside results where the model refuses that; when the system prompt would live shorter than the messages.
+    """
+    options = {"base_url": base_url, "lifetime": lifetime, "system_lifetime": system_lifetime}
+    messages, tools, model = admit_request("bedrock", step, messages, tools, model, options)
+    ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
+    turns = place(_merged(messages), step, model, _BLOCKS)
+    _check_apart(turns, step, model)
+    points = 0 if model.provider == "openai" else model.breakpoints  # OpenAI's own breakpoints are none of Bedrock's
+    pieces = system_pieces(step, model, ordered, points - 1)
+    system = [
+        block
+        for text, marked in pieces
+        for block in (_text(text), *([_point(system_lifetime or lifetime)] if marked else []))
+    ]
+    body = {
+        "modelId": bare_name(model.name),
+        **({"toolConfig": {"tools": ordered}} if ordered else {}),
+        **({"system": system} if system else {}),
+        "messages": _marked(turns, points - sum(marked for _, marked in pieces), lifetime),
+    }
+    check_lifetimes(body)
+    return body
+
+
+def _text(text: str) -> Body:
+    return {"text": text}
+
+
+def _point(lifetime: Lifetime) -> Body:
+    return {"cachePoint": {"type": "default", **({} if lifetime == "5m" else {"ttl": lifetime})}}
+
+
+def _call(block: Message) -> str | None:
+    result = block.get("toolResult")
+    return None if result is None else result["toolUseId"]
+
+
+_BLOCKS = Blocks(_text, _call)
+
+
+def _merged(messages: Iterable[Message]) -> list[Body]:
+    """The messages without cache points, and with alternating roles."""
+    merged: list[Body] = []
+    for message in messages:
+        content = [block for block in message["content"] if "cachePoint" not in block]
+        if merged and merged[-1]["role"] == message["role"]:
+            merged[-1] = {**merged[-1], "content": [*merged[-1]["content"], *content]}
+        else:
+            merged.append({**message, "content": content})
+    return merged
+
+
+def _check_apart(turns: Sequence[Body], step: Step, model: ModelProfile) -> None:
+    """Refuse blocks beside results for a model that would.
+
+    Raises:
+        InputError: naming each message that has both.
+    """
+    ours = [_text(reminder(block.text, step.reminder)) for block in step.appended]
+    if not ours or not _APART.search(model.name):
+        return
+    hint = 'set `delivery: rewrite`, or `Turn(host="system-only")`: then instructions stand in the system prompt'
+    problems = [
+        Problem("text-beside-results", f"`{model.name}` takes no text in a message with tool results", hint, place_)
+        for place_, turn in ((f"messages[{at}]", turn) for at, turn in enumerate(turns))
+        if _BLOCKS.result_ids(turn) and any(block in ours for block in turn["content"])
+    ]
+    if problems:
+        raise InputError(problems)
+
+
+def _marked(turns: Sequence[Body], limit: int, lifetime: Lifetime) -> list[Body]:
+    """The messages with a cache point after the last of the user's, and one where the request before this one ended.
+
+    The service looks back some twenty blocks from a cache point. A step with many parallel calls is longer; a point at
+    the place of the last one finds the entry however much came since.
+    """
+    asked = [place_ for place_, turn in enumerate(turns) if turn["role"] != "assistant" and turn["content"]]
+    answered = max((place_ for place_, turn in enumerate(turns) if turn["role"] == "assistant"), default=0)
+    before = [place_ for place_ in asked if place_ < answered]
+    ends = dict.fromkeys(places[-1] for places in (asked, before) if places)
+    placed = list(turns)
+    for end in [*ends][: max(limit, 0)]:
+        placed[end] = {**placed[end], "content": [*placed[end]["content"], _point(lifetime)]}
+    return placed

@@ -1,0 +1,145 @@
+"""LangChain 1.x: one middleware gives an agent its prompt, its tools of the moment, and the search tool.
+
+    agent = create_agent(model, tools=my_tools, middleware=[Cuecard(engine=Engine.open("prompts/cms"))])
+
+The middleware holds nothing of any run: the conversation is in the agent's state, where its checkpointer keeps it.
+"""
+
+from __future__ import annotations
+
+from cuecard.adapters.framework_seam import needs
+
+with needs("langchain", ">=1.4", "langchain"):
+    from langchain.agents.middleware import AgentMiddleware, AgentState, ModelRequest, ModelResponse
+    from langchain.agents.middleware.types import (
+        ExtendedModelResponse,
+        PrivateStateAttr,
+        ToolCallRequest,
+    )
+    from langchain_core.messages import ToolMessage
+    from langgraph.types import Command
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Annotated, Any, NotRequired, TypeAlias, cast
+
+from typing_extensions import override
+
+from cuecard.adapters import langgraph
+from cuecard.adapters.graph_threads import Stored
+from cuecard.adapters.langchain_models import Cache
+from cuecard.boundary import check_graph
+from cuecard.engine import Engine
+from cuecard.model import Call, Step, Turn
+
+TurnSource: TypeAlias = Turn | Callable[[ModelRequest[Any]], Turn]
+"""What the host knows of a run: the same for all, or made from the request (such as its `runtime.context`)."""
+
+
+class CuecardState(AgentState[Any]):
+    """The state of an agent, with its conversation as plain JSON."""
+
+    cuecard: NotRequired[Annotated[Stored, PrivateStateAttr]]
+
+
+class Cuecard(AgentMiddleware[CuecardState, Any, Any]):
+    """The prompt engine as a middleware of a LangChain agent; it may serve any number of agents, threads and runs.
+
+    Under `append` the system prompt stays as it is, byte by byte, and blocks of instructions stand behind the results
+    they belong to, in each request at the same places. They are no part of the agent's messages. Under `rewrite` the
+    system prompt is made anew for each request, and only active tools are shown.
+
+    The list of tools never changes by a discovery: Claude gets definitions that are to be found deferred, and each is
+    revealed by the search result that names it; every other model gets all of them. A call of a tool that is not active
+    is refused.
+
+    Attributes:
+        state_schema: the agent's state with the key `cuecard`, which is no part of input or output.
+        tools: the search tool.
+    """
+
+    state_schema = CuecardState
+
+    def __init__(
+        self,
+        *,
+        engine: Engine,
+        turn: TurnSource | None = None,
+        cache: Cache | None = "5m",
+        on_call: Callable[[Call], None] | None = None,
+        on_step: Callable[[Step], None] | None = None,
+    ) -> None:
+        """Make a middleware.
+
+        Args:
+            engine: the prompt engine.
+            turn: what the host knows of a run; asked once per message of the user.
+            cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
+            on_call: told of every prepared call.
+            on_step: told of every step before its request is sent: for manifests and displays.
+
+        Raises:
+            InputError: with each argument that is wrong.
+        """
+        super().__init__()
+        check_graph(
+            {"engine": engine, "turn": turn, "cache": cache, "on_call": on_call, "on_step": on_step}, Engine, Turn
+        )
+        self._turn = turn
+        self._graph = langgraph.Cuecard(engine=engine, cache=cache, on_call=on_call, on_step=on_step)
+        self.tools = [self._graph.search_tool]
+
+    @override
+    def wrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+    ) -> ExtendedModelResponse[Any]:
+        """Send the request as the step describes it, and keep the conversation in the agent's state.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+        """
+        sent, cuecard = self._prepared(request)
+        return _answered(handler(sent), cuecard)
+
+    @override
+    async def awrap_model_call(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> ExtendedModelResponse[Any]:
+        """The same for agents that are awaited."""
+        sent, cuecard = self._prepared(request)
+        return _answered(await handler(sent), cuecard)
+
+    @override
+    def wrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], ToolMessage | Command[Any]]
+    ) -> ToolMessage | Command[Any]:
+        """Refuse tools that are not active, with what to do instead: the model reads it and the run goes on."""
+        return self._graph.wrap_tool_call(request, handler)
+
+    @override
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, handler: Callable[[ToolCallRequest], Awaitable[ToolMessage | Command[Any]]]
+    ) -> ToolMessage | Command[Any]:
+        """The same for agents that are awaited."""
+        return await self._graph.awrap_tool_call(request, handler)
+
+    def _prepared(self, request: ModelRequest[Any]) -> tuple[ModelRequest[Any], Stored]:
+        ready = self._graph.prepare(
+            request.model,
+            request.messages,
+            request.tools,
+            cast("dict[str, Any]", request.state).get("cuecard"),
+            turn=partial(self._turn, request) if callable(self._turn) else self._turn,
+            system=request.system_message,
+        )
+        sent = request.override(
+            system_message=ready.system,
+            messages=cast("list[Any]", ready.conversation),
+            tools=ready.tools,
+            model_settings={**ready.settings, **request.model_settings},
+        )
+        return sent, ready.cuecard
+
+
+def _answered(response: ModelResponse[Any], cuecard: Stored) -> ExtendedModelResponse[Any]:
+    return ExtendedModelResponse(response, Command(update={"cuecard": cuecard}))

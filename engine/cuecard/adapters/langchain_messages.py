@@ -1,0 +1,105 @@
+"""LangChain's messages: the tool results in them, and the place of appended blocks among them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from hashlib import sha256
+
+from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
+
+from cuecard.adapters.homes import homes
+from cuecard.adapters.turns import Read, turn_places
+from cuecard.model import Appended, Step, ToolResult
+
+Block = Callable[[str], BaseMessage]
+"""Makes a message of the text of a block."""
+
+
+def tool_results(messages: Iterable[BaseMessage], known: Collection[str] = ()) -> tuple[ToolResult, ...]:
+    """The tool results of a conversation as the engine takes them, oldest first.
+
+    A result without a name has that of the call it answers; where neither is there, it tells nothing.
+
+    Args:
+        messages: the conversation.
+        known: call ids of results that need not be told again, unless they follow the model's last message.
+    """
+    found: list[ToolResult] = []
+    waiting: list[ToolResult] = []
+    names: dict[str, str] = {}
+    batch: str | None = None
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            found += [each for each in waiting if each.call_id not in known]
+            waiting, batch = [], _batch(message)
+            names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
+        elif isinstance(message, ToolMessage):
+            call = message.tool_call_id
+            tool = names.get(call) or message.name or ""
+            said = message.content if isinstance(message.content, str) else list(message.content)
+            failed = message.status == "error"
+            marked = call or message.id or f"result-{place}"
+            waiting += [ToolResult(tool, said, marked, is_error=failed, batch=batch)] if tool else []
+    return (*found, *waiting)
+
+
+def _batch(message: AIMessage) -> str | None:
+    """What the results of calls have in common that the model made in one message."""
+    return message.tool_calls[0]["id"] if len(message.tool_calls) > 1 else None
+
+
+def last_user(messages: Sequence[BaseMessage]) -> tuple[int, str]:
+    """How many messages of the user stand before the last one, and what that one is known by; empty if there is none.
+
+    Graphs give their messages ids; without one, its text and its number have to do.
+    """
+    said = [message for message in messages if isinstance(message, HumanMessage)]
+    if not said:
+        return 0, ""
+    last, before = said[-1], len(said) - 1
+    return before, last.id or f"{before}:{sha256(repr(last.content).encode('utf-8', 'replace')).hexdigest()}"
+
+
+def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:
+    """Whether the messages still hold what each block of the conversation stands behind; a host may shorten them."""
+    read = _read(messages)
+    ids = {call_id for held in read.ids for call_id in held}
+    turns = turn_places(read, step.turns)
+    return all(
+        block.after_call_id in ids if block.after_call_id is not None else block.turn is None or block.turn in turns
+        for block in step.appended
+    )
+
+
+def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> list[BaseMessage]:
+    """The messages with each block in its place.
+
+    Blocks are placed anew for each request, always at the same places, and never stored: so the graph's own messages
+    stay as they are. One that is a message of the system stands in front of the model's next answer, since providers
+    that take it in mid-conversation take it nowhere else.
+
+    Raises:
+        InputError: when there is no message of the user or of a tool that a block could follow.
+    """
+    found = homes(_read(messages), step.appended, step.turns)
+    placed: list[BaseMessage] = []
+    waiting: list[BaseMessage] = []
+    for place, message in enumerate(messages):
+        if isinstance(message, AIMessage):
+            placed += waiting
+            waiting = []
+        placed.append(message)
+        made = _made(found.get(place, ()), make)
+        waiting += [block for block in made if isinstance(block, SystemMessage)]
+        placed += [block for block in made if not isinstance(block, SystemMessage)]
+    return [*placed, *waiting]
+
+
+def _made(blocks: Iterable[Appended], make: Block) -> Iterator[BaseMessage]:
+    return (make(block.text) for block in blocks)
+
+
+def _read(messages: Iterable[BaseMessage]) -> Read:
+    known = list(messages)
+    ids = [(message.tool_call_id,) if isinstance(message, ToolMessage) else () for message in known]
+    return Read(ids, [isinstance(message, HumanMessage) for message in known])

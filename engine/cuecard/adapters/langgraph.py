@@ -1,0 +1,219 @@
+"""LangGraph: what a graph of one's own needs around its model, with the conversation in the graph's state.
+
+    card = Cuecard(engine=Engine.open("prompts/cms"))
+
+    def call_model(state):
+        ready = card.prepare(model, state["messages"], tools, state.get("cuecard"))
+        answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
+        return {"messages": [answer], "cuecard": ready.cuecard}
+
+The LangChain middleware (`cuecard.adapters.langchain`) is the same around an agent of `create_agent`.
+"""
+
+from __future__ import annotations
+
+from cuecard.adapters.framework_seam import needs
+
+with needs("langgraph", ">=1.2", "langchain"):
+    from langchain_core.language_models import BaseChatModel
+    from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage, ToolMessage
+    from langchain_core.tools import BaseTool, ToolException
+    from langgraph.prebuilt import ToolRuntime
+    from langgraph.prebuilt.tool_node import ToolCallRequest
+    from langgraph.types import Command
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any
+
+from cuecard.adapters.graph_threads import Stored, Thread, Threads
+from cuecard.adapters.langchain_messages import holds_all, last_user, place_appended, tool_results
+from cuecard.adapters.langchain_models import Cache, ModelFacts, block_of, facts_of, settings_of, system_message
+from cuecard.adapters.langchain_tools import (
+    AnyTool,
+    Deferred,
+    active_only,
+    in_order,
+    name_of,
+    revealing,
+    rough,
+    search_tool,
+)
+from cuecard.boundary import admit_turn, check_graph
+from cuecard.catalogue.search import wrong_limit
+from cuecard.engine import Engine
+from cuecard.errors import InputError
+from cuecard.model import Call, Json, Step, Turn
+
+Answer = ToolMessage | Command[Any]
+"""What a call of a tool gives a graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A request to the model.
+
+    Attributes:
+        system: the system prompt, with the host's own behind it.
+        conversation: the messages behind it, with the blocks in their places.
+        tools: what to bind.
+        settings: what keeps the prompt cached: further arguments for `bind_tools` or `bind`.
+        cuecard: the conversation for the graph's state.
+        step: the step, for its manifest.
+    """
+
+    system: SystemMessage
+    conversation: list[BaseMessage]
+    tools: list[AnyTool]
+    settings: dict[str, Any]
+    cuecard: Stored
+    step: Step
+
+    @property
+    def messages(self) -> list[BaseMessage]:
+        """What to send: the system prompt and the conversation."""
+        return [self.system, *self.conversation]
+
+
+@dataclass(kw_only=True)
+class Cuecard:
+    """The prompt engine for graphs: one for any number of graphs, threads and runs; their state is with the graph.
+
+    Attributes:
+        engine: the prompt engine.
+        cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
+        on_call: told of every prepared call.
+        on_step: told of every step before its request is sent: for manifests and displays.
+        search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
+    """
+
+    engine: Engine
+    cache: Cache | None = "5m"
+    on_call: Callable[[Call], None] | None = None
+    on_step: Callable[[Step], None] | None = None
+    search_tool: BaseTool = field(init=False, repr=False)
+    _threads: Threads = field(init=False, repr=False)
+    _deferred: Deferred = field(init=False, repr=False, default_factory=Deferred)
+
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in ("engine", "cache", "on_call", "on_step")}
+        check_graph(given, Engine, Turn)
+        self._threads = Threads(self.engine)
+        self.search_tool = search_tool(self.engine, self._search)
+
+    def prepare(
+        self,
+        model: BaseChatModel,
+        messages: Sequence[BaseMessage],
+        tools: Sequence[AnyTool] = (),
+        cuecard: Stored | None = None,
+        *,
+        turn: Turn | Callable[[], Turn] | None = None,
+        system: SystemMessage | None = None,
+    ) -> Ready:
+        """The next request to the model: a pure function of its arguments.
+
+        A message of the user that is new begins a call. Where messages are gone that blocks stood behind, a middleware
+        or a node has shortened them: that call gets a new baseline, which tells what was discovered.
+
+        Args:
+            model: the chat model; its name and address are told to the engine where the turn says nothing of them.
+            messages: the conversation so far, without a system prompt.
+            tools: every tool of the graph, the search tool with them.
+            cuecard: what the graph's state holds; None at first.
+            turn: what the host knows of the user's message; a function is asked once for each.
+            system: what the host itself says in the system prompt; it stands behind the engine's.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
+        """
+        facts = facts_of(model, self.engine.models)
+        made = partial(self._turn, turn, facts, tools)
+        thread = self._running(self._threads.open(cuecard), messages, made)
+        known = {record.call_id for record in thread.chat.state.results if record.call_id}
+        results = tool_results(messages, known)
+        step = thread.chat.step(results)
+        if self.on_step:
+            self.on_step(step)
+        call = thread.chat.call
+        showing = list(messages)
+        shown = in_order(tools, step)
+        if call and call.delivery.rebuilds:
+            shown = active_only(tools, step, self.engine.tools)
+        elif facts.defers:
+            held = {message.tool_call_id for message in showing if isinstance(message, ToolMessage)}
+            all_tools = shown
+            shown = self._deferred.shown(all_tools, step, self.engine.tools, held)
+            late = {name_of(tool) for tool, sent in zip(all_tools, shown, strict=True) if tool is not sent}
+            showing = revealing(showing, step, late)
+        role = facts.speaks(call.delivery.authority if call else "unknown")
+        key = f"cuecard-{(step.origin or self.engine.agent.sha256)[:32]}"
+        return Ready(
+            system_message(step, facts, rough(shown) if facts.claude else [], self.cache, system),
+            place_appended(showing, step, lambda text: block_of(text, step, role)),
+            shown,
+            settings_of(facts, self.cache, key),
+            self._threads.keep(replace(thread, step=step)),
+            step,
+        )
+
+    def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
+        """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not active is refused."""
+        return self._refused(request) or execute(request)
+
+    async def awrap_tool_call(
+        self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Awaitable[Answer]]
+    ) -> Answer:
+        """The same for `ToolNode(tools, awrap_tool_call=...)`."""
+        return self._refused(request) or await execute(request)
+
+    def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
+        name, step = request.tool_call["name"], self._threads.step(_stored(request.state))
+        told = step.refusal(name) if step else None
+        return ToolMessage(told, name=name, tool_call_id=request.tool_call["id"], status="error") if told else None
+
+    def _search(self, runtime: ToolRuntime[Any, Any], query: str, limit: int | None = None) -> dict[str, Json]:
+        """Find tools by what they can do."""
+        call = self._threads.call(_stored(runtime.state))
+        history = tool_results(_messages(runtime.state)) if call else ()
+        try:
+            return self.engine.search_tools(query, limit, call=call, history=history).to_json()
+        except InputError as error:
+            raise ToolException(wrong_limit(limit or 0, self.engine.words)) from error
+
+    def _running(self, thread: Thread, messages: Sequence[BaseMessage], turn: Callable[[], Turn]) -> Thread:
+        """The thread with the call that the last message of the user asks for."""
+        chat, (before, asked) = thread.chat, last_user(messages)
+        stale = self._threads.is_stale(chat)
+        if chat.call and asked == thread.asked and not stale:
+            return thread
+        earlier = _before_last_user(messages)
+        if chat.call and (stale or not holds_all(earlier, chat.step())):
+            chat.compacted(before)
+        call = chat.user(turn(), tool_results(earlier))
+        if self.on_call:
+            self.on_call(call)
+        return Thread(chat, asked)
+
+    def _turn(self, turn: Turn | Callable[[], Turn] | None, model: ModelFacts, tools: Sequence[AnyTool]) -> Turn:
+        """The turn, with the model and the tools that are there, where it says nothing of them."""
+        said = turn() if callable(turn) else turn or Turn()
+        admit_turn(self.engine.agent, said, None)
+        there = (name_of(tool) for tool in tools)
+        exist = tuple(name for name in there if name in self.engine.tools) if said.tools is None else said.tools
+        return model.named_in(replace(said, tools=exist))
+
+
+def _before_last_user(messages: Sequence[BaseMessage]) -> Sequence[BaseMessage]:
+    last = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], HumanMessage)), 0)
+    return messages[:last]
+
+
+def _stored(state: Any) -> Any:
+    return state.get("cuecard") if isinstance(state, dict) else getattr(state, "cuecard", None)
+
+
+def _messages(state: Any) -> Sequence[BaseMessage]:
+    found = state.get("messages", ()) if isinstance(state, dict) else getattr(state, "messages", ())
+    return found or ()

@@ -1,0 +1,30 @@
+"""What an author could do about what was found, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from cuecard.analysis.field.findings import SearchUse, ToolUse
+
+
+def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:
+    """What stands out about a tool; nothing where all is well."""
+    if with_calls and use.found and not use.calls:
+        yield "found and never called: narrow its phrases, or ask which tool was called instead"
+    if use.unread:
+        yield f"{_times(use.unread, 'call')} without its instructions"
+    if use.foretold:
+        yield f"its GOTCHA warns of {_times(use.foretold, 'error')} that happened all the same: say it in BEFORE"
+    if use.errors > use.foretold:
+        yield f"its GOTCHA does not name the reason of {_times(use.errors - use.foretold, 'error')}"
+
+
+def search_advice(use: SearchUse) -> str:
+    """What to do about a search that did not help."""
+    if use.meant:
+        return f"add the phrase to {use.meant}"
+    return "no tool was found later, either: is there one?" if not use.found else "what it found was not called"
+
+
+def _times(number: int, what: str) -> str:
+    return f"{number:,} {what}" if number == 1 else f"{number:,} {what}s"

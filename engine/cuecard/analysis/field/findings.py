@@ -1,0 +1,160 @@
+"""What requests tell about tools and searches: pure figures, and what an author could do."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from cuecard.analysis.field.records import Called, Requested
+from cuecard.catalogue.words import WordReader
+from cuecard.model import ToolCard
+
+_SHARED_WORDS = 2
+"""So many words of an error in a GOTCHA, and the one is likely to speak of the other."""
+
+
+@dataclass(slots=True)
+class _Tool:
+    found_in: set[str] = field(default_factory=set)
+    called_in: set[str] = field(default_factory=set)
+    calls: int = 0
+    errors: int = 0
+    unread: int = 0
+    foretold: int = 0
+    tokens: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolUse:
+    """What became of one tool.
+
+    Attributes:
+        name: the tool.
+        found: in how many conversations it was discovered.
+        called: in how many of them it was called.
+        calls: how often, in all.
+        errors: how many of the calls failed.
+        unread: how many were made although its instructions were not in the prompt.
+        foretold: how many of the failures its GOTCHA speaks of.
+        tokens: what its instructions cost, over all requests.
+    """
+
+    name: str
+    found: int
+    called: int
+    calls: int
+    errors: int
+    unread: int
+    foretold: int
+    tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class SearchUse:
+    """A query that found nothing, or nothing that was called before the next search.
+
+    Attributes:
+        query: what was asked.
+        times: how often.
+        found: what it found.
+        meant: the tool that a later search of the same turns found, and that was then called; empty if none was.
+    """
+
+    query: str
+    times: int
+    found: tuple[str, ...]
+    meant: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldReport:
+    """What was found.
+
+    Attributes:
+        conversations: how many.
+        requests: how many.
+        tools: those that were discovered or called, the ones whose instructions cost most for least first.
+        searches: those that did not help, the most frequent first.
+        with_calls: whether any record tells what the model called; without, only costs are known.
+    """
+
+    conversations: int
+    requests: int
+    tools: tuple[ToolUse, ...]
+    searches: tuple[SearchUse, ...]
+    with_calls: bool
+
+
+def field_report(
+    requests: Sequence[Requested], search_tool: str, cards: Mapping[str, ToolCard] | None = None
+) -> FieldReport:
+    """What these requests tell.
+
+    Args:
+        requests: in the order in which they were made, within each conversation.
+        search_tool: the name of the search tool.
+        cards: the agent's tools, for what their GOTCHA says.
+    """
+    talks: dict[str, list[Requested]] = defaultdict(list)
+    for request in requests:
+        talks[request.conversation].append(request)
+    tools: dict[str, _Tool] = defaultdict(_Tool)
+    for name, talk in talks.items():
+        _count(tools, name, talk, cards or {})
+    uses = [
+        ToolUse(n, len(t.found_in), len(t.called_in), t.calls, t.errors, t.unread, t.foretold, t.tokens)
+        for n, t in tools.items()
+    ]
+    uses.sort(key=lambda use: (-use.tokens / (use.calls + 1), use.name))
+    searches = _searches(talks.values(), search_tool)
+    return FieldReport(len(talks), len(requests), tuple(uses), searches, any(r.calls for r in requests))
+
+
+def _count(tools: dict[str, _Tool], name: str, talk: Sequence[Requested], cards: Mapping[str, ToolCard]) -> None:
+    instructed = {record.id for request in talk for record in request.manifest.protocols}
+    instructed |= {tool for tool, card in cards.items() if card.instructions}
+    for request in talk:
+        there = {record.id: record.tokens for record in request.manifest.protocols}
+        for discovery in request.manifest.discovered:
+            tools[discovery.tool].found_in.add(name)
+        for tool, tokens in there.items():
+            tools[tool].tokens += tokens
+        for call in request.calls:
+            if call.tool:
+                use = tools[call.tool]
+                use.calls += 1
+                use.called_in.add(name)
+                use.errors += call.is_error
+                use.unread += call.tool in instructed and call.tool not in there
+                use.foretold += call.is_error and _speaks_of(cards.get(call.tool), call.told)
+
+
+def _speaks_of(card: ToolCard | None, told: str) -> bool:
+    """Whether the tool's GOTCHA has words of the error in it."""
+    if card is None or card.instructions is None:
+        return False
+    reader = WordReader()
+    return len(reader.parts(card.instructions.gotcha) & reader.parts(told)) >= _SHARED_WORDS
+
+
+def _searches(talks: Iterable[Sequence[Requested]], search_tool: str) -> tuple[SearchUse, ...]:
+    counted: Counter[tuple[str, tuple[str, ...], str]] = Counter()
+    for talk in talks:
+        counted.update(_idle([call for request in talk for call in request.calls], search_tool))
+    rows = sorted(counted.items(), key=lambda item: (-item[1], item[0]))
+    return tuple(SearchUse(query, times, found, meant) for (query, found, meant), times in rows)
+
+
+def _idle(calls: Sequence[Called], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
+    """The searches of which nothing was called before the next one, and what was meant."""
+    places = [at for at, call in enumerate(calls) if call.tool == search_tool]
+    for number, at in enumerate(places):
+        until = places[number + 1] if number + 1 < len(places) else len(calls)
+        used = {call.tool for call in calls[at + 1 :]}
+        # Searches are often made side by side, and their tools called one after the other.
+        if used.isdisjoint(calls[at].found):
+            later = calls[until] if until < len(calls) else None
+            after = [call.tool for call in calls[until + 1 :]]
+            meant = next((tool for tool in after if later and tool in later.found), "")
+            yield calls[at].query, calls[at].found, meant

@@ -1,0 +1,168 @@
+"""Which messages of a tool server reach the client: answers to what was asked, and of these what can be used."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from mcp.types import (
+    CONNECTION_CLOSED,
+    INTERNAL_ERROR,
+    METHOD_NOT_FOUND,
+    REQUEST_TIMEOUT,
+    ErrorData,
+    JSONRPCError,
+    JSONRPCMessage,
+    JSONRPCNotification,
+    JSONRPCRequest,
+    JSONRPCResponse,
+    RequestId,
+    Tool,
+)
+from mcp.types.methods import validate_server_result
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from pydantic import ValidationError
+
+from cuecard.errors import Problem, visible
+from cuecard.outside.mcp_answers import MAX_BLOCKS, MAX_RESULT, MAX_TOOLS
+from cuecard.outside.mcp_errors import UNREADABLE, first_mistake
+from cuecard.outside.mcp_lines import TooLong, UnreadableError, read_message
+
+_OURS: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, UNREADABLE})
+"""Codes that say what happened to the connection; a server that says them means something of its own."""
+
+_USED = ("name", "description", "inputSchema")
+"""What is read of a tool. The rest is left out unseen, such as schemas of results that take minutes to hold against."""
+
+_ID_LENGTH = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Passed:
+    """What follows from a line: answers for the client, and what the server is told in return."""
+
+    answers: tuple[JSONRPCMessage, ...] = ()
+    reply: JSONRPCMessage | None = None
+
+
+@dataclass(slots=True)
+class Gate:
+    """What was asked of a server, and what it may answer.
+
+    Attributes:
+        source: how problems call the server.
+        dropped: tools that it lists and that cannot be used, each with the reason.
+        strays: how many lines were no messages.
+    """
+
+    source: str
+    dropped: list[Problem] = field(default_factory=list)
+    strays: int = 0
+    _asked: dict[RequestId, str] = field(default_factory=dict)
+    _version: str = LATEST_HANDSHAKE_VERSION
+
+    def sent(self, message: JSONRPCMessage) -> None:
+        """Remember what is asked, until it is answered or given up."""
+        if isinstance(message, JSONRPCRequest):
+            self._asked[message.id] = message.method
+        elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
+            self._asked.pop((message.params or {}).get("requestId", ""), None)
+
+    def received(self, line: bytes | TooLong) -> Passed:
+        """What follows from a line of the server.
+
+        A line that is meant as an answer and cannot be read answers everything that is asked with an error: whose it is
+        cannot be told, and nobody shall wait for it.
+        """
+        try:
+            message = read_message(line)
+        except UnreadableError as error:
+            waiting, self._asked = self._asked, {}
+            return Passed(tuple(_failure(number, UNREADABLE, str(error)) for number in waiting))
+        if message is None:
+            self.strays += line not in (b"", b"\r")
+            return Passed()
+        number = message.get("id")
+        if isinstance(number, bool) or not isinstance(number, (int, str)):
+            return Passed()
+        if "method" in message:
+            return Passed(reply=_reply(number, message["method"]))
+        return Passed((self._answer(number, message),)) if number in self._asked else Passed()
+
+    def _answer(self, number: RequestId, message: Mapping[str, Any]) -> JSONRPCMessage:
+        method = self._asked.pop(number)
+        if "error" in message:
+            return _refusal(number, message["error"])
+        try:
+            return JSONRPCResponse(jsonrpc="2.0", id=number, result=self._result(method, message.get("result")))
+        except UnreadableError as error:
+            return _failure(number, UNREADABLE, str(error))
+        except ValidationError as error:
+            return _failure(number, UNREADABLE, f"what is no answer of MCP: {first_mistake(error)}")
+
+    def _result(self, method: str, found: Any) -> dict[str, Any]:
+        """The result, so far as it can be used.
+
+        Raises:
+            UnreadableError: when it cannot.
+            ValidationError: when it is not what MCP answers.
+        """
+        if not isinstance(found, dict):
+            raise UnreadableError("a result that is no object")
+        result: dict[str, Any] = found
+        if method == "initialize":
+            if (version := result.get("protocolVersion")) not in HANDSHAKE_PROTOCOL_VERSIONS:
+                raise UnreadableError(f"a version of MCP that is not spoken here: {visible(str(version))[:40]}")
+            self._version = version
+        if method == "tools/list":
+            result = {**result, "tools": self._tools(result.get("tools"))}
+        if method == "tools/call":
+            content = result.get("content")
+            if isinstance(content, list) and len(content) > MAX_BLOCKS:
+                raise UnreadableError(f"{len(content):,} blocks; at most {MAX_BLOCKS:,} can be read")
+        validate_server_result(method, self._version, result)
+        return result
+
+    def _tools(self, listed: Any) -> list[dict[str, Any]]:
+        """The tools that are ones. One more than allowed is enough to tell that there are too many."""
+        if not isinstance(listed, list):
+            raise UnreadableError("a list of tools that is no list")
+        usable = []
+        for tool in listed[: MAX_TOOLS + 1]:
+            bare = {key: tool[key] for key in _USED if key in tool} if isinstance(tool, dict) else tool
+            try:
+                validate_server_result("tools/list", self._version, {"tools": [bare]})
+                Tool.model_validate(bare, by_name=False)
+            except ValidationError as error:
+                self._drop(bare, first_mistake(error))
+            else:
+                usable.append(bare)
+        return usable
+
+    def _drop(self, tool: Any, mistake: str) -> None:
+        name = tool.get("name") if isinstance(tool, dict) else None
+        called = f"`{visible(name)[:64]}`" if isinstance(name, str) else "a tool without a name"
+        message = f"{called} is no tool of MCP: {mistake}"
+        self.dropped.append(Problem("server-tool", message, "the tool is dropped", self.source, severity="warning"))
+
+
+def _refusal(number: RequestId, error: Any) -> JSONRPCMessage:
+    """What a server answers in place of a result, under a code that is its own."""
+    code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
+    if not isinstance(code, int) or not isinstance(message, str):
+        return _failure(number, UNREADABLE, "an error that is none of JSON-RPC")
+    return _failure(number, INTERNAL_ERROR if code in _OURS else code, message)
+
+
+def _failure(number: RequestId, code: int, message: str) -> JSONRPCMessage:
+    return JSONRPCError(jsonrpc="2.0", id=number, error=ErrorData(code=code, message=message[:MAX_RESULT]))
+
+
+def _reply(number: RequestId, method: Any) -> JSONRPCMessage | None:
+    """What a server is answered that asks: that somebody is here, and that there is nothing to be had."""
+    if len(str(number)) > _ID_LENGTH:
+        return None
+    if method == "ping":
+        return JSONRPCResponse(jsonrpc="2.0", id=number, result={})
+    return _failure(number, METHOD_NOT_FOUND, "this client offers nothing that a server could ask for")

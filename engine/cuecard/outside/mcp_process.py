@@ -1,0 +1,118 @@
+"""The process of a tool server: started in a group of its own, and stopped whatever happens."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from cuecard.outside.mcp_errors import cannot_start
+
+if TYPE_CHECKING:
+    from anyio.abc import Process
+
+GRACE: Final = 2.0
+"""Seconds that a server has to end once its input is closed, and once more when it is told to."""
+
+_KEPT = "HOME LANG LOGNAME PATH SHELL TERM USER"
+_KEPT_ON_WINDOWS = "APPDATA COMSPEC LOCALAPPDATA PATH PATHEXT SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerCommand:
+    """How to start a server.
+
+    Attributes:
+        command: the program and its arguments.
+        env: environment variables on top of a few harmless ones (PATH, HOME and the like).
+        folder: where it runs.
+        timeout: seconds that starting it, or one tool call, may take.
+        name: how errors call it, such as the file it is configured in.
+    """
+
+    command: Sequence[str]
+    env: Mapping[str, str]
+    folder: Path
+    timeout: float = 60.0
+    name: str = "tool server"
+
+
+@asynccontextmanager
+async def running(start: ServerCommand) -> AsyncIterator[Process]:
+    """The server's process, with pipes; gone when the block ends, and all that it started with it.
+
+    Raises:
+        ToolServerError: when the command does not start.
+    """
+    import anyio  # noqa: PLC0415 - `cuecard --help` needs no asynchronous library
+
+    program, *arguments = start.command
+    if sys.platform == "win32":
+        program = shutil.which(program) or program  # CreateProcess finds no `npx.cmd`
+    try:
+        process = await anyio.open_process(
+            [program, *arguments],
+            env=_harmless_variables() | dict(start.env),
+            cwd=start.folder,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+    except (OSError, ValueError) as error:
+        raise cannot_start(error, start) from None
+    try:
+        yield process
+    finally:
+        with anyio.CancelScope(shield=True):
+            await stop(process)
+            # Bounded, because a child that holds the pipes may outlive the server.
+            with anyio.move_on_after(GRACE):
+                await process.aclose()
+
+
+async def stop(process: Process) -> None:
+    """Close the server's input, give it time, tell it and what it started to end, then end them."""
+    import anyio  # noqa: PLC0415 - as above
+
+    if process.stdin is not None:
+        with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
+            await process.stdin.aclose()
+    if not await _ended(process):
+        await _tell(process, hard=False)
+        if not await _ended(process):
+            await _tell(process, hard=True)
+            await _ended(process)
+
+
+async def _ended(process: Process) -> bool:
+    """Whether the process ends in time. Asked again and again: to wait for it would be to wait for its pipes, too."""
+    import anyio  # noqa: PLC0415 - as above
+
+    deadline = anyio.current_time() + GRACE
+    while process.returncode is None and anyio.current_time() < deadline:  # noqa: ASYNC110 - nothing tells of it
+        await anyio.sleep(0.01)
+    return process.returncode is not None
+
+
+async def _tell(process: Process, *, hard: bool) -> None:
+    """Send the whole group a signal to end; on Windows, which has no groups, end the tree of processes."""
+    if sys.platform == "win32":
+        import anyio  # noqa: PLC0415 - as above
+
+        if process.returncode is None:
+            await anyio.run_process(["taskkill", "/F", "/T", "/PID", str(process.pid)], check=False)
+        return
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL if hard else signal.SIGTERM)
+
+
+def _harmless_variables() -> dict[str, str]:
+    names = (_KEPT_ON_WINDOWS if sys.platform == "win32" else _KEPT).split()
+    # A value that begins so is a function of a shell.
+    return {name: os.environ[name] for name in names if name in os.environ and not os.environ[name].startswith("()")}

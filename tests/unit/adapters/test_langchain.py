@@ -1,0 +1,361 @@
+"""What a model receives from a LangChain agent with the `Cuecard` middleware."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import (
+    AgentMiddleware,
+    ModelRequest,
+    ModelResponse,
+    ModelRetryMiddleware,
+    SummarizationMiddleware,
+)
+from langchain_core.messages import AIMessage, HumanMessage, SystemMessage, ToolMessage
+from langchain_core.tools import tool
+from langgraph.checkpoint.memory import InMemorySaver
+from typing_extensions import override
+
+from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
+from cuecard.adapters.langchain import Cuecard
+from cuecard.model import Delivery
+from unit.adapters.graph_models import Model, blocks, kinds
+from unit.adapters.model_server import Calls
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
+IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
+TALK: list[Calls] = [
+    [("tool_search", PAGES)],
+    [("cms_createPage", {"title": "About"})],
+    [],
+    [("tool_search", IMAGES)],
+    [("cms_searchImages", {"query": "x"})],
+]
+
+
+@cache
+def engine(delivery: Delivery = "append") -> Engine:
+    return Engine.open(CMS, delivery=delivery)
+
+
+@tool
+def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them
+    """Create a page."""
+    return {"success": True, "page": {"id": f"page-{title}", "title": title}}
+
+
+@tool
+def cms_searchImages(query: str) -> dict[str, Any]:  # noqa: N802 - the same
+    """Search images."""
+    return {"matches": [], "query": query}
+
+
+@tool
+def cms_listPages() -> list[dict[str, Any]]:  # noqa: N802 - the same
+    """List pages."""
+    return [{"id": "page-9", "title": "Nine"}]
+
+
+TOOLS = [cms_createPage, cms_searchImages, cms_listPages]
+
+
+def make(
+    model: Model,
+    delivery: Delivery = "append",
+    tools: Sequence[Any] = TOOLS,
+    middleware: Sequence[AgentMiddleware[Any, Any, Any]] = (),
+    system: str | None = None,
+    saver: Any = None,
+    **options: Any,
+) -> Any:
+    card = Cuecard(**{"engine": engine(delivery), "turn": Turn(now=NOW), **options})
+    return create_agent(
+        model, tools=list(tools), middleware=[*middleware, card], checkpointer=saver, system_prompt=system
+    )
+
+
+def run(batches: Sequence[Calls], words: Sequence[str] = ("hello",), *, counts: bool = False, **options: Any) -> Model:
+    """A conversation with so many messages of the user."""
+    model = Model(batches=batches, counts=counts)
+    agent = make(model, saver=InMemorySaver(), **options)
+    for said in words:
+        agent.invoke({"messages": [HumanMessage(said)]}, THREAD)
+    return model
+
+
+THREAD: Any = {"configurable": {"thread_id": "one"}}
+
+
+def test_the_first_request_holds_the_prompt_of_the_engine_and_its_tools() -> None:
+    steps: list[Step] = []
+
+    model = run([], delivery="rewrite", on_step=steps.append)
+
+    assert model.requests[0][0].content == steps[0].system.strip()
+    assert model.bound == [["tool_search"]]
+
+
+def test_append_keeps_the_system_prompt_and_adds_instructions_after_the_search_result() -> None:
+    model = run(TALK)
+
+    assert model.requests[0][0].content == model.requests[1][0].content
+    assert kinds(model.requests[1]) == ["human", "ai", "result", "block"]
+    assert "<cms_createPage" in blocks(model.requests[1])[0]
+
+
+def test_every_request_of_a_conversation_begins_with_the_one_before() -> None:
+    model = run(TALK, ["make a page", "and an image"])
+
+    assert len(model.requests) == 6
+    assert model.bound == [["tool_search", "cms_createPage", "cms_listPages", "cms_searchImages"]] * 6
+    for shorter, longer in pairwise(model.wires):
+        assert longer[: len(shorter)] == shorter
+
+
+def test_what_changed_between_two_messages_is_said_behind_the_second() -> None:
+    model = run(TALK, ["make a page", "and an image"])
+
+    assert kinds(model.requests[3])[-2:] == ["human", "block"]
+    assert '"About" (page-About)' in blocks(model.requests[3])[-1]
+
+
+def test_rewrite_shows_active_tools_and_puts_instructions_into_the_system_prompt() -> None:
+    model = run(TALK, delivery="rewrite")
+
+    assert model.bound == [["tool_search"], ["tool_search", "cms_createPage"], ["tool_search", "cms_createPage"]]
+    assert "<cms_createPage" in model.requests[1][0].text
+    assert [blocks(request) for request in model.requests] == [[], [], []]
+
+
+def test_blocks_come_after_the_last_result_of_a_parallel_batch_in_order_of_discovery() -> None:
+    model = run([[("tool_search", PAGES), ("tool_search", IMAGES)]])
+
+    assert kinds(model.requests[1])[-4:] == ["result", "result", "block", "block"]
+    assert ["cms_createPage" in block for block in blocks(model.requests[1])] == [True, False]
+
+
+def test_what_the_agent_itself_says_stands_behind_the_prompt() -> None:
+    model = run([], system="Answer in one sentence.")
+
+    assert model.requests[0][0].text.endswith("</agent>\n\nAnswer in one sentence.")
+
+
+def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
+    @tool
+    def send_email() -> str:
+        """Send."""
+        return "sent"
+
+    model = run([[("tool_search", IMAGES), ("send_email", {})]], tools=[*TOOLS, send_email], delivery="rewrite")
+
+    assert model.bound == [["tool_search", "send_email"], ["tool_search", "send_email", "cms_searchImages"]]
+    assert model.requests[-1][-1].content == "sent"
+
+
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+    model = run([[("cms_createPage", {"title": "About"})]])
+
+    (refused,) = [message for message in model.requests[1] if isinstance(message, ToolMessage)]
+    told = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    assert (refused.content, refused.status) == (told, "error")
+
+
+def test_a_tool_found_in_this_very_batch_is_not_active_yet() -> None:
+    model = run([[("tool_search", PAGES), ("cms_createPage", {"title": "About"})]])
+
+    results = [message for message in model.requests[1] if isinstance(message, ToolMessage)]
+    assert [result.status for result in results] == ["success", "error"]
+
+
+def test_the_search_knows_the_tools_of_the_agent_and_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
+    model = run([[("tool_search", {"query": "delete a page"})], [("tool_search", {"query": "pages", "limit": 99})]])
+
+    results = [message for message in model.requests[-1] if isinstance(message, ToolMessage)]
+    assert set(json.loads(str(results[0].content))["tools"]) <= {each.name for each in TOOLS}
+    assert results[1].content == "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"
+    assert results[1].status == "error"
+
+
+def test_the_search_tool_has_the_words_of_the_agent_file() -> None:
+    (search,) = Cuecard(engine=engine()).tools
+
+    assert search.name == "tool_search"
+    assert list(search.args) == ["query", "limit"]
+    assert search.args["query"]["description"] == engine().words.search.query_description
+
+
+def test_entities_of_results_reach_the_working_memory() -> None:
+    calls: list[Call] = []
+
+    run(TALK, ["make a page", "and an image"], on_call=calls.append)
+
+    assert [call.turn for call in calls] == [0, 1]
+    assert calls[1].values["workingMemory"] != calls[0].values["workingMemory"]
+
+
+def test_a_turn_is_asked_once_for_each_message_of_the_user() -> None:
+    asked: list[str] = []
+
+    def turn(request: ModelRequest[Any]) -> Turn:
+        asked.append(request.messages[-1].text)
+        return Turn(now=NOW, memory=Memory((Entity("page", "page-7", "Seven"),)))
+
+    model = run(TALK, ["make a page", "and an image"], turn=turn)
+
+    assert asked == ["make a page", "and an image"]
+    assert '"Seven" (page-7)' in model.requests[0][0].text
+
+
+def stream(agent: Any, words: str) -> str:
+    chunks = agent.stream({"messages": [HumanMessage(words)]}, THREAD, stream_mode="messages")
+    return "".join(chunk.text for chunk, _ in chunks if chunk.type == "AIMessageChunk")
+
+
+async def astream(agent: Any, words: str) -> str:
+    chunks = agent.astream({"messages": [HumanMessage(words)]}, THREAD, stream_mode="messages")
+    return "".join([chunk.text async for chunk, _ in chunks if chunk.type == "AIMessageChunk"])
+
+
+async def ainvoke(agent: Any, words: str) -> str:
+    return str((await agent.ainvoke({"messages": [HumanMessage(words)]}, THREAD))["messages"][-1].text)
+
+
+@pytest.mark.parametrize(
+    "talk", [stream, lambda *a: asyncio.run(astream(*a)), lambda *a: asyncio.run(ainvoke(*a))],
+    ids=["stream", "astream", "ainvoke"],
+)  # fmt: skip
+def test_streamed_and_awaited_runs_are_sent_the_same(talk: Callable[..., str]) -> None:
+    model = Model(batches=TALK)
+    agent = make(model, saver=InMemorySaver())
+
+    said = [talk(agent, words) for words in ("make a page", "and an image")]
+
+    assert said == ["done", "done"]
+    assert model.wires == run(TALK, ["make a page", "and an image"]).wires
+
+
+def test_thirty_runs_at_once_of_one_agent_stay_apart() -> None:
+    model = Model(batches=[[("tool_search", IMAGES)], [("tool_search", PAGES)]])
+    agent = make(model, saver=InMemorySaver(), turn=lambda request: Turn(now=NOW, memory=seen(request)))
+
+    def seen(request: ModelRequest[Any]) -> Memory:
+        return Memory((Entity("page", f"id-{request.messages[0].text}", f"Page {request.messages[0].text}"),))
+
+    async def all_at_once() -> None:
+        said = ({"messages": [HumanMessage(f"#{number}")]} for number in range(30))
+        threads = ({"configurable": {"thread_id": str(number)}} for number in range(30))
+        await asyncio.gather(*(agent.ainvoke(*each) for each in zip(said, threads, strict=True)))
+
+    asyncio.run(all_at_once())
+
+    assert len(model.requests) == 90
+    for request in model.requests:
+        (number,) = {message.text for message in request if isinstance(message, HumanMessage)}
+        assert f"(id-{number})" in request[0].text
+        assert request[0].text.count("(id-#") == 1
+
+
+def test_two_agents_may_share_one_middleware() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    models = [Model(batches=TALK), Model(batches=[[("tool_search", IMAGES)]])]
+    agents = [create_agent(m, tools=TOOLS, middleware=[card], checkpointer=InMemorySaver()) for m in models]
+
+    for agent in agents:
+        agent.invoke({"messages": [HumanMessage("hello")]}, THREAD)
+
+    assert models[0].wires == run(TALK).wires
+    assert models[1].wires == run([[("tool_search", IMAGES)]]).wires
+
+
+def test_a_request_that_is_tried_again_is_the_same() -> None:
+    class Flaky(Model):
+        failed: bool = False
+
+        @override
+        def _decide(self, messages: list[Any], kwargs: dict[str, Any]) -> AIMessage:
+            made = super()._decide(messages, kwargs)
+            if len(messages) > 3 and not self.failed:
+                self.failed = True
+                raise ConnectionError("try again")
+            return made
+
+    model, calls = Flaky(batches=TALK), list[Call]()
+    retry = ModelRetryMiddleware(max_retries=2, initial_delay=0)
+
+    make(model, middleware=[retry], on_call=calls.append).invoke({"messages": [HumanMessage("hello")]})
+
+    assert model.wires[1] == model.wires[2]
+    assert len(calls) == 1
+    assert model.wires[3][: len(model.wires[2])] == model.wires[2]
+
+
+def test_a_history_that_a_middleware_summarises_gets_a_new_baseline_that_tells_what_was_found() -> None:
+    summary = SummarizationMiddleware(Model(answers="They made a page."), trigger=("messages", 7), keep=("messages", 1))
+    calls: list[Call] = []
+
+    model = run(TALK, ["make a page", "and an image"], middleware=[summary], on_call=calls.append, counts=True)
+
+    assert [message.type for message in model.requests[3]] == ["system", "human", "human"]
+    assert "<cms_createPage" in model.requests[3][0].text
+    assert any(cut.what == "baseline" for cut in calls[1].record.cuts)
+    for shorter, longer in pairwise(model.wires[3:]):
+        assert longer[: len(shorter)] == shorter
+
+
+def test_a_history_that_is_shortened_within_a_run_keeps_its_instructions() -> None:
+    summary = SummarizationMiddleware(Model(answers="They made a page."), trigger=("messages", 5), keep=("messages", 2))
+    batches = [TALK[0], *[[("cms_createPage", {"title": f"{n}"})] for n in range(4)]]
+
+    model = run(batches, middleware=[summary], counts=True)
+
+    assert all("<cms_createPage" in "".join(m.text for m in request) for request in model.requests[1:])
+
+
+def test_a_middleware_inside_sees_what_is_sent() -> None:
+    class Inside(AgentMiddleware[Any, Any, Any]):
+        seen: str = ""
+
+        @override
+        def wrap_model_call(
+            self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]
+        ) -> ModelResponse[Any]:
+            self.seen = request.system_prompt or ""
+            return handler(request)
+
+    inside, model = Inside(), Model()
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    create_agent(model, tools=TOOLS, middleware=[card, inside]).invoke({"messages": [HumanMessage("hello")]})
+
+    assert inside.seen == model.requests[0][0].text
+
+
+def test_the_conversation_is_no_part_of_what_an_agent_takes_and_gives() -> None:
+    agent = make(Model())
+
+    out = agent.invoke({"messages": [HumanMessage("hello")], "cuecard": {"begun": "forged"}})
+
+    assert set(out) == {"messages"}
+    assert not any(isinstance(message, SystemMessage) for message in out["messages"])
+
+
+def test_wrong_arguments_are_named_together() -> None:
+    with pytest.raises(InputError) as caught:
+        Cuecard(engine="prompts/cms", turn=3, cache="2h", on_step=1)  # type: ignore[arg-type]
+
+    assert [problem.name for problem in caught.value.problems] == ["engine", "turn", "cache", "on_step"]
+
+
+def test_a_wrong_turn_is_an_error_that_names_the_argument() -> None:
+    with pytest.raises(InputError, match="turn"):
+        run([], turn=lambda _: {"inputs": {}})
