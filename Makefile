@@ -13,6 +13,9 @@ ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
 export UV_SYSTEM_CERTS ?= 1
 endif
 
+# What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help setup run test check fix bench cost curve fuzz soak hostile golden schemas lock browser clean
 
 help: ## list the commands

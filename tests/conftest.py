@@ -2,6 +2,7 @@
 
 import atexit
 import os
+import sys
 import tempfile
 
 from hypothesis import HealthCheck, settings
@@ -10,6 +11,10 @@ from hypothesis import HealthCheck, settings
 settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
+
+# Workers and the commands that tests start compile each module once, and not each of them all, whatever the shell says.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 # What tests keep for the next process, they keep in a folder of their own; the commands that they start inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")

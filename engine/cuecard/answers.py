@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cached_property, partial
+from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
@@ -18,7 +19,6 @@ from cuecard.model.skills import SkillText
 from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.skills import read_skill
-from cuecard.outside.summarizer import Reply, asummarize, summarize
 from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
@@ -27,6 +27,9 @@ from cuecard.pipeline.origin import check_call
 from cuecard.pipeline.preview import announced, preview
 from cuecard.pipeline.request import StepRequest
 from cuecard.sources.entities import remember
+
+if TYPE_CHECKING:
+    from cuecard.outside.summarizer import Reply
 
 
 class Answers(AgentFacts):
@@ -152,6 +155,8 @@ class Answers(AgentFacts):
         Raises:
             InputError: with everything that is wrong in an argument.
         """
+        from cuecard.outside.summarizer import summarize  # noqa: PLC0415 - loads asyncio, which only summaries need
+
         turn = admit_summary(self.agent, turn, summarizer, timeout, waits=True)
         request = self._summary_due(turn)
         return self._summarized(turn, summarize(request, summarizer, timeout)) if request else turn
@@ -162,6 +167,8 @@ class Answers(AgentFacts):
         Raises:
             InputError: with everything that is wrong in an argument.
         """
+        from cuecard.outside.summarizer import asummarize  # noqa: PLC0415 - likewise
+
         turn = admit_summary(self.agent, turn, summarizer, timeout, waits=False)
         request = self._summary_due(turn)
         return self._summarized(turn, await asummarize(request, summarizer, timeout)) if request else turn

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
@@ -26,6 +26,7 @@ from cuecard.model import (
 from cuecard.pipeline.discovery import Found, last_call_id, record_of
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
+from cuecard.records import dataclass
 from cuecard.sources.entities import newest, remember
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
@@ -42,6 +42,7 @@ from cuecard.outside.tokens import TokenCounter, bundled_counter
 from cuecard.pipeline.discovery import last_call_id, record_of
 from cuecard.pipeline.origin import check_previous, check_texts
 from cuecard.pipeline.request import Ended
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,10 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from typing import Any, Literal
+
+from cuecard.records import dataclass
 
 Severity = Literal["error", "warning"]
 

@@ -6,7 +6,7 @@ Whoever calls them has checked what goes in: `Engine` and `Conversation` are the
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
@@ -29,6 +29,7 @@ from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more, plan_tools
 from cuecard.pipeline.window import with_window
 from cuecard.pipeline.withholding import tell_withheld
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from cuecard.agent.ranker import NamedRanker
 from cuecard.agent.sections.layout import Layout
@@ -14,6 +14,7 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut, FileText
+from cuecard.records import dataclass
 from cuecard.sources.protocols import Protocol
 from cuecard.template.guards.gate import Gate
 
@@ -54,8 +55,8 @@ class Agent:
     origins: Mapping[str, str] = field(default_factory=dict)
     models: ModelsFile | None = None
     tool_cuts: tuple[Cut, ...] = ()
-    gate: Gate = Gate()  # noqa: RUF009 - the same
-    ranker: NamedRanker = NamedRanker()  # noqa: RUF009 - frozen, so one is as good as many
+    gate: Gate = Gate()
+    ranker: NamedRanker = NamedRanker()
 
     @property
     def sections(self) -> tuple[Section, ...]:

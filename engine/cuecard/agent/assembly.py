@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
@@ -19,6 +18,7 @@ from cuecard.config.documents.inline import inline_problem
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem
 from cuecard.model import Tier
+from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.sources.skills.selection import check_skill_names
 

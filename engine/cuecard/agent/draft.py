@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TypeVar
 
 from cuecard.agent.assembly import Assembly
@@ -30,6 +30,7 @@ from cuecard.config.models_file import ModelsFile
 from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 Result = TypeVar("Result")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
@@ -16,6 +15,7 @@ from cuecard.config.documents.yaml_text import Document, Path, read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards
 from cuecard.errors import DidYouMean, Problem, SpecError
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.documents.yaml_text import Path as Place
 from cuecard.config.ranker_name import BM25, KNOWN, RankerName, parse_ranker
 from cuecard.errors import DidYouMean, Problem
+from cuecard.records import dataclass
 
 PLACE: Place = ("tools", "search", "ranker")
 
@@ -21,7 +22,7 @@ class NamedRanker:
     """A ranker, and where it is named: a problem that nobody has yet described."""
 
     name: RankerName = BM25
-    place: Problem = Problem("", "")  # noqa: RUF009 - frozen, so one is as good as many
+    place: Problem = Problem("", "")
 
     def problem(self, code: str, message: str, hint: str) -> Problem:
         """What is wrong with it, at the place that names it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import VERSION, AgentFile
@@ -16,6 +16,7 @@ from cuecard.config.layers import Layered, lay_over
 from cuecard.config.section_entries import says_something, section_id
 from cuecard.config.sections.section_spec import SOURCES
 from cuecard.errors import Problem, SpecError
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True, eq=False)

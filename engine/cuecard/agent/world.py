@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from cuecard.agent.memo import Memo
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.yaml_text import Document
+from cuecard.records import dataclass
 from cuecard.template import Limits
 
 Printing: TypeAlias = Literal["text", "names"]

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any
 
 from cuecard.boundary.nouns import shape_of
 from cuecard.errors import InputError, visible
 from cuecard.model import Cut, ToolCard
+from cuecard.records import dataclass
 from cuecard.shapes import Findings
 from cuecard.template import clean
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cuecard.catalogue.explanation import Explained
 from cuecard.catalogue.fields import WEIGHTS, Weights
@@ -12,6 +11,7 @@ from cuecard.catalogue.query import Asked, Query, nearness, read_query
 from cuecard.catalogue.reasons import explain
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 POOL = 100
 """So many of the best are looked at closely: how near the query comes to their name or to one of their phrases."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cuecard.config.search_spec import SearchSpec
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Literal, Protocol, TypeAlias, runtime_checkable
 
 from cuecard.model import Diagnostic, Json, ToolCard
+from cuecard.records import dataclass
 
 End: TypeAlias = Literal["confidence", "cut", "gap", "limit", "end"]
 """Why no more tools are returned: the answer is not sure enough, the next is too far below the best, or (of a sure

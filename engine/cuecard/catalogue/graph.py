@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 from cuecard.catalogue.drawing import Arrow, draw_dot, draw_mermaid
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 _WHOLE = re.compile(r"[\w-]+")
 

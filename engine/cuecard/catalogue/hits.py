@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import islice
 from math import isfinite
 from numbers import Real
 
 from cuecard.errors import visible
 from cuecard.model import Diagnostic, Hit
+from cuecard.records import dataclass
 
 _SHOWN = 200
 _OVER = 1.001  # rounding may carry a cosine a little over

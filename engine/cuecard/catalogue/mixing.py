@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.explanation import Explained, Explainer
 from cuecard.catalogue.search import Ranker
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 LEXICAL = 0.25
 """The share of the words in a score; calibrated in docs/rankers.md."""

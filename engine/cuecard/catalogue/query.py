@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 
 from cuecard.catalogue.spelling import near_words
 from cuecard.catalogue.words import Word, WordReader
+from cuecard.records import dataclass
 
 GUESSED = 0.5
 """What a word is worth that no tool has, and that is one letter away from one that some tool has."""

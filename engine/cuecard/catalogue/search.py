@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TypeAlias, cast
 
@@ -18,6 +18,7 @@ from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Diagnostic, SearchResult, ToolCard
+from cuecard.records import dataclass
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""

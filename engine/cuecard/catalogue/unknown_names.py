@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import closest
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 _WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=(?!>)|\w|-\w|\.\w)")
 """A whole word with the hyphens in it; no step of a path or an address, nor what an equals sign gives a value."""

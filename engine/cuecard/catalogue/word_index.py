@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.catalogue.fields import FIELDS, WEIGHTS, Weights, short_texts
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 K1, B = 2.0, 0.4
 """Saturation and length normalisation, measured on tool texts: a word in a name counts three times, and shall."""

@@ -36,9 +36,9 @@ _UNSPACED = (
     "\u3040-\u30ff\u31f0-\u31ff\uac00-\ud7af"  # kana, Hangul
     "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
 )
-_RUN = re.compile(rf"(?:[^\W_]++|[{_BRAHMIC}]++)++")
+_RUN = rf"(?:[^\W_]++|[{_BRAHMIC}]++)++"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9]+")  # the same for most texts, and many times faster
-_SCRIPT = re.compile(rf"([{_UNSPACED}]+)")
+_SCRIPT = rf"([{_UNSPACED}]+)"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
@@ -78,7 +78,18 @@ class WordReader:
 
 
 def _runs(text: str) -> list[str]:
-    return _PLAIN_RUN.findall(text) if text.isascii() else _RUN.findall(unicodedata.normalize("NFKC", text))
+    return _PLAIN_RUN.findall(text) if text.isascii() else _run().findall(unicodedata.normalize("NFKC", text))
+
+
+@cache
+def _run() -> re.Pattern[str]:
+    """Compiled at the first text that is not ASCII: no quick matter."""
+    return re.compile(_RUN)
+
+
+@cache
+def _script() -> re.Pattern[str]:
+    return re.compile(_SCRIPT)
 
 
 def _words(run: str, stem: _Stem) -> Iterator[Word]:
@@ -87,7 +98,7 @@ def _words(run: str, stem: _Stem) -> Iterator[Word]:
         if folded not in STOP_WORDS:
             yield (stem(folded),)
         return
-    for position, piece in enumerate(_SCRIPT.split(run)):
+    for position, piece in enumerate(_script().split(run)):
         if position % 2:
             yield from _pairs(piece)
         elif piece and piece.casefold() not in STOP_WORDS:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from pathlib import Path
 from typing import Annotated, Literal
@@ -265,6 +266,7 @@ app.command()(schema)
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
+    gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
     as_json = wants_json(sys.argv[1:])
     try:
         sys.exit(app(prog_name="cuecard", standalone_mode=False) or 0)

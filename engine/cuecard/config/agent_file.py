@@ -62,12 +62,14 @@ class ToolsSpec(FileModel):
 
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
     core: Names = Field((), description="tools that are active from the first step on")
-    search: SearchSpec = Field(SearchSpec(), description="the search tool")
-    cues: CuesSpec = Field(CuesSpec(), description="when each line of a tool's instructions reaches the model")
+    search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
+    cues: CuesSpec = Field(CuesSpec.usual(), description="when each line of a tool's instructions reaches the model")
     ahead: AheadSpec | None = Field(
         None, description="discovers tools by the words of the user, before the model searches; off when left out"
     )
-    visibility: VisibilitySpec = Field(VisibilitySpec(), description="what the gates of a call mean for its tools")
+    visibility: VisibilitySpec = Field(
+        VisibilitySpec.usual(), description="what the gates of a call mean for its tools"
+    )
 
 
 class BudgetSpec(FileModel):
@@ -148,7 +150,7 @@ class AgentFile(FileModel):
         description="instead of a template: the parts of the prompt, in order; beside one, or over another file: what "
         "is different in its sections, by `id`",
     )
-    layout: LayoutSpec = Field(LayoutSpec(), description="how sections are put together")
+    layout: LayoutSpec = Field(LayoutSpec.usual(), description="how sections are put together")
     profiles: dict[SectionId, SelectionSpec] = Field(
         default_factory=dict, description="sets of sections that a call may choose, by name"
     )
@@ -159,24 +161,26 @@ class AgentFile(FileModel):
         "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
     )
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
-    tools: ToolsSpec = Field(ToolsSpec(), description="tool instructions, core tools, search")
-    memory: MemorySpec = Field(MemorySpec(), description="the working memory")
+    tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
+    memory: MemorySpec = Field(MemorySpec.usual(), description="the working memory")
     history: HistorySpec | None = Field(
         None, description="what of the conversation goes into a request; all of it when left out"
     )
-    messages: StackSpec = Field(StackSpec(), description="the order of the messages of a request")
+    messages: StackSpec = Field(StackSpec.usual(), description="the order of the messages of a request")
     delivery: DeliveryWish = Field(
         "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
     )
-    words: WordsSpec = Field(WordsSpec(), description="what the engine itself says to the model; English when left out")
+    words: WordsSpec = Field(
+        WordsSpec.usual(), description="what the engine itself says to the model; English when left out"
+    )
     models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",
         description="when a change of these files reaches a conversation that has begun; `append` says it in a block",
     )
-    budget: BudgetSpec = Field(BudgetSpec(), description="limits in tokens")
-    limits: LimitsSpec = Field(LimitsSpec(), description="how much work a section's text may cost")
-    tokens: TokensSpec = Field(TokensSpec(), description="how tokens are counted")
+    budget: BudgetSpec = Field(BudgetSpec.usual(), description="limits in tokens")
+    limits: LimitsSpec = Field(LimitsSpec.usual(), description="how much work a section's text may cost")
+    tokens: TokensSpec = Field(TokensSpec.usual(), description="how tokens are counted")
     accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
         default_factory=dict, description="warnings of `cuecard check` that are meant, by code, each with the reason"
     )

@@ -117,7 +117,7 @@ class WindowHistory(HistoryBase):
     keep: int = Field(15, ge=0, description="more than so many overflow; up to here, all go in and no summary does")
     on_overflow: int = Field(10, ge=0, description="how many of the newest go in on overflow")
     summarize: Summarize = Field("after", description="when the messages left out on overflow are summarized")
-    summary: SummarySpec = Field(SummarySpec(), description="how the summary is asked for and shown")
+    summary: SummarySpec = Field(SummarySpec.usual(), description="how the summary is asked for and shown")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -141,7 +141,7 @@ class TokenHistory(HistoryBase):
     summarize: Literal["before", "never"] = Field(
         "before", description="`never` leaves out the oldest messages and asks nobody"
     )
-    summary: CompressionSpec = Field(CompressionSpec(), description="how the summary is asked for and shown")
+    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is asked for and shown")
 
     @property
     def budget(self) -> int:
@@ -173,7 +173,7 @@ class BlockHistory(HistoryBase):
     summarize: Literal["before", "never"] = Field(
         "before", description="whether what has moved out is summarized, before the request that misses it first"
     )
-    summary: CompressionSpec = Field(CompressionSpec(), description="how the summary is asked for and shown")
+    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is asked for and shown")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -224,4 +224,4 @@ class StackSpec(FileModel):
     order: Annotated[tuple[StackPart, ...], BeforeValidator(as_tuple), AfterValidator(_each_once)] = Field(
         _DEFAULT_ORDER, description="the order of the parts; `ephemeral` goes last unless it is named here"
     )
-    metadata: MetadataSpec = Field(MetadataSpec(), description="the message with runtime facts")
+    metadata: MetadataSpec = Field(MetadataSpec.usual(), description="the message with runtime facts")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, unplaced
@@ -18,6 +18,7 @@ from cuecard.config.sections.section_spec import SOURCES
 from cuecard.config.template_layers import begun_anew
 from cuecard.errors import Problem
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 _FILES = (
     ("roots",),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import date
 
 from cuecard.config.documents.validation import validate
@@ -12,6 +11,7 @@ from cuecard.config.documents.yaml_text import Document, Path, read_yaml
 from cuecard.config.figures import MidConversation
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import SpecError
+from cuecard.records import dataclass
 
 HEAD = "# What is known of models, over what cuecard ships; see docs/providers.md.\n"
 SOURCE = "cuecard probe"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from typing import Annotated, Any
 
@@ -16,6 +16,7 @@ from cuecard.config.endpoints import endpoint_name, find_endpoint
 from cuecard.config.figures import Definitions, Figures, MidConversation, Truth
 from cuecard.config.model_name import names_to_try
 from cuecard.errors import Problem, did_you_mean
+from cuecard.records import dataclass
 
 SHIPPED_PROVIDERS = ("anthropic", "openai", "google", "deepseek", "xai", "mistral", "qwen", "meta", "amazon", "vllm")
 """The providers that `prompts/models.yaml` describes."""

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 
 from cuecard.config.documents.yaml_text import Path
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

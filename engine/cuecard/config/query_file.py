@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cuecard.config.transcript_file import read_json
 from cuecard.errors import Problem, Span, SpecError
+from cuecard.records import dataclass
 
 _LINE = '`{"query": "attach an image", "tools": ["set_image"]}`'
 

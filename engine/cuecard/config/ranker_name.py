@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
+
+from cuecard.records import dataclass
 
 Kind: TypeAlias = Literal["bm25", "semantic", "model2vec", "code"]
 

@@ -6,8 +6,6 @@ what it keeps of the answer (`save`), and later calls use it as `${name.key}` (s
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
@@ -17,6 +15,7 @@ from cuecard.config.values.names import Name, ToolName
 from cuecard.config.values.references import names_used
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 
 class CallEntry(FileModel):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from difflib import get_close_matches
 from typing import TypeGuard
 
@@ -11,6 +11,7 @@ from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, misplaced, says_something, section_id, twice, where
 from cuecard.errors import DidYouMean, Problem
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 _LOOKED_AT = 16
 """Of how many sections of a list it is asked whether they are misspelt: it takes a while where many are known."""

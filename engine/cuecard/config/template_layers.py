@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TypeAlias
 
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.section_entries import PLACING, listed, says_something, section_id, where
 from cuecard.errors import Problem
+from cuecard.records import dataclass
 
 Layer: TypeAlias = tuple[Document, str]
 """An agent file with its folder, relative to that of the last one."""

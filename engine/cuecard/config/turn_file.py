@@ -102,14 +102,14 @@ class TurnFields(FileModel):
     files: dict[str, str | None] = Field(
         default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
     )
-    gates: GatesEntry = Field(GatesEntry(), description="what switches tools on and off")
+    gates: GatesEntry = Field(GatesEntry.usual(), description="what switches tools on and off")
     environment: Texts | None = Field(
         None, description="names of environment variables that are set, for skills; left out, none is asked for"
     )
     messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(as_tuple)] = Field(
         (), description="the conversation before the current message: mappings with `role` and `content`"
     )
-    summary: StoredSummary = Field(SummaryEntry(), description="the summary that is stored with the conversation")
+    summary: StoredSummary = Field(SummaryEntry.usual(), description="the summary that is stored with the conversation")
     message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
     query: str = Field("", description="the user's words, where the host sends the message by other ways")
     metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
@@ -126,7 +126,7 @@ class TurnFile(TurnFields):
     history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="tool results of the conversation, oldest first"
     )
-    expect: Expectation = Field(Expectation(), description="what `cuecard test` holds the prompt against")
+    expect: Expectation = Field(Expectation.usual(), description="what `cuecard test` holds the prompt against")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""

@@ -21,13 +21,15 @@ from cuecard.template.guards.guard import escape_text
 class WordsSpec(FileModel):
     """What the engine itself says to a model. Every `{placeholder}` is filled with a value that stays a value."""
 
-    search: SearchWords = Field(SearchWords(), description="the answers of the search tool")
-    notices: NoticeWords = Field(NoticeWords(), description="what a conversation is told on the way")
-    memory: MemoryWords = Field(MemoryWords(), description="the working memory")
-    protocols: ProtocolWords = Field(ProtocolWords(), description="the instructions of a tool")
-    skills: SkillWords = Field(SkillWords(), description="the answers of a tool that reads skills")
-    tools: ToolWords = Field(ToolWords(), description="tools that cannot be called, and tools of the engine's own")
-    marks: MarkWords = Field(MarkWords(), description="the signs between words and digits")
+    search: SearchWords = Field(SearchWords.usual(), description="the answers of the search tool")
+    notices: NoticeWords = Field(NoticeWords.usual(), description="what a conversation is told on the way")
+    memory: MemoryWords = Field(MemoryWords.usual(), description="the working memory")
+    protocols: ProtocolWords = Field(ProtocolWords.usual(), description="the instructions of a tool")
+    skills: SkillWords = Field(SkillWords.usual(), description="the answers of a tool that reads skills")
+    tools: ToolWords = Field(
+        ToolWords.usual(), description="tools that cannot be called, and tools of the engine's own"
+    )
+    marks: MarkWords = Field(MarkWords.usual(), description="the signs between words and digits")
 
     @cached_property
     def elements(self) -> frozenset[str]:
@@ -48,5 +50,5 @@ class WordsSpec(FileModel):
         return f"{number:,}".replace(",", self.marks.thousands)
 
 
-ENGLISH = WordsSpec()
+ENGLISH = WordsSpec.usual()
 """The words of an agent file that changes none."""

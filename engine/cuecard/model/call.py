@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.model.activation import Withheld
 from cuecard.model.messages import Message
@@ -11,6 +11,7 @@ from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import Appended, Cut, Diagnostic, Discovery, Segment, SourceRow, TokenSource
 from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.model.call import Call
 from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json, Memory
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

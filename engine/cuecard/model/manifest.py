@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import Cut, Diagnostic, Discovery, SectionRecord, SourceRow, TokenSource
 from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

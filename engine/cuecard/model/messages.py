@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Literal, TypeAlias, get_args
 
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 """Who speaks; `tool` is the result of one tool call."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from cuecard.model.values import Tier
+from cuecard.records import dataclass
 
 REMINDER = "<system-reminder>\n{text}</system-reminder>\n"
 """Around a block that has to stand in the user's turn, unless the agent file has other words for it."""

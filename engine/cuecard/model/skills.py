@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
 
@@ -13,6 +13,7 @@ from cuecard.model.messages import Message
 from cuecard.model.prompt import Appended, Discovery, Segment
 from cuecard.model.stored import from_json, to_json
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

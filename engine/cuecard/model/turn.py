@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 
 from cuecard.model.gates import Gates
 from cuecard.model.messages import Message, Summary
 from cuecard.model.prompt import Diagnostic
 from cuecard.model.values import Authority, DeliveryWish, FileText, Host, Json, Memory, ReloadPolicy
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

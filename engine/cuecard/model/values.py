@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Any, Literal, TypeAlias
+
+from cuecard.records import dataclass
 
 Json: TypeAlias = Any
 """A JSON value: mapping with string keys, sequence, string, number, boolean or null."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import sys
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from cuecard.outside.mcp_process import ServerCommand
 from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
 from cuecard.outside.yaml_files import in_folder, yaml_files
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,9 @@ import tempfile
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
+
+from cuecard.records import dataclass
 
 MAX_FOLDER = 256 << 20
 """How much the folder holds, in bytes; what was not asked for longest goes first."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
@@ -22,6 +22,7 @@ from cuecard.outside.mcp_errors import (
 )
 from cuecard.outside.mcp_lines import LastWords
 from cuecard.outside.mcp_process import ServerCommand
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from mcp.client.client import Client

@@ -5,12 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
 from cuecard.errors import InputError, Problem
 from cuecard.outside.reading import MAX_BYTES
+from cuecard.records import dataclass
 
 _AT_ONCE = 500
 """How many files are read from git in one go."""

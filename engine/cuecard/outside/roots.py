@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard.errors import Problem, SpecError, visible
 from cuecard.outside.paths import is_folder, shown
+from cuecard.records import dataclass
 
 LINK_RULE = (
     "a link may lead only into the agent's folder, the folders that its YAML names, and those it lists as `roots`\n"

@@ -6,10 +6,10 @@ import asyncio
 import threading
 from concurrent.futures import Future
 from contextvars import copy_context
-from dataclasses import dataclass
 
 from cuecard.model import Diagnostic
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import gzip
 import struct
 import threading
-from dataclasses import dataclass
 from functools import cache, lru_cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from cuecard.errors import Problem, TokenizerError, did_you_mean
 from cuecard.model import CountTokens, TokenSource
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     import tiktoken

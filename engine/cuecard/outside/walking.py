@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from cuecard.errors import Problem
@@ -12,6 +12,7 @@ from cuecard.outside.confined_files import Entry, entries
 from cuecard.outside.paths import is_folder
 from cuecard.outside.paths import shown as shown_path
 from cuecard.outside.roots import Place, Roots, link_outside
+from cuecard.records import dataclass
 
 MAX_DEPTH = 16
 """How deep below its root a file may lie."""

@@ -8,7 +8,7 @@ discovered in the run, in order of discovery. What an earlier step or call has d
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS
 from cuecard.model import Discovery, Withheld
@@ -17,6 +17,7 @@ from cuecard.pipeline.placement import CUES, Placed, cues_text, edition, place, 
 from cuecard.pipeline.recency import recent_first
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import not_whole
+from cuecard.records import dataclass
 
 
 def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | None = None) -> Placed:

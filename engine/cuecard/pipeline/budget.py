@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cuecard.model import Cut, Discovery, Withheld
 from cuecard.pipeline.activation import activate
 from cuecard.pipeline.cues import waiting
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import StepRequest
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS
 from cuecard.config.history_spec import LastHistory
@@ -19,6 +19,7 @@ from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import Composed
 from cuecard.pipeline.tools import ToolPlan
+from cuecard.records import dataclass
 from cuecard.template import clean
 
 

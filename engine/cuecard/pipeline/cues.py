@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cuecard.model import Discovery
 from cuecard.pipeline.request import StepRequest
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

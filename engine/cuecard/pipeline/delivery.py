@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Authority, Call, Delivery, DeliveryChoice, DeliveryWish, Diagnostic, Host, Turn
 from cuecard.pipeline.request import CallRequest
+from cuecard.records import dataclass
 
 FEW = 2200
 """Up to so many tokens of instructions, `frozen` is the better choice: a dozen tools of 185 tokens each.

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.errors import visible
 from cuecard.model import Call, Cut, Diagnostic, Discovery, ResultRecord, ToolResult
 from cuecard.pipeline.found_names import FoundNames, found_names
 from cuecard.pipeline.pending import asks_first
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

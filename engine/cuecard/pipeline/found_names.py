@@ -13,10 +13,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 
 from cuecard.errors import visible
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 _LISTS = ("tools", "tool_references")
 """Keys that hold names."""

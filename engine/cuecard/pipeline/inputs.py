@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
 from cuecard.model import Cut, FileText, Json
 from cuecard.pipeline.request import CallRequest
+from cuecard.records import dataclass
 from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean

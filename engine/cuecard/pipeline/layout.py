@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from cuecard.agent.sections.layout import Layout
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

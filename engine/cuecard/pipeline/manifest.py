@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from operator import attrgetter
 from typing import Any
 
@@ -30,6 +30,7 @@ from cuecard.pipeline.messages import spoken_sections
 from cuecard.pipeline.placement import AHEAD, CUES, WITHHELD, Placed, slots
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import cut_out, section_limit
+from cuecard.records import dataclass
 
 _REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
 

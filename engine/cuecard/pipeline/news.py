@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
@@ -13,6 +12,7 @@ from cuecard.pipeline.limits import balanced
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import render_sections, said
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import escape_text
 
 

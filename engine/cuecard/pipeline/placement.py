@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import groupby
 from typing import TypeAlias
 
@@ -15,6 +15,7 @@ from cuecard.pipeline.fingerprints import salted, sha256
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import make_segments, render_sections, said
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import escape_text
 
 AHEAD = "found-ahead"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.catalogue.search import found_message
 from cuecard.config.values.placeholders import fill
@@ -12,6 +12,7 @@ from cuecard.model import Diagnostic, ResultRecord, SearchResult, Withheld
 from cuecard.pipeline.activation import activate
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.tools import discover_more
+from cuecard.records import dataclass
 
 _NEXT = "the next result"
 """The id of a result that is not there yet."""

@@ -6,12 +6,13 @@ there; without one, and in an XML core, it is what stands before the first secti
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 
 from cuecard.agent import Agent
 from cuecard.model import Call, Diagnostic, Json, Segment, SourceRow, Step
 from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.segments import stable_part
+from cuecard.records import dataclass
 
 COMPILER = "cuecard/1"
 """Raised whenever the same files and the same turn give another text than before."""

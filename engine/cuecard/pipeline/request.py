@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 
 from cuecard.agent import Agent
 from cuecard.model import Call, FileText, ResultRecord, Tokenizer, Turn
 from cuecard.pipeline.discovery import Found
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

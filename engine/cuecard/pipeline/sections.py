@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
 from cuecard.agent.sections.conditions import Facts, holds, told
@@ -13,6 +13,7 @@ from cuecard.pipeline.history.text import text_of
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.segments import authored, gated_sections, make_segments
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
 from cuecard.template.guards.gate import report

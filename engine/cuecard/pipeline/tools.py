@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.agent import Agent
 from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
@@ -11,6 +11,7 @@ from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.room import withheld_tools
+from cuecard.records import dataclass
 from cuecard.sources.tools.visibility import visible
 
 

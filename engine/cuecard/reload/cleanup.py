@@ -8,9 +8,9 @@ import re
 import time
 from collections.abc import Collection, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from cuecard.records import dataclass
 from cuecard.reload.disk import UNFINISHED, read_file
 
 POINTER = ".last-good.json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent
@@ -18,6 +18,7 @@ from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
 from cuecard.outside.tokens import TokenCounter, bundled_counter
+from cuecard.records import dataclass
 from cuecard.reload.files import AgentFiles
 from cuecard.reload.last_good import LastGood
 from cuecard.reload.settle import Pace

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from cuecard.config.documents.texts import AgentSources, SourceText
@@ -13,6 +12,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.outside.reading import read_text
 from cuecard.outside.roots import Roots
 from cuecard.outside.yaml_files import in_folder
+from cuecard.records import dataclass
 
 Stamp = tuple[tuple[int, ...] | None, ...]
 """What the file system says of each file and folder; None for one that is not there."""

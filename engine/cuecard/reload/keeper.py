@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Generic, TypeVar
 
 from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import CuecardError, Problem, SpecError, visible
 from cuecard.outside.clock import utc_now
+from cuecard.records import dataclass
 from cuecard.reload.files import Look
 from cuecard.reload.last_good import LastGood
 from cuecard.reload.settle import changed

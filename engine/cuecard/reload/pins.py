@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -14,6 +14,7 @@ from cuecard.engine import Engine
 from cuecard.model import Call, ConversationState, Diagnostic, History, ReloadPolicy, Turn
 from cuecard.pipeline.baseline import CHANGED
 from cuecard.pipeline.fingerprints import salted
+from cuecard.records import dataclass
 from cuecard.reload.earlier import Earlier
 from cuecard.reload.states import NoState, States
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from cuecard.records import dataclass
 from cuecard.reload.files import AgentFiles, Look, Stamp
 
 Pause = Callable[[float], bool]

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from datetime import datetime
 from typing import Literal
 
 from cuecard.errors import Problem
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 Watching = Literal["events", "polling", "stopped"]
 """How changes are noticed: the file system reports them, the sweep finds them, or not any more."""

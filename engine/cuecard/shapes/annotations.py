@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, is_dataclass
+from dataclasses import field, is_dataclass
 from datetime import datetime
 from types import NoneType, UnionType
 from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
+from cuecard.records import dataclass
 from cuecard.shapes.compounds import Either, Maybe, Several, Table
 from cuecard.shapes.nouns import Noun, Rule
 from cuecard.shapes.shape import Shape

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cuecard.errors import InputError, Problem, visible
+from cuecard.records import dataclass
 
 _SHOWN = 60
 """How many characters of a word, a key or a type's name an error shows."""

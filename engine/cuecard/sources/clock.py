@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.config.values.zones import zone_named
 from cuecard.model import Json
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.dates import writer_named
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol
 
 from cuecard.model import Cut, Diagnostic, FileText, Json, SourceRow, ToolCard
 from cuecard.model.gates import Gates
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

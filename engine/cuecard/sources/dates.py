@@ -7,12 +7,12 @@ agents need no 33 MB of other languages.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from cuecard.config.sections.clock_spec import Style
 from cuecard.config.values.locales import English, check_time_style, english, locale_named
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from babel import Locale

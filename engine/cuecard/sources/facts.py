@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import reduce
 
 from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.model import Json
+from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
 from cuecard.sources.content import Content, Given
 from cuecard.sources.text import one_line

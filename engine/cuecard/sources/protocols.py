@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cuecard.config.cues_spec import CUES, Cue, CuesSpec
@@ -12,6 +11,7 @@ from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import ProtocolWords
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ToolCard
+from cuecard.records import dataclass
 
 Form: TypeAlias = Literal["text", "first", "later"]
 """All of a tool's block, or the part for its discovery, or that for its first result."""

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
 from cuecard.config.sections.rows_spec import RowsSpec
 from cuecard.errors import Problem, TemplateError, TemplateSyntaxError
 from cuecard.model import Cut, Json
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.text import one_line
 from cuecard.template import Escaping, Template, compile_template

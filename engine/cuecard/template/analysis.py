@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 
 from cuecard.errors import Span
+from cuecard.records import dataclass
 from cuecard.template.syntax.nodes import (
     Block,
     Call,

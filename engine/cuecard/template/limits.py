@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from contextvars import ContextVar
-from dataclasses import dataclass
+
+from cuecard.records import dataclass
 
 MAX_PARTIALS = 100
 """How deep partials may call partials."""

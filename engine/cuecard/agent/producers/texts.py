@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Protocol
 
@@ -16,6 +16,7 @@ from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import problem_at
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem, TemplateError
+from cuecard.records import dataclass
 from cuecard.template import BACKENDS, InputUse, Limits, Template, compile_template
 from cuecard.template.syntax.nodes import Program
 from cuecard.template.syntax.source import Source

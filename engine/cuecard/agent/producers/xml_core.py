@@ -7,7 +7,7 @@ element of that name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import chain
 
@@ -28,6 +28,7 @@ from cuecard.agent.world import World
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
+from cuecard.records import dataclass
 from cuecard.template import BACKENDS, Limits, Part, compile_template
 from cuecard.template.limits import USUAL
 from cuecard.template.markup.well_formed import fragment_problems

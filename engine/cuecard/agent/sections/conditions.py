@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from cuecard.config.model_name import names_to_try
 from cuecard.config.sections.condition import ConditionSpec
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

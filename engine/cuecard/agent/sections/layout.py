@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
+from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
 

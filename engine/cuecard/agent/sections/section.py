@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Json, Tier
+from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.template.guards.layout_guard import LayoutGuard
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.section import CONTENT, Render
@@ -14,6 +13,7 @@ from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json
 from cuecard.model.skills import Skill
+from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
 from cuecard.sources.content import Content, Fill, Given
 from cuecard.sources.facts import compile_facts

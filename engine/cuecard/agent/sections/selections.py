@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
 from cuecard.errors import Problem, did_you_mean
+from cuecard.records import dataclass
 
 Edition: TypeAlias = tuple[str, str]
 """A profile and a variant, by name; empty for none."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from cuecard.cli.json_text import json_text
 from cuecard.errors import Problem, most_telling, pictures, visible
+from cuecard.records import dataclass
 
 Format: TypeAlias = Literal["text", "json", "github"]
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import lru_cache
 from typing import Any
 
 from cuecard.errors import DidYouMean, Problem, Span
 from cuecard.model import Json
+from cuecard.records import dataclass
 
 Path = tuple[str | int, ...]
 """Where a value stands in a document: mapping keys and sequence positions from the root."""

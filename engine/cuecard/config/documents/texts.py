@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, field, fields
 from typing import Any
 
 from cuecard.errors import Problem
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar, get_args, get_origin
+from typing import Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import Problem, SpecError, did_you_mean
 
+Model = TypeVar("Model", bound="FileModel")
+
 
 class FileModel(BaseModel):
     """A mapping in a file: frozen, no unknown keys, no silent conversion."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True, hide_input_in_errors=True, defer_build=True)
 
-
-Model = TypeVar("Model", bound=FileModel)
+    @classmethod
+    def usual(cls) -> Self:
+        """What an empty mapping says, for defaults: unlike `cls()`, it builds no validator while a module loads."""
+        return cls.model_construct()  # type: ignore[return-value] # the plugin of pydantic takes Self for this class
 
 
 def validate(document: Document, model: type[Model]) -> Model:

@@ -59,5 +59,3 @@ Condition = Annotated[
     BeforeValidator(_named, json_schema_input_type=str | ConditionSpec),
 ]
 """A condition, or the name of an input that must not be empty."""
-
-ConditionSpec.model_rebuild()

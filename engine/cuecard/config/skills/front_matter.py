@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cuecard.config.documents.yaml_text import Document, problem_at, read_yaml
 from cuecard.errors import Problem, Span, SpecError
+from cuecard.records import dataclass
 
 MAX_FRONT = 64 * 1024
 """How many bytes of a file are searched for the end of its front matter."""

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import partial
-from importlib.util import find_spec
 from pathlib import Path
 
 from cuecard.agent.ranker import NamedRanker
@@ -12,12 +10,9 @@ from cuecard.catalogue import Ranker
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.outside.cache import cache_at
 from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function
-from cuecard.outside.rankers.model2vec import find_model, load_model
 from cuecard.outside.rankers.search import Search, by_words
-from cuecard.outside.rankers.semantic import PACKAGED, Packaged, semantic_ranker
 from cuecard.outside.rankers.tools import Made, Tools
-
-_MODEL2VEC = Packaged(("model2vec",), ("numpy", "tokenizers"), lambda: load_model(Path()))
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +48,10 @@ class SearchWish:
         match named.name.kind:
             case "code":
                 return partial(_given, self._function(named))
-            case "semantic":
-                packaged = PACKAGED[named.name.value]
-                _need(named, packaged)
-                return lambda tools: semantic_ranker(tools, packaged.load)
-            case "model2vec":
-                model = _model(named, folder)
-                return lambda tools: semantic_ranker(tools, lambda: load_model(model))
+            case "semantic" | "model2vec":
+                from cuecard.outside.rankers.meaning import by_meaning  # noqa: PLC0415 - few agents name vectors
+
+                return by_meaning(named, folder)
         return by_words
 
     def _function(self, named: NamedRanker) -> AnyRanker:
@@ -72,33 +64,3 @@ class SearchWish:
 
 def _given(ranker: AnyRanker, tools: Tools) -> Ranker:
     return ranker.for_tools(tools.cards) if isinstance(ranker, RankerMaker) else ranker
-
-
-def _model(named: NamedRanker, folder: Path) -> Path:
-    _need(named, _MODEL2VEC)
-    model = find_model(named.name.value, folder)
-    if model is None:
-        message = f"there is no model `{named.name.value}` on this machine"
-        hint = "name a folder with `model.safetensors` and `tokenizer.json`: ./models/potion; nothing is downloaded"
-        raise SpecError(named.problem("missing-ranker", message, hint))
-    return model
-
-
-def _need(named: NamedRanker, packaged: Packaged) -> None:
-    """Whether its packages are there.
-
-    Raises:
-        SpecError: when one is not; it names the extra and how to install it.
-    """
-    missing = [module for module in packaged.modules if not _installed(module)]
-    if missing:
-        extras = ",".join(packaged.extras)
-        message = f"this ranker needs the extra `{extras}`, which is not installed (no module `{missing[0]}`)"
-        raise SpecError(named.problem("missing-ranker", message, f'pip install "cuecard[{extras}]"'))
-
-
-def _installed(module: str) -> bool:
-    try:
-        return find_spec(module) is not None
-    except ValueError:  # somebody has put None in its place
-        return False

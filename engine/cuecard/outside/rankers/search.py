@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache as once
 
 from cuecard.catalogue import Ranker, SearchIndex
@@ -12,6 +11,7 @@ from cuecard.model import Diagnostic, ToolCard
 from cuecard.outside.cache import Cache
 from cuecard.outside.rankers.lexical import lexical_ranker
 from cuecard.outside.rankers.tools import Made, Tools
+from cuecard.records import dataclass
 
 
 def by_words(tools: Tools) -> Ranker:
@@ -24,7 +24,7 @@ class Search:
     """What ranks the tools, and where indexes are kept. Without more said, BM25, kept nowhere."""
 
     make: Made = by_words
-    cache: Cache = Cache()  # noqa: RUF009 - frozen, so one is as good as many
+    cache: Cache = Cache()
 
     def index(self, cards: Sequence[ToolCard]) -> SearchIndex:
         """The index of these tools. Where its ranker cannot be made, BM25 ranks, and every answer says why."""

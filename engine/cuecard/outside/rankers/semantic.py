@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -15,6 +14,7 @@ from cuecard.outside.rankers.sentence_encoder import SentenceEncoder
 from cuecard.outside.rankers.tools import Tools
 from cuecard.outside.rankers.vectors import VectorRanker, card_vectors, texts_of
 from cuecard.outside.rankers.wordllama import load_wordllama
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.catalogue.card_texts import CardTexts

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from cuecard.catalogue.card_texts import bare
 from cuecard.outside.rankers.encoder import unit
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeAlias
 
 from cuecard.catalogue import Ranker
 from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cuecard.catalogue.card_texts import CardTexts, whole
 from cuecard.model import ToolCard
 from cuecard.outside.rankers.encoder import Encoder, unit
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors

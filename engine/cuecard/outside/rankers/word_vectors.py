@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cuecard.outside.rankers.encoder import unit
+from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

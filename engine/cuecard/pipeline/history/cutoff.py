@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 
 from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
 from cuecard.pipeline.history.units import Unit
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

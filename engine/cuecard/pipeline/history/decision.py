@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from cuecard.config.history_spec import (
     BlockHistory,
@@ -19,6 +19,7 @@ from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.cutoff import Cutoff, blocks, fits, last, newest, window
 from cuecard.pipeline.history.text import cost, prefixed
 from cuecard.pipeline.history.units import LeftOut, Unit, units
+from cuecard.records import dataclass
 from cuecard.template import element_names
 from cuecard.template.guards.guard import escape_text
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import groupby
 
 from cuecard.model import Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.units import LeftOut
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
 from cuecard.model import Cut, Json
 from cuecard.model.messages import Message
 from cuecard.pipeline.history.record import Selected
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ Providers refuse a result without its call, a call without its results, and anyt
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from cuecard.config.history_spec import HistoryBase
 from cuecard.model.messages import Message
+from cuecard.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

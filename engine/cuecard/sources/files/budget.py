@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
 from cuecard.config.sections.files_spec import FileEntry, FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
+from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
 
 Status: TypeAlias = Literal["loaded", "missing", "read_error", "truncated", "empty", "draft"]

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.files.budget import TakenFile, take_files
 from cuecard.sources.text import joined

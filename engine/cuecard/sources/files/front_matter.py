@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.errors import SpecError
+from cuecard.records import dataclass
 
 _FENCE = "---"
 _MARK = "\ufeff"

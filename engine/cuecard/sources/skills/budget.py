@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal, TypeAlias
 
 from cuecard.config.sections.skills_spec import SkillBudgetSpec
 from cuecard.model import Cut
+from cuecard.records import dataclass
 from cuecard.template.guards.marks import MARKS, split_marks, unmarked
 
 Unit: TypeAlias = Literal["characters", "bytes"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from cuecard.config.documents.yaml_text import Document, Path
@@ -13,6 +12,7 @@ from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Cut
 from cuecard.model.skills import Skill
+from cuecard.records import dataclass
 from cuecard.sources.skills.paths import any_match
 
 _MENTION = re.compile(r"(?<![\w$])\$(\w[\w./-]*)")

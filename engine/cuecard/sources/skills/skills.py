@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Diagnostic, Json, SourceRow
 from cuecard.model.skills import Skill
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.skills.budget import Block, Page
 from cuecard.sources.skills.selection import Chosen, Wish, select_skills

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, ToolCard
+from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.text import joined, one_line
 from cuecard.sources.tools.examples import examples_text

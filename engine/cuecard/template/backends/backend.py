@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Protocol
 
+from cuecard.records import dataclass
 from cuecard.template.backends.rules import Rules
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Body

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
+
+from cuecard.records import dataclass
 
 _RUN = 200
 """How many pieces of text one line appends."""

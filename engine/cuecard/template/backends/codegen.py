@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from cuecard.errors import TemplateSyntaxError, did_you_mean
+from cuecard.records import dataclass
 from cuecard.template.backends.code import SURROUNDINGS, At, Branch
 from cuecard.template.backends.codegen_functions import FunctionWriter, inline_partials
 from cuecard.template.backends.loop import BOOLEANS, Loop

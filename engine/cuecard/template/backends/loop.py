@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from cuecard.records import dataclass
 from cuecard.template.backends.code import BOXED, Function
 
 DATA = {"index": "i", "first": "(i == 0)", "last": "(i == z)", "key": "y"}

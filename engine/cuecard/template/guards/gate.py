@@ -10,10 +10,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from operator import attrgetter
 from typing import Literal
 
+from cuecard.records import dataclass
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout_guard import BREAK, LayoutGuard

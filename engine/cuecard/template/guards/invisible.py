@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING
 
 from cuecard.errors import InputError, Problem, visible
@@ -50,11 +51,16 @@ _IN_PLACE = (
 """Where a suspect belongs to the spelling. Each judges by neighbours that are never removed, so that cleaning twice is
 cleaning once; and none looks at a text twice (braille spaces are taken as a run), so that the search is linear."""
 
-_SCAN = re.compile(f"{'|'.join(_IN_PLACE)}|(\u2800++|[{_SUSPECT}])")
 _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _SUSPICIOUS = re.compile(f"[\r{_SUSPECT}]")
 
 _Path = tuple[str | int, ...]
+
+
+@cache
+def _scan() -> re.Pattern[str]:
+    """Compiled when a text has a suspect, which most never have: it takes as long as rendering a prompt."""
+    return re.compile(f"{'|'.join(_IN_PLACE)}|(\u2800++|[{_SUSPECT}])")
 
 
 def find_invisible(text: str) -> list[tuple[int, str]]:
@@ -65,7 +71,7 @@ def find_invisible(text: str) -> list[tuple[int, str]]:
     """
     if not _SUSPICIOUS.search(text):
         return []
-    found = (match for match in _SCAN.finditer(text) if match[1])
+    found = (match for match in _scan().finditer(text) if match[1])
     return [(match.start() + offset, character) for match in found for offset, character in enumerate(match[1])]
 
 
@@ -104,7 +110,7 @@ def _clean_text(text: str) -> tuple[str, int]:
     if not _SUSPICIOUS.search(text):
         return text, 0
     lines = _LINE_END.sub("\n", text)
-    cleaned = _SCAN.sub(lambda match: "" if match[1] else match[0], lines)
+    cleaned = _scan().sub(lambda match: "" if match[1] else match[0], lines)
     if cleaned == text:
         return text, 0
     return Trusted(cleaned) if isinstance(text, Trusted) else cleaned, len(lines) - len(cleaned)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 
 from cuecard.errors import Problem, SpecError
+from cuecard.records import dataclass
 
 _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
 """What some reader takes for the end of a line."""

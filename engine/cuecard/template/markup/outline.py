@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, Protocol
 
 from cuecard.errors import Span, TemplateSyntaxError
+from cuecard.records import dataclass
 from cuecard.template.analysis import InputUse
 from cuecard.template.markup.tags import FILLER, Tag, blanked, mustache_spans, tags
 from cuecard.template.markup.well_formed import document_problems

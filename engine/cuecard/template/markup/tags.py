@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
+from cuecard.records import dataclass
 from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Program, Statement
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")

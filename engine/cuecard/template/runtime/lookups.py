@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from cuecard.errors import closest, did_you_mean
+from cuecard.records import dataclass
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.values import has, is_nothing, lookup
 from cuecard.template.syntax.habits import WORDS

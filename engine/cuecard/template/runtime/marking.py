@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import Trusted, escape_text
 from cuecard.template.guards.marks import HTML, Shown, marked
 from cuecard.template.runtime.printing import Printer

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from cuecard.errors import CuecardError, Problem, TemplateError, TemplateLimitError, did_you_mean
+from cuecard.records import dataclass
 from cuecard.template.guards.marks import MARKS
 from cuecard.template.limits import MAX_PARTIALS, PER_CALL, USUAL, WORK_LEFT, Limits, spend
 from cuecard.template.runtime.lookups import Lookups

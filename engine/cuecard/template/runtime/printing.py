@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn
 
 from cuecard.errors import Problem, TemplateRenderError
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import Escaping, Trusted, escape_text
 from cuecard.template.runtime.values import Code, NotData, text_of
 from cuecard.template.syntax.source import Source

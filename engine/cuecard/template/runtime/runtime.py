@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import TemplateError, TemplateRenderError
+from cuecard.records import dataclass
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
 from cuecard.template.runtime.values import Code, NotData, is_data, is_falsy, is_nothing, items_of, lookup

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.runtime.values import Code, same
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from cuecard.errors import Problem, TemplateSyntaxError
+from cuecard.records import dataclass
 from cuecard.template.syntax import habits
 from cuecard.template.syntax.source import Source
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from cuecard.errors import Problem, Span
+from cuecard.records import dataclass
 
 _LINE_END = re.compile("\n")
 

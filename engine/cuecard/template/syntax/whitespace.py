@@ -7,8 +7,8 @@ partial keeps the indentation and gives it to each line of the partial.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from cuecard.records import dataclass
 from cuecard.template.syntax.lexer import SPACES
 from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Partial, Program, Statement
 

@@ -1,0 +1,103 @@
+"""A command imports what it needs and no more: which modules, not how long it takes (tests/bench does that)."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FRAMEWORKS = {
+    "agents",
+    "anthropic",
+    "fastapi",
+    "google",
+    "langchain",
+    "langchain_core",
+    "langgraph",
+    "litellm",
+    "openai",
+}
+SERVICES = {"boto3", "httpx", "mcp", "opentelemetry", "prometheus_client", "requests", "starlette", "uvicorn"}
+EXTRAS = {"babel", "bm25s", "numpy", "pybars", "pydantic_ai", "pydantic_settings", "pytest", "tokenizers", "watchfiles"}
+NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"asyncio", "multiprocessing", "sqlite3", "unittest"}
+"""What no command that shows a prompt has a use for."""
+
+COMMANDS = {
+    "render prompts/cms/agent.yaml": {"rich", "cuecard.outside.summarizer", "cuecard.outside.rankers.semantic"},
+    "render prompts/cms/agent.yaml --manifest": {"cuecard.outside.rankers.semantic"},
+    "check prompts/cms/agent.yaml": {"rich", "cuecard.outside.rankers.semantic"},
+    "tokens prompts/cms/agent.yaml": {"cuecard.outside.rankers.semantic"},
+    "tools search prompts/cms/agent.yaml page": {"tiktoken", "cuecard.outside.rankers.semantic"},
+    "schema": {"tiktoken", "cuecard.engine"},
+    "--help": {"cuecard.engine", "cuecard.model", "pydantic", "ruamel", "lxml", "tiktoken"},
+    "render --help": {"cuecard.engine", "cuecard.model", "ruamel", "lxml", "tiktoken"},
+    "--version": {"cuecard.engine", "cuecard.model", "pydantic", "ruamel", "lxml", "tiktoken"},
+}
+"""A command, and what it must not load beside that."""
+
+
+@cache
+def loaded_by(command: str) -> frozenset[str]:
+    script = (
+        "import sys\nfrom cuecard.cli.main import main\n"
+        f"sys.argv = ['cuecard', *{command.split()!r}]\ntry:\n    main()\nexcept SystemExit as error:\n"
+        "    print('\\n', *sys.modules, file=sys.stderr)\n    raise\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
+    return frozenset(done.stderr.splitlines()[-1].split())
+
+
+def with_packages(names: Iterable[str]) -> set[str]:
+    return {part for name in names for part in (name, name.partition(".")[0])}
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_a_command_loads_no_framework_and_nothing_that_it_has_no_use_for(command: str) -> None:
+    loaded = loaded_by(command)
+
+    assert "cuecard.cli.main" in loaded
+    assert with_packages(loaded) & (NEVER | COMMANDS[command]) == set()
+
+
+def test_what_a_prompt_is_made_of_is_quick_to_define() -> None:
+    """The standard decorator compiles the methods of a class while its module loads: `cuecard.records` does not."""
+    shown = [name for name in loaded_by("render prompts/cms/agent.yaml") if name.startswith("cuecard.")]
+    files = [(ROOT / "engine").joinpath(*name.split(".")).with_suffix(".py") for name in shown]
+    trees = {
+        file: ast.parse(file.read_text(encoding="utf-8"))
+        for file in files
+        if file.name != "records.py" and file.is_file()
+    }
+    slow = [
+        file.name
+        for file, tree in trees.items()
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.module == "dataclasses"
+        if "dataclass" in [each.name for each in node.names]
+    ]
+
+    assert len(trees) > 100
+    assert slow == []
+
+
+def test_no_validator_is_built_while_modules_load() -> None:
+    script = (
+        "import cuecard.config.agent_file, cuecard.config.turn_file, cuecard.config.models_file\n"
+        "from cuecard.config.documents.validation import FileModel\n"
+        "waiting = [FileModel]\nbuilt = []\n"
+        "for model in waiting:\n"
+        "    waiting += model.__subclasses__()\n"
+        "    built += [model.__name__] if model.__pydantic_complete__ else []\n"
+        "print(len(waiting), *built)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    count, *built = done.stdout.split()
+
+    assert int(count) > 40
+    assert built == []
