@@ -5,7 +5,7 @@ as the tuples that are meant. Behind the doors nobody checks again.
 """
 
 from cuecard.boundary.calls import admit_call, admit_memory, admit_results, admit_step, admit_turn
-from cuecard.boundary.capability import check_capability, check_graph
+from cuecard.boundary.capability import check_capability, check_graph, check_run
 from cuecard.boundary.conversations import (
     admit_entities,
     admit_more,
@@ -54,6 +54,7 @@ __all__ = [
     "check_kept",
     "check_opening",
     "check_reading",
+    "check_run",
     "check_search",
     "check_serving",
     "check_text",

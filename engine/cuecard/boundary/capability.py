@@ -36,7 +36,7 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
 
 
 def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
-    """`engine`, `turn`, `cache`, `on_call` and `on_step` of what stands in a graph, or around a client.
+    """`engine`, `turn`, `cache`, `find`, `on_call` and `on_step` of what stands in a graph, or around a client.
 
     Args:
         arguments: by name; those that are not there are not looked at.
@@ -50,10 +50,28 @@ def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
         "engine": Instance(engine, hint="`Engine.open` makes one"),
         "turn": Maybe([Either([Instance(turn), Function("a function of the request that makes one")])]),
         "cache": Maybe([Word(("5m", "1h"))]),
+        "find": Function(),
         "on_call": Maybe([Function()]),
         "on_step": Maybe([Function()]),
     }
     found = Findings()
     for name, value in arguments.items():
         shapes[name].take(value, name, found)
+    found.refuse()
+
+
+def check_run(turn: Any, conversation: Any, nouns: tuple[type, type]) -> None:
+    """The `turn` and the `conversation` of one run, where neither may be a function.
+
+    Args:
+        turn: a turn.
+        conversation: a conversation; None for a new one.
+        nouns: the classes of turns and of conversations.
+
+    Raises:
+        InputError: with each that is wrong.
+    """
+    found = Findings()
+    Instance(nouns[0]).take(turn, "turn", found)
+    Maybe([Instance(nouns[1], hint="`engine.conversation()` makes one")]).take(conversation, "conversation", found)
     found.refuse()

@@ -10,6 +10,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, TypeAlias
 
+import httpx2
+from typing_extensions import override
+
 Json: TypeAlias = dict[str, Any]
 Calls: TypeAlias = Sequence[tuple[str, Json]]
 
@@ -59,6 +62,19 @@ def model_server(batches: Sequence[Calls] = ()) -> Iterator[ModelServer]:
         server.shutdown()
         thread.join()
         server.server_close()
+
+
+class ToLoopback(httpx2.AsyncHTTPTransport):
+    """What a client sends to a provider's own address arrives on this machine."""
+
+    def __init__(self, url: str) -> None:
+        super().__init__()
+        self.to = httpx2.URL(url)
+
+    @override
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        request.url = request.url.copy_with(scheme="http", host=self.to.host, port=self.to.port)
+        return await super().handle_async_request(request)
 
 
 def _anthropic(number: int, calls: Calls) -> Json:
@@ -141,7 +157,10 @@ ANSWERS: dict[str, Callable[[int, Calls], Json]] = {
 
 
 def _as_events(message: Json) -> str:
-    """An answer of Anthropic's as its events."""
+    """An answer of Anthropic's, or of OpenAI's Responses, as its events."""
+    if message.get("object") == "response":
+        done = {"type": "response.completed", "sequence_number": 0, "response": message}
+        return f"event: response.completed\ndata: {json.dumps(done)}\n\n"
     events: list[Json] = [{"type": "message_start", "message": {**message, "content": [], "stop_reason": None}}]
     for index, block in enumerate(message["content"]):
         start = {**block, "input": {}} if block["type"] == "tool_use" else {**block, "text": ""}

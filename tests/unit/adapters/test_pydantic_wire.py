@@ -25,13 +25,12 @@ from pydantic_ai.providers.anthropic import AnthropicProvider
 from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
-from typing_extensions import override
 
 from cuecard import Call, Engine, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_models import framework_name
 from cuecard.conversation import Conversation
-from unit.adapters.model_server import Calls, Json, model_server
+from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
@@ -52,19 +51,6 @@ official = pytest.mark.parametrize("gateway", [False, True], ids=["official", "g
 @cache
 def engine() -> Engine:
     return Engine.open(ROOT / "prompts" / "cms", delivery="append")
-
-
-class ToLoopback(httpx2.AsyncHTTPTransport):
-    """What a client sends to a provider's own address arrives on this machine."""
-
-    def __init__(self, url: str) -> None:
-        super().__init__()
-        self.to = httpx2.URL(url)
-
-    @override
-    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        request.url = request.url.copy_with(scheme="http", host=self.to.host, port=self.to.port)
-        return await super().handle_async_request(request)
 
 
 def model_of(name: str, url: str, *, gateway: bool) -> Model:

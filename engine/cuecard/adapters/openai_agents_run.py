@@ -1,0 +1,132 @@
+"""One run of an agent of the OpenAI Agents SDK: its conversation, and what its tools have said meanwhile."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from agents import Agent, FunctionTool, RunConfig
+from agents.agent import AgentBase
+from agents.run_config import ModelInputData
+
+from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
+from cuecard.adapters.openai_agents_models import role_of, with_model
+from cuecard.catalogue.search import wrong_limit
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
+from cuecard.model import Call, Step, ToolResult, Turn
+
+_WAY_OUT = "pass `**card.options()` to the runner"
+
+
+@dataclass(frozen=True)
+class Told:
+    """Whom a run tells of its calls and steps."""
+
+    call: Callable[[Call], None] | None = None
+    step: Callable[[Step], None] | None = None
+
+
+@dataclass(eq=False)
+class Run:
+    """What one run knows; it travels as the run's context, or in a field `cuecard` of it.
+
+    Attributes:
+        engine: the prompt engine.
+        chat: the conversation that the run belongs to.
+        turn: what the host knows of it.
+        config: the settings of the run, which may name the model.
+        told: whom it tells of its calls and steps.
+        call: the prepared call; None before the first request.
+        step: the step that the model is answering.
+        given: what tools gave before the SDK made text of it, by call id; those of a conversation's runs share it.
+        failed: the ids of calls that failed or were refused.
+        found: tools that searches have found since the step.
+    """
+
+    engine: Engine
+    chat: Conversation
+    turn: Turn
+    config: RunConfig
+    told: Told
+    call: Call | None = None
+    step: Step | None = None
+    given: dict[str, Any] = field(default_factory=dict)
+    failed: set[str] = field(default_factory=set)
+    found: set[str] = field(default_factory=set)
+
+    def begin(self, agent: AgentBase) -> Call:
+        """The call of this run, made once.
+
+        Raises:
+            InputError: with every missing, unknown or wrong input of the turn.
+        """
+        if self.call is None:
+            self.turn = with_model(self.turn, agent, self.config, self.engine.models)
+            if self.turn.tools is None and not agent.mcp_servers:
+                self.turn = replace(self.turn, tools=self._there(agent))
+            self.call = self.chat.user(self.turn)
+            if self.told.call:
+                self.told.call(self.call)
+        return self.call
+
+    def shows(self, agent: AgentBase, tool: str) -> bool:
+        """Whether the next request shows a tool: under `rewrite` when it is active, and else always."""
+        active = (self.step.active_tools if self.step else self.begin(agent).tools.initial, self.found)
+        return not self.begin(agent).delivery.rebuilds or any(tool in names for names in active)
+
+    def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
+        """The instructions and items of one request, brought into the state that the step describes."""
+        self.begin(agent)
+        items = cast("Sequence[Item]", data.input)
+        self.step = self.chat.step(self._results(items))
+        self.found.clear()
+        if self.told.step:
+            self.told.step(self.step)
+        placed: Any = place_blocks(items, self.step, role_of(self.turn, self.engine.models))
+        own = f"\n\n{data.instructions}" if data.instructions else ""
+        return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
+
+    def refusal(self, tool: str) -> str | None:
+        """What to answer in place of a call of this tool; None where it may be called.
+
+        Raises:
+            InputError: when the model was sent a request that did not go through the adapter.
+        """
+        if self.step is None:
+            told = "a request was sent without the prompt, because the run has no settings of this adapter"
+            raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
+        return self.step.refusal(tool)
+
+    def search(self, query: str, limit: int | None, call_id: str) -> str:
+        """What the search tool answers, as JSON."""
+        known = tuple(
+            ToolResult(r.tool, list(r.found), r.call_id, is_error=r.is_error) for r in self.chat.state.results
+        )
+        try:
+            found = self.engine.search_tools(query, limit, call=self.call, history=known)
+        except InputError:
+            self.failed.add(call_id)
+            return wrong_limit(limit or 0, self.engine.words)
+        self.found |= set(found.tools)
+        return json.dumps(found.to_json(), ensure_ascii=False)
+
+    def _there(self, agent: AgentBase) -> tuple[str, ...]:
+        tools = (tool for tool in agent.tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
+        return tuple(tool.name for tool in tools if tool.name in self.engine.tools)
+
+    def _results(self, items: Sequence[Item]) -> list[ToolResult]:
+        """Those that the conversation does not know, and all searches, which it compares by what they have found."""
+        search, records = self.engine.search_tool, self.chat.state.results
+        told = {record.call_id: record for record in records if record.call_id}
+        results = []
+        for each in tool_results(items, {call: record.tool for call, record in told.items()}):
+            before = told.get(each.call_id or "")
+            if before and before.tool == each.tool and (each.tool != search or before.is_error):
+                continue
+            said = self.given.get(each.call_id or "", each.result)
+            results.append(replace(each, result=said, is_error=each.call_id in self.failed))
+        return results

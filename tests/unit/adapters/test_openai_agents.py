@@ -1,0 +1,459 @@
+"""What a model receives from agents of the OpenAI Agents SDK: seen by the SDK's own scripted model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import (
+    Agent,
+    RunConfig,
+    RunContextWrapper,
+    Runner,
+    SQLiteSession,
+    Tool,
+    UserError,
+    function_tool,
+    handoff,
+)
+from agents.run_config import CallModelData, ModelInputData
+from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
+
+from cuecard import Call, Conversation, Engine, Entity, InputError, Memory, Step, Turn
+from cuecard.adapters.openai_agents import Cuecard
+from cuecard.adapters.openai_agents_run import Run
+from cuecard.model import Delivery
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+QUIET = RunConfig(tracing_disabled=True)
+PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
+IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
+ABOUT: dict[str, Any] = {"title": "About"}
+Batch = Sequence[tuple[str, dict[str, Any]]]
+
+
+@cache
+def engine(delivery: Delivery = "append") -> Engine:
+    return Engine.open(CMS, delivery=delivery)
+
+
+@function_tool
+def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them
+    return {"success": True, "page": {"id": "page-1", "title": title}}
+
+
+@function_tool
+def cms_searchImages(query: str) -> list[dict[str, Any]]:  # noqa: N802 - the same
+    return [{"id": "image-1", "name": query}]
+
+
+@function_tool
+def cms_listPages() -> str:  # noqa: N802 - the same
+    raise OSError("the disk is full")
+
+
+TOOLS: list[Tool] = [cms_createPage, cms_searchImages, cms_listPages]
+
+
+def script(batches: Sequence[Batch], name: str = "", ends: int = 1) -> ScriptedModel:
+    steps: list[Any] = [
+        [function_call(tool, args, call_id=f"{name}call-{n}-{i}") for i, (tool, args) in enumerate(batch)]
+        for n, batch in enumerate(batches)
+    ]
+    return ScriptedModel([*steps, *[[assistant_message("done")]] * ends])
+
+
+@dataclass
+class Host:
+    """One agent with a card, and what was told of it."""
+
+    batches: Sequence[Batch]
+    delivery: Delivery = "append"
+    tools: Sequence[Tool] = field(default_factory=lambda: TOOLS)
+    steps: list[Step] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        self.card = Cuecard(engine(self.delivery), on_call=self.calls.append, on_step=self.steps.append)
+        self.model = script(self.batches, self.name)
+        self.agent: Agent[Any] = Agent("cms", model=self.model, tools=self.card.tools(self.tools), **self.options)
+
+    def run(
+        self, turn: Turn | None = None, chat: Conversation | None = None, says: Any = "hello", **kwargs: Any
+    ) -> Any:
+        options = self.card.options(turn or Turn(now=NOW), chat, config=QUIET)
+        return asyncio.run(Runner.run(self.agent, says, **options, **kwargs))
+
+    @property
+    def sent(self) -> tuple[ModelCall, ...]:
+        return self.model.calls
+
+
+def names(call: ModelCall) -> list[str]:
+    return [tool.name for tool in call.tools]
+
+
+def blocks(call: ModelCall) -> list[str]:
+    contents = [item.get("content") for item in call.input]
+    return [text for text in contents if isinstance(text, str) and "<tool-usage-instructions>" in text]
+
+
+def outputs(call: ModelCall) -> list[Any]:
+    return [item["output"] for item in call.input if item.get("type") == "function_call_output"]
+
+
+def test_the_first_request_holds_the_prompt_of_the_engine_and_every_tool() -> None:
+    host = Host([])
+
+    result = host.run()
+
+    assert result.final_output == "done"
+    assert [call.system_instructions for call in host.sent] == [host.steps[0].system.strip()]
+    assert names(host.sent[0]) == ["tool_search", "cms_createPage", "cms_searchImages", "cms_listPages"]
+    assert sorted(host.calls[0].tools.available) == [
+        "cms_createPage",
+        "cms_listPages",
+        "cms_searchImages",
+        "tool_search",
+    ]
+
+
+def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_result() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
+
+    host.run()
+
+    first, second, third = host.sent
+    assert first.system_instructions == second.system_instructions == third.system_instructions
+    assert names(first) == names(third)
+    assert [item.get("type") or item["role"] for item in second.input] == [
+        *("user", "function_call", "function_call_output"),
+        "user",
+    ]
+    assert "<cms_createPage>" in blocks(second)[0]
+    assert third.input[: len(second.input)] == second.input
+
+
+def test_rewrite_puts_the_instructions_into_the_system_prompt_and_enables_tools_once_they_are_found() -> None:
+    host = Host([[("tool_search", IMAGES)], [("tool_search", PAGES)], [("cms_createPage", ABOUT)]], "rewrite")
+
+    host.run()
+
+    assert [call.system_instructions for call in host.sent] == [step.system.strip() for step in host.steps]
+    assert "<cms_createPage>" in (host.sent[2].system_instructions or "")
+    assert [names(call) for call in host.sent] == [
+        ["tool_search"],
+        ["tool_search", "cms_searchImages"],
+        ["tool_search", "cms_createPage", "cms_searchImages"],
+        ["tool_search", "cms_createPage", "cms_searchImages"],
+    ]
+    assert [blocks(call) for call in host.sent] == [[], [], [], []]
+
+
+def test_a_streamed_run_is_sent_the_same() -> None:
+    batches: list[Batch] = [[("tool_search", PAGES), ("tool_search", IMAGES)], [("cms_createPage", ABOUT)]]
+    plain, streamed = Host(batches), Host(batches)
+    plain.run()
+
+    async def stream() -> Any:
+        result = Runner.run_streamed(streamed.agent, "hello", **streamed.card.options(Turn(now=NOW), config=QUIET))
+        async for _ in result.stream_events():
+            pass
+        return result.final_output
+
+    assert asyncio.run(stream()) == "done"
+    assert [call.system_instructions for call in streamed.sent] == [call.system_instructions for call in plain.sent]
+    assert [shape(call) for call in streamed.sent] == [shape(call) for call in plain.sent]
+    assert all(call.streamed for call in streamed.sent)
+
+
+def shape(call: ModelCall) -> list[tuple[Any, Any]]:
+    """What was sent of a request, without ids of items."""
+    return [(item.get("type") or item["role"], item.get("output") or item.get("content")) for item in call.input]
+
+
+def test_blocks_come_after_the_last_result_of_a_parallel_batch() -> None:
+    host = Host([[("tool_search", PAGES), ("tool_search", IMAGES)]])
+
+    host.run()
+
+    kinds = [item.get("type") or item["role"] for item in host.sent[1].input]
+    assert kinds == ["user", *["function_call"] * 2, *["function_call_output"] * 2, "user", "user"]
+    assert ["cms_createPage" in block for block in blocks(host.sent[1])] == [True, False]
+
+
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+    called = []
+
+    @function_tool
+    def cms_createPage(title: str) -> str:  # noqa: N802 - the same
+        called.append(title)
+        return title
+
+    host = Host(
+        [[("cms_createPage", ABOUT)], [("tool_search", PAGES), ("cms_createPage", ABOUT)]], tools=[cms_createPage]
+    )
+
+    result = host.run()
+
+    refusal = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    assert outputs(host.sent[1]) == [refusal]
+    assert outputs(host.sent[2])[2] == refusal
+    assert called == []
+    assert result.final_output == "done"
+
+
+def test_the_search_answers_with_names_and_a_message_and_nothing_else() -> None:
+    host = Host([[("tool_search", PAGES)]])
+
+    host.run()
+
+    assert json.loads(outputs(host.sent[1])[0]) == engine().search_tools(**PAGES).to_json()
+
+
+def test_a_search_that_asks_for_too_much_is_an_error_to_the_model() -> None:
+    host = Host([[("tool_search", {"query": "pages", "limit": 99})], [("tool_search", {"query": 5})]])
+
+    host.run()
+
+    assert outputs(host.sent[1]) == ["a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"]
+    assert "An error occurred while running the tool" in outputs(host.sent[2])[1]
+    assert [step.discovered for step in host.steps] == [(), (), ()]
+
+
+def test_a_tool_that_raises_reaches_the_model_and_is_no_result() -> None:
+    host = Host([[("tool_search", {"query": "list all pages", "limit": 1})], [("cms_listPages", {})]])
+    chat = engine().conversation()
+
+    host.run(chat=chat)
+
+    assert "An error occurred while running the tool" in outputs(host.sent[2])[1]
+    assert [record.is_error for record in chat.state.results] == [False, True]
+
+
+def test_entities_of_results_reach_the_working_memory_also_where_the_sdk_makes_text_of_them() -> None:
+    host = Host([[("tool_search", PAGES), ("tool_search", IMAGES)], [("cms_createPage", ABOUT)]])
+    chat = engine().conversation()
+
+    host.run(chat=chat)
+    again = Host([])
+    again.run(chat=chat, says="go on")
+
+    assert outputs(host.sent[2])[2] == "{'success': True, 'page': {'id': 'page-1', 'title': 'About'}}"
+    assert chat.memory.entities == (Entity("page", "page-1", "About"),)
+
+
+def test_what_the_tool_that_ends_a_run_gave_is_remembered_with_the_next_message() -> None:
+    host = Host(
+        [[("tool_search", PAGES)], [("cms_createPage", ABOUT)]],
+        options={"tool_use_behavior": {"stop_at_tool_names": ["cms_createPage"]}},
+    )
+    chat = engine().conversation()
+
+    session = SQLiteSession("ends")
+    host.run(chat=chat, session=session)
+    before = chat.memory.entities
+    host.model.enqueue([assistant_message("done")])
+    host.run(chat=chat, session=session)
+
+    assert before == ()
+    assert chat.memory.entities == (Entity("page", "page-1", "About"),)
+
+
+def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
+    @function_tool
+    def send_email() -> str:
+        return "sent"
+
+    host = Host([[("send_email", {})]], "rewrite", tools=[send_email, *TOOLS])
+
+    host.run()
+
+    assert [names(call) for call in host.sent] == [["tool_search", "send_email"]] * 2
+    assert outputs(host.sent[1]) == ["sent"]
+
+
+def test_a_host_keeps_its_own_instructions_filter_and_conditions() -> None:
+    seen = []
+
+    async def shorter(data: CallModelData[Any]) -> ModelInputData:
+        seen.append(len(data.model_data.input))
+        return data.model_data
+
+    off = function_tool(lambda: "x", name_override="cms_listPages", is_enabled=lambda _context, _agent: False)
+    card = Cuecard(engine())
+    model = script([[("tool_search", PAGES)]])
+    agent: Agent[Any] = Agent("cms", instructions="Speak French.", model=model, tools=card.tools([cms_createPage, off]))
+    config = RunConfig(tracing_disabled=True, call_model_input_filter=shorter)
+
+    asyncio.run(Runner.run(agent, "hello", **card.options(Turn(now=NOW), config=config)))
+
+    assert seen == [1, 3]
+    assert all((call.system_instructions or "").endswith("\n\nSpeak French.") for call in model.calls)
+    assert names(model.calls[0]) == ["tool_search", "cms_createPage"]
+
+
+def test_sessions_hold_the_messages_and_the_conversation_holds_the_prompt() -> None:
+    session, chat = SQLiteSession("one"), engine().conversation()
+    first = Host([[("tool_search", PAGES)]])
+    first.run(Turn(now=NOW), chat, session=session)
+    stored = engine().dump(chat)
+    second = Host([[("cms_createPage", ABOUT)]], name="second-")
+    chat = engine().load(stored)
+
+    second.run(Turn(now=NOW), chat, session=session, says="now create it")
+
+    assert second.sent[0].system_instructions == first.sent[0].system_instructions
+    assert shape(second.sent[0])[: len(shape(first.sent[-1]))] == shape(first.sent[-1])
+    assert json.loads(json.dumps(outputs(second.sent[1])[1])) == str(
+        {"success": True, "page": {"id": "page-1", "title": "About"}}
+    )
+    assert chat.memory.entities == (Entity("page", "page-1", "About"),)
+
+
+def test_a_session_without_a_conversation_still_knows_what_it_has_found() -> None:
+    session = SQLiteSession("two")
+    Host([[("tool_search", PAGES)]]).run(session=session)
+    second = Host([[("cms_createPage", ABOUT)]], name="second-")
+
+    second.run(session=session)
+
+    assert [len(blocks(call)) for call in second.sent] == [1, 1]
+    assert "page-1" in outputs(second.sent[1])[1]
+
+
+def test_only_agents_with_the_tools_of_the_card_get_its_prompt_however_often_they_hand_over() -> None:
+    card = Cuecard(engine())
+    cms: Agent[Any] = Agent("cms", tools=card.tools(TOOLS), instructions="You are the CMS agent.")
+    front: Agent[Any] = Agent("front", instructions="You greet.", handoffs=[cms])
+    cms.handoffs = [handoff(front)]
+    front.model = ScriptedModel(
+        [
+            [function_call("transfer_to_cms", {}, call_id="go-1")],
+            [function_call("transfer_to_cms", {}, call_id="go-2")],
+        ]
+    )
+    cms.model = ScriptedModel(
+        [
+            [function_call("tool_search", PAGES, call_id="search")],
+            [function_call("transfer_to_front", {}, call_id="back")],
+            [function_call("cms_createPage", ABOUT, call_id="create")],
+            [assistant_message("done")],
+        ]
+    )
+    chat = engine().conversation()
+
+    result = asyncio.run(Runner.run(front, "hello", **card.options(Turn(now=NOW), chat, config=QUIET)))
+
+    assert result.final_output == "done"
+    assert [call.system_instructions for call in front.model.calls] == ["You greet."] * 2
+    assert len({call.system_instructions for call in cms.model.calls}) == 1
+    assert [len(blocks(call)) for call in cms.model.calls] == [0, 1, 1, 1]
+    assert [len(blocks(call)) for call in front.model.calls] == [0, 0]
+    assert "page-1" in outputs(cms.model.calls[-1])[-1]
+    assert chat.memory.entities == (Entity("page", "page-1", "About"),)
+    for shorter, longer in zip(cms.model.calls, cms.model.calls[1:], strict=False):
+        assert shape(longer)[: len(shape(shorter))] == shape(shorter)
+
+
+def test_thirty_runs_at_once_do_not_see_each_other() -> None:
+    """One agent, one card: each run has its own memory, and every other one its own discovery."""
+    card = Cuecard(engine("rewrite"))
+    seen: dict[str, list[tuple[str, list[str]]]] = {}
+
+    async def decide(call: ModelCall) -> Any:
+        name = str(call.input[0]["content"])
+        seen.setdefault(name, []).append((call.system_instructions or "", names(call)))
+        await asyncio.sleep(0)
+        if outputs(call):
+            return [assistant_message(name)]
+        return [function_call("tool_search", PAGES if int(name) % 2 else IMAGES, call_id="search")]
+
+    model = ScriptedModel([ModelStep.respond(decide) for _ in range(60)])
+    agent: Agent[Any] = Agent("cms", model=model, tools=card.tools(TOOLS))
+    turns = {str(n): Turn(memory=Memory((Entity("page", f"page-{n}", f"Page {n}"),)), now=NOW) for n in range(30)}
+
+    async def run_all() -> list[str]:
+        runs = [Runner.run(agent, name, **card.options(turn, config=QUIET)) for name, turn in turns.items()]
+        return [result.final_output for result in await asyncio.gather(*runs)]
+
+    assert asyncio.run(run_all()) == list(turns)
+    for name, requests in seen.items():
+        assert [f'"Page {n}"' in text for text, _ in requests for n in turns] == [n == name for n in turns] * 2
+        assert requests[1][1] == ["tool_search", "cms_createPage" if int(name) % 2 else "cms_searchImages"]
+
+
+@dataclass
+class Deps:
+    user: str
+    cuecard: Run
+
+
+def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
+    asked = []
+
+    @function_tool
+    def whoami(context: RunContextWrapper[Deps]) -> str:
+        asked.append(context.context.user)
+        return context.context.user
+
+    card = Cuecard(engine())
+    model = script([[("whoami", {})]])
+    agent: Agent[Any] = Agent("cms", model=model, tools=card.tools([whoami]))
+    deps = Deps("Ada", card.run(Turn(now=NOW)))
+
+    asyncio.run(Runner.run(agent, "hello", context=deps, run_config=card.config(QUIET)))
+
+    assert asked == ["Ada"]
+    assert deps.cuecard.step is not None
+    assert model.calls[0].system_instructions == deps.cuecard.step.system.strip()
+
+
+def test_a_run_without_the_context_is_refused_before_any_request() -> None:
+    host = Host([])
+
+    with pytest.raises(InputError, match=r"(?s)context: .*holds none of this adapter.*pass `\*\*card.options"):
+        asyncio.run(Runner.run(host.agent, "hello", run_config=host.card.config(QUIET)))
+
+    assert host.sent == ()
+
+
+def test_a_run_without_the_settings_is_refused_with_its_first_call() -> None:
+    host = Host([[("tool_search", PAGES)]])
+
+    with pytest.raises(UserError, match="a request was sent without the prompt"):
+        asyncio.run(Runner.run(host.agent, "hello", context=host.card.run(), run_config=QUIET))
+
+
+def test_a_wrong_turn_is_refused_before_any_request() -> None:
+    host = Host([])
+
+    with pytest.raises(InputError, match="`nobody` is not an input of this agent"):
+        host.run(Turn(inputs={"nobody": 1}, now=NOW))
+
+    assert host.sent == ()
+
+
+def test_arguments_are_refused_with_all_that_is_wrong() -> None:
+    with pytest.raises(InputError, match=r"(?s)engine.*on_step"):
+        Cuecard("prompts/cms", on_step=3)  # type: ignore[arg-type]  # that is the point
+    with pytest.raises(InputError, match=r"(?s)turn.*conversation"):
+        Cuecard(engine()).options({}, 3)  # type: ignore[arg-type]  # the same
+
+
+def test_results_without_their_calls_are_refused_with_the_reason() -> None:
+    host = Host([])
+    items = [{"type": "function_call_output", "call_id": "gone", "output": "x"}, {"role": "user", "content": "hello"}]
+
+    with pytest.raises(InputError, match=r"(?s)no call 'gone' is among the items.*send the whole conversation"):
+        host.run(says=items)
