@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.turn_file import EntityEntry, TurnFields
@@ -45,6 +45,8 @@ class TurnBody(TurnFields):
 
 class Asked(FileModel):
     """What every request may say."""
+
+    model_config = ConfigDict(defer_build=False)  # FastAPI warns of its own schema when it is built later
 
     agent: str = Field("", description="the agent's name; may be left out where only one is served")
 
