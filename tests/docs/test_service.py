@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from cuecard import watch
-from cuecard.cli.main import app
+from cuecard.cli.serve_command import serve
 from cuecard.server.agents import open_agents
 from cuecard.server.app import create_app
 from cuecard.server.envelopes import Envelopes
@@ -57,8 +57,7 @@ def test_every_path_is_on_the_page() -> None:
 
 def test_the_limits_are_what_the_page_says() -> None:
     defaults = ServiceOptions(KEY)
-    (command,) = (each for each in app.registered_commands if each.callback and each.callback.__name__ == "serve")
-    values = dict(zip(*_defaults(command.callback), strict=True))
+    values = dict(zip(*_defaults(serve), strict=True))
 
     assert "| `--max-body BYTES` | 1 MiB |" in PAGE
     assert defaults.max_body == values["max_body"] == 2**20

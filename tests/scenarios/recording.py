@@ -17,7 +17,8 @@ from cms.seed import open_site
 from cuecard import Engine
 from cuecard.adapters.scripted import Script
 from cuecard.analysis.replay.importers import read_conversation
-from cuecard.cli.run.turn import Running, Talk, take_turn
+from cuecard.cli.run.chat import assistant_on
+from cuecard.cli.run.turn import Talk, take_turn
 from cuecard.config.scenario_file import Scenario
 from cuecard.config.transcript_file import RecordedTool, RecordedTurn, TranscriptFile
 from cuecard.outside.assistant import read_assistant
@@ -38,7 +39,7 @@ def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], M
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
             engine = Engine.open(ASSISTANT.agent, delivery="append")
-            running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
+            running = await assistant_on(server, scenario.name, ASSISTANT.file, engine)
             talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
                 model = _model(Script(scenario, number), tools)

@@ -23,8 +23,9 @@ from cms.snapshot import Snapshot, changes, snapshot
 from cuecard import Engine
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import PROFILE, Script, shown_names
+from cuecard.cli.run.chat import assistant_on
 from cuecard.cli.run.events import StepTaken
-from cuecard.cli.run.turn import Running, Talk, take_turn
+from cuecard.cli.run.turn import Talk, take_turn
 from cuecard.config.scenario_file import Scenario
 from cuecard.model import Delivery
 from cuecard.outside.assistant import read_assistant
@@ -89,7 +90,7 @@ def play(scenario: Scenario, delivery: Delivery, folder: Path) -> Played:
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
             engine = Engine.open(ASSISTANT.agent, delivery=delivery)
-            running = await Running.on(server, scenario.name, ASSISTANT.file, engine)
+            running = await assistant_on(server, scenario.name, ASSISTANT.file, engine)
             talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
                 model = recorded(Script(scenario, number), requests)

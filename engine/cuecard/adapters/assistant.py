@@ -1,4 +1,4 @@
-"""The runnable assistant: a pydantic-ai agent whose tools come from a tool server, plus three tools of its own."""
+"""The runnable assistant: a pydantic-ai agent whose tools come from elsewhere, plus three of its own."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Json, ToolCard, ToolResult, Turn
 
 CallTool: TypeAlias = Callable[[str, Mapping[str, Json]], Awaitable[ToolResult]]
-"""Calls a tool of the server: its name, its arguments. What the tool refuses is a result with `is_error`."""
+"""Calls a tool: its name, its arguments. What the tool refuses is a result with `is_error`."""
 
 FINAL_ANSWER, ACKNOWLEDGE = "final_answer", "acknowledge"
 """The tool that ends a turn, and the tool that says what is about to happen. The search tool is the third."""
@@ -54,11 +54,12 @@ def make_assistant(
     said = _said(engine, ACKNOWLEDGE) or words.acknowledge
     own = [Tool(acknowledge, description=said)] if ACKNOWLEDGE in engine.tools else []
     answer = ToolOutput(_answer(words), name=FINAL_ANSWER, description=_said(engine, FINAL_ANSWER))
+    answers = [answer, str] if FINAL_ANSWER in engine.tools else str
     return Agent(
         model,
         deps_type=Turn,
         # A model that answers in plain text has answered: only a tool call carries the turn on.
-        output_type=[answer, str],
+        output_type=answers,
         tools=[*own, *(_server_tool(engine.tools[name], call_tool) for name in tools)],
         retries=retries,
         capabilities=[

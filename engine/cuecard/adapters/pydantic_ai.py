@@ -116,9 +116,9 @@ class Cuecard(AbstractCapability[Any]):
         return lambda ctx: settings_for(ctx, self.cache, f"cuecard-{self.engine.agent.sha256[:32]}")
 
     @override
-    def get_toolset(self) -> FunctionToolset[Any]:
-        """The search tool, under the name that the agent file gives it."""
-        return search_toolset(self.engine, self._search)
+    def get_toolset(self) -> FunctionToolset[Any] | None:
+        """The search tool, under the name that the agent file gives it; none where there is nothing to find."""
+        return search_toolset(self.engine, self._search) if self.engine.tools else None
 
     @override
     async def before_model_request(

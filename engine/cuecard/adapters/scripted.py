@@ -11,7 +11,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
-from pydantic_ai.messages import ModelMessage, ModelResponse, ThinkingPart, ToolCallPart
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ThinkingPart, ToolCallPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
@@ -55,6 +55,8 @@ class Script:
         if number >= len(turn.steps):
             path: Path = ("turns", self.turn, "answer")
             answer = resolve_at(self.scenario, path, turn.answer, saved)
+            if all(tool.name != FINAL_ANSWER for tool in info.output_tools):
+                return ModelResponse([TextPart(str(answer))])
             return ModelResponse([ToolCallPart(FINAL_ANSWER, {"answer": answer}, f"t{self.turn + 1}-answer")])
         step, path = turn.steps[number], ("turns", self.turn, "steps", number, "calls")
         calls = [self._call((*path, index), call, saved, shown) for index, call in enumerate(step.calls)]

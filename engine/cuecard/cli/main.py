@@ -14,6 +14,8 @@ from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
+from cuecard.cli.run_command import run
+from cuecard.cli.serve_command import serve
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -43,46 +45,6 @@ def options(
     ] = False,
 ) -> None:
     """Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers."""
-
-
-@app.command()
-def run(
-    assistant: Annotated[
-        Path, typer.Argument(metavar="AGENT", help="The assistant file, such as examples/cms/assistant.yaml.")
-    ],
-    scenario: Annotated[
-        list[str] | None, typer.Option("--scenario", help="Play only this scenario; repeatable.")
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option("--model", help="A pydantic-ai model name; without it, a scripted model.")
-    ] = None,
-    delivery: DeliveryOption = None,
-    json: Json = False,
-    manifests: Annotated[
-        Path | None, typer.Option("--manifests", metavar="DIR", help="Write a manifest per step.")
-    ] = None,
-    data: Annotated[
-        Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
-    ] = None,
-    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
-    allow_code: AllowCode = False,
-) -> None:
-    """Run an assistant: play its scenarios, or chat with a model."""
-    from cuecard.cli.run.command import run as command
-
-    raise typer.Exit(
-        command(
-            assistant,
-            model=model,
-            scenarios=scenario or (),
-            json=json,
-            manifests=manifests,
-            data=data,
-            delivery=delivery,
-            svg=svg,
-            allow_code=allow_code,
-        )
-    )
 
 
 @app.command()
@@ -232,35 +194,11 @@ def watch(
     )
 
 
-@app.command()
-def serve(
-    agents: Annotated[list[Path], typer.Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 8765,
-    delivery: DeliveryOption = None,
-    states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.")] = 1024 * 1024,
-    max_requests: Annotated[int, typer.Option(metavar="N", help="So many requests at a time.")] = 128,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="For a request, and for its answer.")] = 10.0,
-    max_age: Annotated[float, typer.Option(metavar="SECONDS", help="Older conversations are refused.")] = 30
-    * 24
-    * 60
-    * 60.0,
-    allow_code: AllowCode = False,
-) -> None:
-    """Serve agents over HTTP, for hosts in any language."""
-    from cuecard.cli.serve import Limits, Place
-    from cuecard.cli.serve import serve as command
-
-    limits = Limits(max_body, max_requests, timeout, max_age)
-    raise typer.Exit(
-        command(agents, Place(host, port), limits, delivery=delivery, states=states, allow_code=allow_code)
-    )
-
-
+app.command()(run)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
+app.command()(serve)
 app.command()(schema)
 
 

@@ -47,7 +47,7 @@ def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: P
 
 def call_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> tuple[Call, Step]:
     """The call that the options describe, and its step; errors are those of `step_from`."""
-    file = _turn_file(turn)
+    file = turn_file(turn)
     inputs = {**file.inputs, **assignments(engine, values)}
     call = engine.prepare_call(to_turn(file, inputs))
     return call, engine.prepare_step(call, [*file.tool_results(), *_as_if_found(engine, discovered)])
@@ -62,7 +62,12 @@ def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
     return dict(_assignment(engine, text) for text in texts)
 
 
-def _turn_file(path: Path | None) -> TurnFile:
+def turn_file(path: Path | None) -> TurnFile:
+    """The turn file at this path; an empty one where none is named.
+
+    Raises:
+        SpecError: when the file is wrong.
+    """
     if path is None:
         return TurnFile()
     source = read_text(find_content(path))

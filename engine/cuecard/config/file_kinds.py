@@ -69,8 +69,8 @@ _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
     (
         "assistant",
         "agent",
-    ): "`cuecard run` takes an assistant file, which names an agent file under `agent:` and a tool "
-    "server under `server:`; `cuecard render` prints the prompt of an agent file",
+    ): "an assistant file names an agent file under `agent:`, and a tool server under `server:`; `cuecard run` "
+    "chats with an agent file as it is",
     ("assistant", "scenario"): "name the assistant file, and the scenario as `--scenario NAME`",
     ("turn", "conversation"): "name a file of one turn; `cuecard test` takes this one, too",
     ("agent", "conversation"): "name the agent file; `cuecard test AGENT` takes this one",

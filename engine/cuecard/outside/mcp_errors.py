@@ -31,7 +31,7 @@ def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServe
     """A command that is not there, may not be run, or could not be a command at all, such as one that holds NUL."""
     cause = getattr(error, "strerror", None) or str(error)
     message = f"the tool server does not start: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
-    hint = "install the command, or change `server.command`"
+    hint = f"install the command, or change `{start.settings[0]}`"
     return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
@@ -40,7 +40,7 @@ def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays:
     hint = "start it by hand to see more"
     if error.code == REQUEST_TIMEOUT:
         code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
-        hint = "see what it waits for, or raise `server.timeout`"
+        hint = f"see what it waits for, or raise `{start.settings[1]}`"
         if strays:
             hint = f"{strays:,} lines on its standard output were no messages of MCP; {hint}"
     elif error.code == CONNECTION_CLOSED:

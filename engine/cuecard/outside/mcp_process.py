@@ -35,6 +35,7 @@ class ServerCommand:
         folder: where it runs.
         timeout: seconds that starting it, or one tool call, may take.
         name: how errors call it, such as the file it is configured in.
+        settings: where its command and its timeout are set, for errors.
     """
 
     command: Sequence[str]
@@ -42,6 +43,7 @@ class ServerCommand:
     folder: Path
     timeout: float = 60.0
     name: str = "tool server"
+    settings: tuple[str, str] = ("server.command", "server.timeout")
 
 
 @asynccontextmanager

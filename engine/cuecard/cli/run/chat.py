@@ -1,4 +1,4 @@
-"""A chat on the terminal: what the user types goes in, history and working memory are kept until the end of it."""
+"""A chat: what the user types goes in, history and working memory are kept until the end of it."""
 
 from __future__ import annotations
 
@@ -8,26 +8,47 @@ from pathlib import Path
 from pydantic_ai.models import Model
 
 from cuecard.cli.run.events import Began, Emit, totals
+from cuecard.cli.run.sources import of_server
 from cuecard.cli.run.turn import Running, Talk, take_turn
+from cuecard.config.assistant_file import AssistantFile
 from cuecard.engine import Engine
 from cuecard.outside.assistant import Assistant
-from cuecard.outside.mcp import open_server
+from cuecard.outside.mcp import ToolServer, open_server
 
 Ask = Callable[[], str | None]
 """The next message of the user; None when there is none any more."""
 
 
-async def chat(assistant: Assistant, engine: Engine, model: Model, data: Path, ask: Ask, emit: Emit) -> None:
-    """Talk until the user stops.
+async def chat(assistant: Assistant, engine: Engine, model: Model, data: Path, ask: Ask, emit: Emit) -> Talk:
+    """Talk with an assistant until the user stops; the conversation.
 
     Raises:
         ToolServerError: when the tool server cannot be started or spoken to.
     """
     async with open_server(assistant.server(data, engine.clock())) as server:
-        running = await Running.on(server, "chat", assistant.file, engine)
-        emit(Began("chat", "", len(running.engine.tools)))
-        talk = Talk(running.engine.conversation())
-        while (said := ask()) is not None:
-            if said.strip():
-                talk = await take_turn(running, talk, said, model, emit)
-        emit(totals("chat", talk.steps))
+        return await converse(await assistant_on(server, "chat", assistant.file, engine), model, ask, emit)
+
+
+async def converse(running: Running, model: Model, ask: Ask, emit: Emit) -> Talk:
+    """Talk until the user stops; the conversation.
+
+    Raises:
+        ToolServerError: when a tool server ends, or does not answer.
+    """
+    emit(Began("chat", "", len(running.engine.tools)))
+    talk = Talk(running.engine.conversation())
+    while (said := ask()) is not None:
+        if said.strip():
+            talk = await take_turn(running, talk, said, model, emit)
+    emit(totals("chat", talk.steps))
+    return talk
+
+
+async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
+    """The assistant with the tools of its server; its core tools are there whatever the server lists.
+
+    Raises:
+        ToolServerError: when the server cannot list its tools.
+    """
+    source = await of_server(server)
+    return Running.on(source, name, engine, own=engine.core_tools, steps=file.steps, retries=file.retries)

@@ -1,9 +1,8 @@
-"""`cuecard run`: an assistant plays its scenarios, or chats."""
+"""`cuecard run`: an assistant plays its scenarios, or chats; a plain agent chats."""
 
 from __future__ import annotations
 
 import asyncio
-import signal
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -12,6 +11,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cuecard.cli.run.asking import asker
+from cuecard.cli.run.options import ChatOptions
 from cuecard.config.scenario_file import Scenario
 from cuecard.errors import InputError, Problem
 from cuecard.model import DeliveryWish
@@ -21,10 +22,12 @@ if TYPE_CHECKING:
 
     from cuecard.cli.run.events import Emit
     from cuecard.cli.run.play import Stage
+    from cuecard.cli.run.turn import Talk
+    from cuecard.engine import Engine
 
 
 def run(
-    assistant: Path,
+    path: Path,
     *,
     model: str | None = None,
     scenarios: Sequence[str] = (),
@@ -34,11 +37,12 @@ def run(
     delivery: DeliveryWish | None = None,
     svg: Path | None = None,
     allow_code: bool = False,
+    chat: ChatOptions | None = None,
 ) -> int:
-    """Play scenarios, or chat; 1 when a scenario did not go as it says, else 0.
+    """Play scenarios, or chat; 1 when a scenario did not go as it says, or a message got no answer, else 0.
 
     Args:
-        assistant: the assistant file, or its folder.
+        path: an agent file, an assistant file, the folder of one, or the name of a system that cuecard brings.
         model: a pydantic-ai model name; `scripted` plays what the scenarios say.
         scenarios: names of scenarios; all when there is none, but a chat with a model on a terminal.
         json: print one JSON object per line.
@@ -47,34 +51,77 @@ def run(
         delivery: overrides the agent file's delivery.
         svg: a file for a picture of what was shown.
         allow_code: whether the function that the agent file names as its ranker may be loaded.
+        chat: tools and messages of a chat.
 
     Raises:
         SpecError: with every problem of the files.
         InputError: when an option is wrong.
         ToolServerError: when the tool server cannot be started or spoken to.
     """
-    _check_installed()
+    _check_installed("pydantic_ai")
     import pydantic_ai
 
-    from cuecard.cli.run.chat import chat
     from cuecard.cli.run.play import Stage
     from cuecard.cli.step import open_engine
     from cuecard.outside.assistant import read_assistant
+    from cuecard.outside.runnable import find_runnable
     from cuecard.outside.settings import read_settings
 
     pydantic_ai.BANNER_ENABLED = False  # what a command prints is its own affair
-    settings, found = read_settings(), read_assistant(assistant)
+    options = chat or ChatOptions()
+    settings, (kind, file) = read_settings(), find_runnable(path)
+    if kind == "assistant" or options.sources.commands:
+        _check_installed("mcp")
+    emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
+    found = read_assistant(file) if kind == "assistant" else None
+    if found is None or options.of_agent:
+        _refuse_stage_options(scenarios, data)
+        engine = open_engine(found.agent if found else file, delivery, allow_code=allow_code)
+        return _chat(engine, options, model or settings.model or (found.file.model if found else None), emit)
     chosen = found.chosen(tuple(scenarios))
     decides = _model(model or settings.model or found.file.model)
     engine = open_engine(found.agent, delivery, allow_code=allow_code)
-    emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
-    if decides and not scenarios and sys.stdin.isatty():
-        with _folder(data) as folder:
-            asyncio.run(chat(found, engine, decides, folder, _ask, emit))
-        return 0
+    if options.messages and not decides:
+        raise InputError(Problem("no-model", "a chat needs a model that decides", "name one", "--model"))
+    if decides and (options.messages or (not scenarios and sys.stdin.isatty())):
+        return _chat_with_assistant(Stage(found, engine, emit), decides, options, data)
     if not chosen:
         raise InputError(Problem("no-scenario", "there is no scenario to play", "set `scenarios`", found.name))
     return _play_all(Stage(found, engine, emit, decides), chosen, data)
+
+
+def _chat(engine: Engine, options: ChatOptions, model: str | None, emit: Emit) -> int:
+    from cuecard.cli.run.models import chosen_model
+    from cuecard.cli.run.plain import chat_with
+
+    decides = chosen_model(model)
+    return _outcome(asyncio.run(chat_with(engine, options, decides, asker(options.messages), emit)), options)
+
+
+def _chat_with_assistant(stage: Stage, model: Model, options: ChatOptions, data: Path | None) -> int:
+    from cuecard.cli.run.chat import chat
+
+    with _folder(data) as folder:
+        ask = asker(options.messages)
+        talk = asyncio.run(chat(stage.assistant, stage.engine, model, folder, ask, stage.emit))
+    return _outcome(talk, options)
+
+
+def _outcome(talk: Talk, options: ChatOptions) -> int:
+    """People at a terminal see that a turn got no answer; a script must be told."""
+    unattended = options.messages or not sys.stdin.isatty()
+    return 1 if unattended and any(turn.stopped for turn in talk.turns) else 0
+
+
+def _refuse_stage_options(scenarios: Sequence[str], data: Path | None) -> None:
+    hint = "name an assistant file, without `--mcp` and `--tools-module`"
+    told = {"--scenario": bool(scenarios), "--data": data is not None}
+    if any(told.values()):
+        raise InputError(
+            Problem("wrong-option", f"`{option}` is for the scenarios of an assistant", hint, option)
+            for option, given in told.items()
+            if given
+        )
 
 
 def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) -> int:
@@ -95,28 +142,17 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
     return 1 if failed else 0
 
 
-def _check_installed() -> None:
-    if missing := [name for name in ("pydantic_ai", "mcp") if not find_spec(name)]:
+def _check_installed(package: str) -> None:
+    if not find_spec(package):
         hint = 'pip install "cuecard[run]"'
-        raise InputError(
-            Problem("not-installed", f"`cuecard run` needs {name}", hint, "cuecard run") for name in missing
-        )
+        raise InputError(Problem("not-installed", f"`cuecard run` needs {package}", hint, "cuecard run"))
 
 
 def _model(name: str) -> Model | None:
     """The model of this name; None for the script."""
-    if name == "scripted":
-        return None
-    from pydantic_ai.exceptions import UserError
-    from pydantic_ai.models import infer_model
+    from cuecard.cli.run.models import chosen_model
 
-    from cuecard.adapters.pydantic_models import framework_name
-
-    try:
-        return infer_model(framework_name(name))
-    except (UserError, ImportError, ValueError) as error:
-        hint = "a pydantic-ai model name, such as anthropic:claude-opus-4-8, with its package installed and its key set"
-        raise InputError(Problem("wrong-model", f"`{name}`: {error}", hint, "--model")) from None
+    return None if name == "scripted" else chosen_model(name)
 
 
 def _emitter(*, json: bool, manifests: Path | None, svg: Path | None) -> Emit:
@@ -139,15 +175,3 @@ def _folder(data: Path | None) -> Iterator[Path]:
     else:
         data.mkdir(parents=True, exist_ok=True)
         yield data.resolve()
-
-
-def _ask() -> str | None:
-    """What the user types; None at the end of it. Ctrl-C ends the typing, not the loop that the server needs."""
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
-    try:
-        return input("> ")
-    except (EOFError, KeyboardInterrupt):
-        print()
-        return None
-    finally:
-        signal.signal(signal.SIGINT, handler)

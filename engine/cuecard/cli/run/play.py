@@ -12,6 +12,7 @@ from pydantic_ai.models import Model
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import check_outcomes, resolve_at, saved_values, scripted_model
 from cuecard.cli.run.changes import changes
+from cuecard.cli.run.chat import assistant_on
 from cuecard.cli.run.events import Began, Changed, Emit, totals
 from cuecard.cli.run.turn import Running, Talk, take_turn
 from cuecard.config.scenario_file import Scenario
@@ -47,7 +48,7 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
     content = look()
     problems: tuple[Problem, ...] = ()
     async with open_server(stage.assistant.server(data, scenario.file.now)) as server:
-        running = await Running.on(server, scenario.name, stage.assistant.file, stage.engine)
+        running = await assistant_on(server, scenario.name, stage.assistant.file, stage.engine)
         stage.emit(Began(scenario.name, scenario.file.title, len(running.engine.tools)))
         talk = Talk(running.engine.conversation())
         for number in range(len(scenario.file.turns)):

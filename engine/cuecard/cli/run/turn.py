@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Any
 
 from pydantic_ai import Agent
 from pydantic_ai.exceptions import AgentRunError, UsageLimitExceeded
@@ -12,41 +12,51 @@ from pydantic_ai.messages import ModelMessage, ModelResponse
 from pydantic_ai.models import Model
 from pydantic_ai.usage import UsageLimits
 
-from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, make_assistant
+from cuecard.adapters.assistant import ACKNOWLEDGE, FINAL_ANSWER, CallTool, make_assistant
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.cli.run.events import Answered, Asked, CallMade, Emit, StepTaken
-from cuecard.config.assistant_file import AssistantFile
+from cuecard.cli.run.sources import ToolSource
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import most_telling
 from cuecard.model import Memory, Step, ToolResult, Turn
-from cuecard.outside.mcp import ToolServer
 
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """An assistant that can be talked to: its tool server is open, and its engine knows the server's tools."""
+    """An agent that can be talked to: its tools are there, and its engine knows them.
+
+    Attributes:
+        name: what events call the conversation.
+        engine: knows the tools.
+        call: calls one.
+        tools: the names of the tools that `call` has.
+        own: tools that are there without a source.
+        base: what the host knows of every turn.
+        steps: how many requests one turn may take.
+        retries: how often a tool that failed may be called again in a turn.
+    """
 
     name: str
-    file: AssistantFile
     engine: Engine
-    server: ToolServer
-    server_tools: tuple[str, ...]
+    call: CallTool
+    tools: tuple[str, ...]
+    own: tuple[str, ...] = ()
+    base: Turn = field(default_factory=Turn)
+    steps: int = 15
+    retries: int = 2
 
     @classmethod
-    async def on(cls, server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
-        """The assistant with the tools of this server."""
-        cards = await server.tools()
-        sys.stderr.write("".join(f"{problem.picture()}\n" for problem in most_telling(server.dropped)[0]))
-        own = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
-        known = engine.with_tools(cards)
-        names = tuple(card.name for card in cards if card.name not in own and card.name in known.tools)
-        return cls(name, file, known, server, names)
+    def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> Running:
+        """The agent with these tools; those that it has itself are not taken from elsewhere."""
+        known = engine.with_tools(source.cards)
+        taken = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
+        names = tuple(card.name for card in source.cards if card.name not in taken and card.name in known.tools)
+        return cls(name, known, source.call, names, own, **options)
 
     def turn(self, now: datetime | None) -> Turn:
-        """What the engine is told of the next turn: a tool exists if the server has it, or the agent itself."""
-        core = self.engine.core_tools
-        return Turn(now=now, tools=tuple(dict.fromkeys((*core, *self.server_tools))))
+        """What the engine is told of the next turn: a tool exists if a source has it, or the agent itself."""
+        tools = tuple(dict.fromkeys((*self.own, *self.tools)))
+        return replace(self.base, now=now or self.base.now, tools=tools)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,12 +87,12 @@ async def take_turn(
     turn = running.turn(now)
     everything: list[int] = []
     prepared: list[Step] = []
-    retries, limits = running.file.retries, UsageLimits(request_limit=running.file.steps)
+    retries, limits = running.retries, UsageLimits(request_limit=running.steps)
     agent = make_assistant(
         running.engine,
         model,
-        running.server_tools,
-        running.server.call,
+        running.tools,
+        running.call,
         retries=retries,
         conversation=talk.chat,
         on_call=lambda _: everything.append(_with_all_protocols(running.engine, turn, talk.chat.memory)),
@@ -105,7 +115,7 @@ async def take_turn(
                 response = node.model_response if Agent.is_call_tools_node(node) else None
             answered = replace(answered, answer=run.result.output if run.result else "")
         except UsageLimitExceeded:
-            answered = replace(answered, stopped=f"no answer within {running.file.steps} steps")
+            answered = replace(answered, stopped=f"no answer within {running.steps} steps")
         except AgentRunError as error:
             answered = replace(answered, stopped=str(error))
         messages = run.all_messages()

@@ -51,13 +51,13 @@ class View:
 
 
 def picture_writer(path: Path) -> Emit:
-    """Draws the same lines into an SVG file, which is written when the last scenario has ended."""
+    """Draws the same lines into an SVG file, which is written when a scenario or a chat has ended."""
     console = Console(record=True, width=136, file=StringIO(), force_terminal=True)
     view = View(console)
 
     def write(event: Event) -> None:
         view(event)
-        if isinstance(event, Finished):
+        if isinstance(event, Finished | Ended):
             # The fonts that rich links to would be fetched from somebody else's server.
             picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run"))
             path.write_text(picture, encoding="utf-8")

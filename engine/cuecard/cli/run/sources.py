@@ -1,0 +1,87 @@
+"""Where the tools of a chat come from: servers that speak MCP, and Python modules."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.adapters.assistant import CallTool
+from cuecard.adapters.module_tools import module_tools
+from cuecard.cli.run.options import Sources
+from cuecard.errors import InputError, Problem, most_telling
+from cuecard.model import Json, ToolCard, ToolResult
+from cuecard.outside.mcp import ToolServer, open_server
+from cuecard.outside.mcp_process import ServerCommand
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSource:
+    """Tools, and how they are called."""
+
+    cards: tuple[ToolCard, ...]
+    call: CallTool
+
+
+def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:
+    """How to start a server, from one argument of a command line.
+
+    Raises:
+        InputError: when it is empty, or a quote in it is never closed.
+    """
+    try:
+        words = shlex.split(text)
+    except ValueError as error:
+        message = f"`{option} {text}` cannot be read: {str(error).lower()}"
+        raise InputError(Problem("wrong-option", message, "write it as in a shell", option)) from None
+    if not words:
+        raise InputError(Problem("wrong-option", f"`{option}` names no command", "write it as in a shell", option))
+    return ServerCommand(words, {}, Path.cwd(), timeout, option, (option, "--timeout"))
+
+
+@asynccontextmanager
+async def opened(wanted: Sources) -> AsyncIterator[ToolSource]:
+    """All sources as one, while the block lasts.
+
+    Raises:
+        InputError: when a module or a command is wrong.
+        ToolServerError: when a server cannot be started or spoken to.
+    """
+    commands = [server_command(text, wanted.timeout) for text in wanted.commands]
+    modules = [module_tools(name, "--tools-module") for name in wanted.modules]
+    async with AsyncExitStack() as stack:
+        servers = [await stack.enter_async_context(open_server(command)) for command in commands]
+        of_servers = [await of_server(server) for server in servers]
+        yield _together([*of_servers, *(ToolSource(module.cards, module.call) for module in modules)])
+
+
+async def of_server(server: ToolServer) -> ToolSource:
+    """The tools of an open server; what it lists and cannot be used is told on stderr."""
+    cards = await server.tools()
+    _tell(server.dropped)
+    return ToolSource(cards, server.call)
+
+
+def _together(sources: Sequence[ToolSource]) -> ToolSource:
+    owners: dict[str, tuple[ToolCard, CallTool]] = {}
+    twice = []
+    for source in sources:
+        for card in source.cards:
+            if card.name in owners:
+                twice.append(card)
+            else:
+                owners[card.name] = (card, source.call)
+    hint = "the first source that has the name counts"
+    _tell(Problem("server-tool", f"`{c.name}` is listed twice", hint, c.source, severity="warning") for c in twice)
+
+    async def call(tool: str, arguments: Mapping[str, Json]) -> ToolResult:
+        return await owners[tool][1](tool, arguments)
+
+    return ToolSource(tuple(card for card, _ in owners.values()), call)
+
+
+def _tell(problems: Iterable[Problem]) -> None:
+    sys.stderr.write("".join(f"{problem.picture()}\n" for problem in most_telling(problems)[0]))

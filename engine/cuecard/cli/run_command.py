@@ -1,0 +1,65 @@
+"""The command `cuecard run`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuecard.cli.options import AllowCode, DeliveryOption, Json, Set, TurnFile
+
+
+def run(
+    agent: Annotated[
+        Path, typer.Argument(metavar="AGENT", help="An agent file, an assistant file, a folder, or a name such as cms.")
+    ],
+    scenario: Annotated[
+        list[str] | None, typer.Option("--scenario", help="Play only this scenario; repeatable.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option("--model", help="A pydantic-ai model name; without it, an assistant's script.")
+    ] = None,
+    mcp: Annotated[
+        list[str] | None, typer.Option("--mcp", metavar="COMMAND", help="Start this tool server; repeatable.")
+    ] = None,
+    tools_module: Annotated[
+        list[str] | None,
+        typer.Option("--tools-module", metavar="MODULE", help="Functions of this Python module as tools; repeatable."),
+    ] = None,
+    message: Annotated[
+        list[str] | None, typer.Option("--message", metavar="TEXT", help="Say this and end; repeatable.")
+    ] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a tool of --mcp may take.")] = 60.0,
+    set_: Set = None,
+    turn: TurnFile = None,
+    delivery: DeliveryOption = None,
+    json: Json = False,
+    manifests: Annotated[
+        Path | None, typer.Option("--manifests", metavar="DIR", help="Write a manifest per step.")
+    ] = None,
+    data: Annotated[
+        Path | None, typer.Option("--data", metavar="DIR", help="Keep the tool server's data here.")
+    ] = None,
+    svg: Annotated[Path | None, typer.Option(metavar="FILE", help="Draw what was shown into an SVG file.")] = None,
+    allow_code: AllowCode = False,
+) -> None:
+    """Run an agent: chat with a model, or play an assistant's scenarios."""
+    from cuecard.cli.run.command import run as command
+    from cuecard.cli.run.options import ChatOptions, Sources
+
+    sources = Sources(mcp or (), tools_module or (), timeout)
+    raise typer.Exit(
+        command(
+            agent,
+            model=model,
+            scenarios=scenario or (),
+            json=json,
+            manifests=manifests,
+            data=data,
+            delivery=delivery,
+            svg=svg,
+            allow_code=allow_code,
+            chat=ChatOptions(sources, message or (), set_ or (), turn),
+        )
+    )

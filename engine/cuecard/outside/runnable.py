@@ -1,0 +1,54 @@
+"""What `cuecard run` is given: an assistant file, which has scenarios and a tool server, or a plain agent file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.file_kinds import kind_of
+from cuecard.errors import InputError, Problem
+from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_folder, is_there
+from cuecard.outside.reading import read_text
+from cuecard.outside.yaml_files import in_folder
+
+
+class Runnable(NamedTuple):
+    """A file that can be run, and which kind it is."""
+
+    kind: Literal["agent", "assistant"]
+    path: Path
+
+
+def find_runnable(path: Path) -> Runnable:
+    """The file that is meant; the assistant goes before the agent, wherever both have the name.
+
+    A folder stands for its `assistant.yaml`, else for its `agent.yaml`; a name that nothing on the disk has stands for
+    the assistant that cuecard brings under it, else for the agent.
+
+    Raises:
+        SpecError: when the file cannot be read, or is no YAML.
+        InputError: when neither is there.
+    """
+    if is_folder(path):
+        assistant, agent = in_folder(path, "assistant"), in_folder(path, "agent")
+        if is_there(assistant):
+            return Runnable("assistant", assistant)
+        if is_there(agent):
+            return Runnable("agent", agent)
+        hint = "name a folder with `agent.yaml` or `assistant.yaml`, or a file"
+        raise InputError(Problem("missing-file", f"`{path}` holds no agent and no assistant", hint, "cuecard run"))
+    for kind in ("assistant", "agent"):
+        found = in_folder(find_content(path, kind), kind)
+        if is_there(found):
+            return Runnable(_kind(found), found)
+    hint = "name an agent file, its folder, or a system that cuecard brings, such as `cms`"
+    raise InputError(Problem("missing-file", f"`{path}` does not exist", hint, "cuecard run"))
+
+
+def _kind(path: Path) -> Literal["agent", "assistant"]:
+    """By what is in it; what is neither is read as an assistant or an agent later, which says what is wrong."""
+    source = read_text(path)
+    found = kind_of(read_yaml(source.text, source.name).value)
+    return "assistant" if found == "assistant" or path.stem == "assistant" else "agent"
