@@ -22,7 +22,9 @@ class Settings(BaseModel):
     states: Path | None = Field(
         None, description="the folder in which `cuecard watch` and `cuecard serve` keep good states"
     )
-    cache: str | None = Field(None, description="the folder that keeps search indexes and token counts; `off` for none")
+    cache: str | None = Field(
+        None, description="the folder that keeps search indexes, token counts and compiled agents; `off` for none"
+    )
     salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
     key: SecretStr | None = Field(
         None, description="a secret that signs the conversations of `cuecard serve`; the same in all replicas"
