@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import socket
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 
@@ -29,12 +31,26 @@ def listen(host: str, port: int) -> socket.socket:
         InputError: when that cannot be done.
     """
     try:
-        family, *_, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
-        return socket.create_server(address[:2], family=family, backlog=_WAITING)
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        return _opened(socket.socket(family, kind, protocol), address)  # asyncio turns Nagle off only with the protocol
     except (OSError, OverflowError) as error:
         told = f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
         hint = "name another `--host` or `--port`, or end what listens there"
         raise InputError(Problem("cannot-listen", told, hint, "--port")) from None
+
+
+def _opened(made: socket.socket, address: Any) -> socket.socket:
+    try:
+        if os.name == "posix":  # elsewhere it would share the port with whoever listens there
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_WAITING)
+    except OSError:
+        made.close()
+        raise
+    return made
 
 
 def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
