@@ -31,7 +31,6 @@ def _problems(agent: ServedAgent) -> list[dict[str, Json]]:
 
 def _agent(agent: ServedAgent) -> dict[str, Json]:
     engine = agent.watcher.current
-    inputs = {name: spec.model_dump(mode="json") for name, spec in engine.inputs.items()}
     return {
         **_state(agent),
         "problems": _problems(agent),
@@ -42,8 +41,8 @@ def _agent(agent: ServedAgent) -> dict[str, Json]:
             for card in engine.tools.values()
         ],
         "inputs": [
-            {"name": name, **{key: spec[key] for key in ("type", "required", "description")}}
-            for name, spec in inputs.items()
+            {"name": name, "type": spec.type, "required": spec.required, "description": spec.description}
+            for name, spec in engine.inputs.items()
         ],
         "profiles": list(engine.profiles),
         "variants": list(engine.variants),

@@ -14,7 +14,13 @@ from cuecard.server.service import Service
 from unit.server.served import KEY, serving
 
 ROOT = Path(__file__).parents[3]
-OTHER = "agent: other\nsections: [{id: role, text: You help.}]\n"
+OTHER = """\
+agent: other
+inputs:
+  name: {type: string, description: who asks}
+  tone: {type: string, default: kind}
+sections: [{id: role, text: 'You help {{name}}, and are {{tone}}.'}]
+"""
 
 
 @pytest.fixture(scope="module")

@@ -71,7 +71,7 @@ def test_what_was_signed_for_something_else_is_refused(client: httpx2.Client, ag
 
 
 def test_another_agents_conversation_is_refused(client: httpx2.Client) -> None:
-    text = ask(client, "prepare-call", agent="other")["conversation"]
+    text = ask(client, "prepare-call", agent="other", turn={"inputs": {"name": "Ann"}})["conversation"]
 
     for path in ("prepare-step", "prepare-call", "remember"):
         assert refused(client, text, path=path) == (409, "foreign-call")

@@ -101,6 +101,10 @@ def test_a_service_tells_of_its_agents(client: httpx2.Client) -> None:
     assert told["cms"]["search_tool"]["name"] == "tool_search"
     assert "cms_createPage" in [tool["name"] for tool in told["cms"]["tools"]]
     assert told["other"]["state"] == "ready"
+    assert told["other"]["inputs"] == [
+        {"name": "name", "type": "string", "required": True, "description": "who asks"},
+        {"name": "tone", "type": "string", "required": False, "description": ""},
+    ]
 
 
 def test_health_and_metrics(client: httpx2.Client) -> None:
