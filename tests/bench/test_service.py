@@ -26,6 +26,7 @@ from unit.server.test_endpoints import ask
 pytestmark = pytest.mark.bench
 
 REQUESTS = 1500
+ROUND = 960
 CLIENTS = (1, 8, 64)
 EMPTY = """
 import sys, uvicorn
@@ -140,11 +141,11 @@ def test_three_replicas_take_no_more_of_the_processor_than_one(tmp_path: Path) -
 
         def cost(used: Sequence[Replica]) -> float:
             before = sum(map(processor_seconds, used))
-            load([each.address for each in used], request, 24, 3000)
-            return (sum(map(processor_seconds, used)) - before) / 3000 * 1000
+            load([each.address for each in used], request, 24, ROUND)
+            return (sum(map(processor_seconds, used)) - before) / ROUND * 1000
 
-        rounds = [(cost(three[:1]), cost(three)) for _ in range(3)]
-    one, all_three = (statistics.median(each) for each in zip(*rounds, strict=True))
+        rounds = [(cost(three[:1]), cost(three)) for _ in range(5)]
+    one, all_three = (min(each) for each in zip(*rounds, strict=True))  # others on the machine only ever add to it
     print(f"\nprocessor time per request: one replica {one:.2f} ms, three {all_three:.2f} ms ({all_three / one:.2f}x)")
 
     assert all_three <= 1.2 * one
