@@ -104,12 +104,14 @@ def check(
     ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Check every file of an agent and report all problems at once."""
+    from cuecard.cli.check.command import Options
     from cuecard.cli.check.command import check as command
 
     form = "json" if json else format
-    raise typer.Exit(command(*agents, format=form, select=select, ignore=ignore, strict=strict))
+    raise typer.Exit(command(*agents, options=Options(form, select, ignore, strict, allow_code)))
 
 
 @app.command()

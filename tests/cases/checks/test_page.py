@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import check
+from cuecard.cli.check.command import Options, check
 from cuecard.errors import visible
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes
@@ -44,7 +44,7 @@ def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def github(capsys: pytest.CaptureFixture[str]) -> str:
-    check(Path("tests/cases/agents/everything_at_once"), format="github")
+    check(Path("tests/cases/agents/everything_at_once"), options=Options(format="github"))
     return f"```text\n{capsys.readouterr().out}```\n"
 
 
