@@ -37,12 +37,14 @@ class ToolServer:
         start: how it was started.
         said: what it says on its standard error.
         dropped: tools that it lists and that cannot be used, each with the reason.
+        meta: tool to what the server says beside its definition (`_meta`): data, whatever it says.
     """
 
     client: Client
     start: ServerCommand
     said: LastWords
     dropped: list[Problem] = field(default_factory=list)
+    meta: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     async def tools(self) -> tuple[ToolCard, ...]:
         """Every tool of the server that can be used, page by page, in its order; the others are `dropped`.
@@ -64,8 +66,10 @@ class ToolServer:
                 card = read_tool(tool, cards, self.start.name)
                 if isinstance(card, Problem):
                     self.dropped.append(card)
-                else:
-                    cards[card.name] = card
+                    continue
+                cards[card.name] = card
+                if tool.meta:
+                    self.meta[card.name] = dict(tool.meta)
             cursor = page.next_cursor
             if cursor is None and len(cards) + len(self.dropped) <= MAX_TOOLS:
                 return tuple(cards.values())

@@ -32,7 +32,7 @@ from cuecard.outside.mcp_lines import TooLong, UnreadableError, read_message
 _OURS: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, UNREADABLE})
 """Codes that say what happened to the connection; a server that says them means something of its own."""
 
-_USED = ("name", "description", "inputSchema")
+_USED = ("name", "description", "inputSchema", "_meta")
 """What is read of a tool. The rest is left out unseen, such as schemas of results that take minutes to hold against."""
 
 _ID_LENGTH = 200
