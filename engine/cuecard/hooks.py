@@ -13,11 +13,8 @@ from cuecard.config.models_file import ModelProfile
 from cuecard.model import Call, Clock, DeliveryWish, ResultRecord, Step, Tokenizer, Turn
 from cuecard.outside.models import profiles_with
 from cuecard.pipeline.ahead import discover_ahead
-from cuecard.pipeline.baseline import begins_anew
 from cuecard.pipeline.budget import fit
-from cuecard.pipeline.call import CallParts, make_call, select_history
-from cuecard.pipeline.composition import compose_whole
-from cuecard.pipeline.continuation import continue_conversation, earlier_tools
+from cuecard.pipeline.call import select_history
 from cuecard.pipeline.delivery import delivery_of, told_of_model
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.inputs import clean_inputs
@@ -25,8 +22,9 @@ from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
+from cuecard.pipeline.room_later import Given, make_with_room
 from cuecard.pipeline.step import make_step
-from cuecard.pipeline.tools import discover_more, plan_tools
+from cuecard.pipeline.tools import discover_more
 from cuecard.pipeline.window import with_window
 from cuecard.pipeline.withholding import tell_withheld
 from cuecard.records import dataclass
@@ -77,11 +75,8 @@ class Hooks:
         values = clean_inputs(request, chosen.summary)
         request = request.with_files(values.files)
         delivery = delivery_of(request, self.delivery, model)
-        anew = begins_anew(request, delivery)
-        plan = plan_tools(request, earlier_tools(request), every=delivery.shows_all, anew=anew)
-        plan, sections = compose_whole(request, values.values, plan, anew=anew)
-        call = make_call(request, CallParts(chosen, values, delivery, plan, sections))
-        call = tell_withheld(request, continue_conversation(request, call), plan.tools.withheld)
+        call, planned = make_with_room(request, Given(chosen, values, delivery))
+        call = tell_withheld(request, call, planned)
         return discover_ahead(request, tell_late_cues(request, call))
 
     def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:

@@ -129,6 +129,8 @@ class Activations(RuleBasedStateMachine):
         inactive = found(self.history) & set(self.there) - now
         assert not {name for name in self.active if name in self.there} - now, "what was active is active"
         assert not self.withheld & now, "what was not activated never is"
+        if self.total and any(name in self.engine.agent.protocols for name in now - self.active - {*CORE}):
+            assert step.manifest.total_tokens <= self.total, "what is activated fits, whatever brought it"
         self.active |= now
         self.withheld |= inactive
         if self.last and self.delivery != "rewrite":

@@ -41,7 +41,7 @@ def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Plac
     # All of them together are too much, so each is tried with those alone that were decided before it.
     for discovery in new:
         fold.decide(discovery, _obstacle(fold, discovery, last))
-        if fold.withheld and fold.withheld[-1].tool == discovery.tool and _too_long(request, fold.placed(last)):
+        if fold.withheld and fold.withheld[-1].tool == discovery.tool and is_too_long(request, fold.placed(last)):
             fold.withheld[-1] = replace(fold.withheld[-1], told=False)
     return fold.placed(last)
 
@@ -117,7 +117,7 @@ def _obstacle(fold: _Fold, discovery: Discovery, last: Placed | None) -> str:
 def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
     """What makes a prompt one that cannot be sent: it is too long, or instructions are not in it as a whole."""
     agent, call = request.agent, request.call
-    if _too_long(request, placed):
+    if is_too_long(request, placed):
         return f"budget.total: {agent.spec.budget.total} tokens"
     sent = call.tools.sent
     new = [tool for tool in active if tool not in sent] if sent else active
@@ -129,7 +129,7 @@ def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
     return reason if reason and any(PROTOCOLS in section.reads for section in edition(request)) else ""
 
 
-def _too_long(request: StepRequest, placed: Placed) -> bool:
+def is_too_long(request: StepRequest, placed: Placed) -> bool:
     """Whether the whole prompt is over its budget, with room for all cues of active tools that are still to come."""
     total = request.agent.spec.budget.total
     if total is None:

@@ -37,7 +37,9 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
 def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
     """Whether the system prompt is a new baseline for the tools in it, as far as that is known before it is made."""
     previous = request.previous
-    if previous is None or request.kept is not None or delivery.rebuilds:
+    if previous is None or request.kept is not None or delivery.rebuilds or delivery.host == "system-only":
+        return True
+    if previous.delivery.name != delivery.name:
         return True
     return previous.configuration.sha256 != request.agent.sha256 and not appends(request)
 

@@ -21,6 +21,7 @@ from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import Told, make_news
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest, StepRequest
+from cuecard.pipeline.room import Decided
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.pipeline.whole import NOT_SHOWN
 
@@ -46,7 +47,7 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
     # Nobody will read again what a search tool of another name has found.
-    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in _last_step(request, previous).shown))))
+    return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in last_step(request, previous).shown))))
 
 
 def _found(request: CallRequest) -> tuple[str, ...]:
@@ -57,7 +58,7 @@ def _withheld(tools: CallTools) -> tuple[str, ...]:
     return tuple(each.tool for each in tools.withheld)
 
 
-def continue_conversation(request: CallRequest, call: Call) -> Call:
+def continue_conversation(request: CallRequest, call: Call, last: Fitted | None = None) -> Call:
     """The call as the next one of the conversation of `request.previous`.
 
     Without a new baseline, its segments are those of the conversation's first call. What the model has not seen yet is
@@ -69,6 +70,7 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
     Args:
         request: what the call is prepared from.
         call: the call as it would be without a conversation.
+        last: the last step of the call before, where it is known.
 
     Raises:
         InputError: when the engine that is said to have prepared the call before has not.
@@ -84,7 +86,7 @@ def continue_conversation(request: CallRequest, call: Call) -> Call:
         return call
     if is_new_state(call, previous):
         call = _with_cut(call, Cut("configuration", "changed: what was sent stays, and a block says what is new"))
-    return _appended(request, call, previous)
+    return _appended(request, call, previous, last or last_step(request, previous))
 
 
 def _turn(request: CallRequest) -> int:
@@ -102,12 +104,19 @@ def _turns(request: CallRequest) -> tuple[str | None, ...]:
     return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
+def decided_before(previous: Call, last: Fitted) -> Decided:
+    """What the conversation has decided by the last step of the call before."""
+    tools = previous.tools
+    told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.shown)))
+    return Decided(told, told | {*tools.earlier}, _lasting(last))
+
+
 def _with_cut(call: Call, cut: Cut) -> Call:
     return replace(call, record=replace(call.record, cuts=(*call.record.cuts, cut)))
 
 
-def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
-    agent, earlier, last = request.agent, request.earlier, _last_step(request, previous)
+def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) -> Call:
+    agent, earlier = request.agent, request.earlier
     sent = tuple(dict.fromkeys((*previous.tools.sent, *(discovery.tool for discovery in last.shown))))
     tools = tuple(dict.fromkeys((*previous.tools.base, *sent)))
     late = tuple(name for name in restored_tools(request) if name in call.tools.initial)
@@ -132,9 +141,13 @@ def _appended(request: CallRequest, call: Call, previous: Call) -> Call:
 
 def _still_withheld(last: Fitted, call: Call) -> tuple[Withheld, ...]:
     """What was not active at the end of the call before, and is not from the start of this one."""
-    known = {each.tool: each for each in (*last.placed.withheld, *call.tools.withheld)}
-    lasting = (each for each in known.values() if each.reason != NOT_SHOWN)
-    return tuple(each for each in lasting if each.tool not in call.tools.initial)
+    known = {each.tool: each for each in (*_lasting(last), *call.tools.withheld)}
+    return tuple(each for each in known.values() if each.tool not in call.tools.initial)
+
+
+def _lasting(last: Fitted) -> tuple[Withheld, ...]:
+    """What a call has not activated, but for tools that another call may show."""
+    return tuple(each for each in last.placed.withheld if each.reason != NOT_SHOWN)
 
 
 def _still_waiting(last: Fitted, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
@@ -156,7 +169,7 @@ def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
     return {name: "" for name in previous.prompt.shown if name in spoken and name not in known}
 
 
-def _last_step(request: CallRequest, previous: Call) -> Fitted:
+def last_step(request: CallRequest, previous: Call) -> Fitted:
     """What the last step of the previous call has sent; its tools were found while those of that call existed."""
     ended = request.ended
     step = StepRequest(request.earlier, previous, ended.found if ended else request.found, request.count)

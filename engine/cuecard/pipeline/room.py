@@ -10,10 +10,29 @@ from collections.abc import Sequence
 from cuecard.model import Withheld
 from cuecard.pipeline.recency import recent_first
 from cuecard.pipeline.request import CallRequest
+from cuecard.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """What a conversation has decided since its last baseline, its last step with it: that binds.
+
+    Attributes:
+        told: the tools that the model was told about.
+        kept: those that have their room already, also where they did not exist when the system prompt was made.
+        withheld: those that are not active.
+    """
+
+    told: frozenset[str] = frozenset()
+    kept: frozenset[str] = frozenset()
+    withheld: tuple[Withheld, ...] = ()
+
+
+NOTHING_DECIDED = Decided()
 
 
 def withheld_tools(
-    request: CallRequest, known: Sequence[str], there: Sequence[str], *, anew: bool
+    request: CallRequest, known: Sequence[str], there: Sequence[str], decided: Decided
 ) -> tuple[Withheld, ...]:
     """Those of these tools that are not active, because the budget of protocols has no room for them.
 
@@ -21,16 +40,12 @@ def withheld_tools(
         request: what the call is prepared from.
         known: the tools, in order of discovery.
         there: the tools that exist for the call.
-        anew: whether the system prompt is a new baseline. If not, those that were known before stay as they are.
+        decided: what stays as it is.
     """
-    limit, previous = request.agent.spec.budget.protocols, request.previous
-    before = previous.tools if previous and not anew else None
-    gone = before.withheld if before else ()
-    told = {*before.earlier, *before.base, *before.sent} if before else set()
-    told |= {d.tool for d in before.discovered if d.tool in before.available} if before else set()
+    limit, gone = request.agent.spec.budget.protocols, decided.withheld
     if limit is None:
         return gone
-    told -= {each.tool for each in gone}
+    told = decided.kept - {each.tool for each in gone}
     used = sum(cost(request, tool) for tool in told if tool not in request.agent.spec.tools.core)
     new = recent_first([n for n in known if n in there and n not in told], request.found.called, request.found.named)
     left = []

@@ -10,7 +10,7 @@ from cuecard.model import CallTools, Cut, Discovery, ToolCard, Turn, Withheld
 from cuecard.model.gates import Gates
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.request import CallRequest, StepRequest
-from cuecard.pipeline.room import withheld_tools
+from cuecard.pipeline.room import NOTHING_DECIDED, Decided, withheld_tools
 from cuecard.records import dataclass
 from cuecard.sources.tools.visibility import visible
 
@@ -31,7 +31,12 @@ class ToolPlan:
 
 
 def plan_tools(
-    request: CallRequest, earlier: Iterable[str] = (), *, every: bool = False, anew: bool = True
+    request: CallRequest,
+    earlier: Iterable[str] = (),
+    *,
+    every: bool = False,
+    decided: Decided | None = None,
+    unfit: tuple[Withheld, ...] = (),
 ) -> ToolPlan:
     """The tools at the start of a call.
 
@@ -39,7 +44,8 @@ def plan_tools(
         request: what the call is prepared from.
         earlier: discovered tools whose protocols belong to the system prompt, in order of first discovery.
         every: show every tool from the start, whatever the budget of protocols says.
-        anew: whether the system prompt is a new baseline.
+        decided: what the conversation has decided before; None for a new baseline.
+        unfit: tools that are not active, because the whole prompt has no room for them.
     """
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
@@ -48,11 +54,13 @@ def plan_tools(
     tools = tuple(card.name for card in cards)
     cuts = [*_strange(agent, turn), *closed]
     cuts += [Cut(name, "core tool that does not exist for this call") for name in core if name not in tools]
-    restored = () if anew else (name for name in restored_tools(request) if name in tools)
+    restored = () if decided is None else (name for name in restored_tools(request) if name in tools)
     told = (*earlier, *turn.discovered, *restored)
-    known = dict.fromkeys(name for name in told if name in catalogue and name not in core)
-    before = request.previous.tools.withheld if request.previous and not anew else ()
-    withheld = before if every else withheld_tools(request, tuple(known), tools, anew=anew)
+    out = {*core, *(each.tool for each in unfit)}
+    known = dict.fromkeys(name for name in told if name in catalogue and name not in out)
+    before = decided or NOTHING_DECIDED
+    withheld = before.withheld if every else withheld_tools(request, tuple(known), tools, before)
+    withheld = (*withheld, *unfit)
     inactive = {each.tool for each in withheld}
     active = tuple(name for name in known if name not in inactive)
     shown = (name for name in (tools if every else active) if name not in inactive)

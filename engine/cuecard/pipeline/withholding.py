@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Appended, Call, Withheld
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.placement import WITHHELD, withheld_notice
-from cuecard.pipeline.request import CallRequest
+from cuecard.pipeline.placement import WITHHELD, place, withheld_notice
+from cuecard.pipeline.request import CallRequest, StepRequest
 
 
 def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld]) -> Call:
@@ -21,14 +21,13 @@ def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld])
     Args:
         request: what the call is prepared from.
         call: the call, as the next one of its conversation.
-        planned: what it does not activate, as far as that was known before its first step.
+        planned: what it is the first not to activate, as far as that was known before its first step.
     """
-    if call.delivery.rebuilds or call.delivery.host == "system-only":
+    if call.delivery.rebuilds:
+        return _with_room_to_say(request, call)
+    if call.delivery.host == "system-only":
         return call
-    previous = request.previous
-    goes_on = previous and previous.prompt.segments is call.prompt.segments
-    told = {each.tool for each in previous.tools.withheld} if previous and goes_on else set[str]()
-    new = [each for each in planned if each.tool not in told]
+    new = tuple(planned)
     notice, total = withheld_notice(request.agent, new), request.agent.spec.budget.total
     if not notice:
         return call
@@ -37,6 +36,19 @@ def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld])
     block = Appended(None, text, f"{WITHHELD}-{digest[:12]}", request.count(text), digest, call.turn)
     before = sum(each.tokens for each in call.prompt.segments) + sum(each.tokens for each in call.prompt.sent)
     if total is not None and before + block.tokens > total:
-        untold = tuple(replace(each, told=each not in new) for each in call.tools.withheld)
-        return replace(call, tools=replace(call.tools, withheld=untold))
+        return _untold(call, new)
     return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))
+
+
+def _with_room_to_say(request: CallRequest, call: Call) -> Call:
+    """The call, which names these tools in its system prompt only if the whole prompt has room for that."""
+    total, withheld = request.agent.spec.budget.total, call.tools.withheld
+    if total is None or not withheld:
+        return call
+    step = StepRequest(request.agent, call, request.found, request.count)
+    return _untold(call, withheld) if place(step, (), withheld).tokens > total else call
+
+
+def _untold(call: Call, tools: Collection[Withheld]) -> Call:
+    withheld = tuple(replace(each, told=each.told and each not in tools) for each in call.tools.withheld)
+    return replace(call, tools=replace(call.tools, withheld=withheld))

@@ -200,12 +200,7 @@ def test_a_history_without_its_call_is_refused() -> None:
         cms().search_tools("delete a page", history=[found(1, BIG)])
 
 
-OVER = "a tool that a later call brings, restored or named by the host, is not held to `budget.total`: the cut says so"
-
-
-@pytest.mark.parametrize(
-    "room", ["enough", "protocols", pytest.param("total", marks=pytest.mark.xfail(strict=True, reason=OVER))]
-)
+@pytest.mark.parametrize("room", ["enough", "protocols", "total"])
 def test_a_tool_found_while_it_did_not_exist_is_decided_with_the_turn_that_brings_it(room: str) -> None:
     """Its instructions, or why they do not come, stand with the new message, and nothing behind the old result."""
     before = limited().prepare_step(limited().prepare_call(Turn(now=NOW))).manifest.total_tokens
@@ -220,10 +215,81 @@ def test_a_tool_found_while_it_did_not_exist_is_decided_with_the_turn_that_bring
     assert not [block for block in step.appended if block.after_call_id == "call-1"]
     assert {block.turn for block in step.appended} <= {1}
     assert (BIG in step.active_tools) is (room == "enough")
-    assert (f"<{BIG}>" in step.appended[-1].text) is (room == "enough")
+    assert (f"<{BIG}>" in "".join(block.text for block in step.appended)) is (room == "enough")
     assert bool(step.refusal(BIG)) is (room != "enough")
     assert chat.step([found(2, BIG)]).appended == step.appended
     rebuilt = engine.conversation(ConversationState.from_json(chat.to_json()))
     assert rebuilt.user(Turn(now=NOW)) == chat.user(Turn(now=NOW))
     assert rebuilt.step().active_tools == step.active_tools
     assert call.prompt.sent == step.appended
+
+
+def test_tools_that_a_later_turn_names_are_decided_by_their_use_within_both_budgets() -> None:
+    """The tool that was used last comes first; one that is too long takes no room of the other budget."""
+
+    def named(engine: Engine, *tools: str) -> Step:
+        chat = engine.conversation()
+        chat.user(Turn(now=NOW))
+        chat.step([used(1, SMALL)])
+        chat.user(Turn(now=NOW, discovered=tools))
+        step = chat.step()
+        chat.user(Turn(now=NOW, discovered=tools))
+        again = chat.step()
+        assert (again.active_tools, again.appended) == (step.active_tools, step.appended)
+        return step
+
+    room = named(limited(), SMALL, LAST).manifest.total_tokens
+    step = named(limited(cost(SMALL, BIG), room), SMALL, LAST, BIG)  # by use: SMALL, BIG, LAST
+
+    assert step.active_tools[3:] == (SMALL, LAST)
+    assert reasons(step)[BIG] == f"not active: budget.total: {room} tokens, and no room to say so"
+    assert step.manifest.total_tokens == room
+    assert reasons(named(limited(cost(SMALL, BIG), room + 60), SMALL, LAST, BIG))[LAST].startswith(
+        "not active: budget.p"
+    )
+
+
+def test_a_tool_that_had_no_room_in_a_step_and_is_named_by_the_next_turn_is_said_once() -> None:
+    engine = limited(cost(SMALL))
+    chat = engine.conversation()
+    chat.user(Turn(now=NOW))
+    said = chat.step([found(1, SMALL, BIG)]).appended
+    chat.user(Turn(now=NOW, discovered=(SMALL, BIG)))
+    step = chat.step()
+
+    assert step.appended == said
+    assert step.active_tools[3:] == (SMALL,)
+
+
+@pytest.mark.parametrize("delivery", ["frozen", "rewrite"])
+def test_tools_that_exist_only_later_are_held_to_the_whole_budget_however_they_come(delivery: DeliveryWish) -> None:
+    core = cms().core_tools
+
+    def brought(engine: Engine, *tools: str) -> Step:
+        chat = engine.conversation()
+        chat.user(Turn(now=NOW, tools=core))
+        chat.step()
+        chat.user(Turn(now=NOW, tools=(*core, *tools), discovered=tools))
+        return chat.step()
+
+    room = brought(limited(delivery=delivery), BIG).manifest.total_tokens
+    step = brought(limited(None, room, delivery), SMALL, BIG)
+
+    assert set(step.active_tools) - {*core} == {BIG}
+    assert step.manifest.total_tokens <= room
+    assert step.refusal(SMALL)
+
+
+def test_a_change_of_the_delivery_makes_a_baseline_that_is_held_to_the_whole_budget() -> None:
+    plain = limited()
+    before = plain.prepare_step(plain.prepare_call(Turn(now=NOW))).manifest.total_tokens
+    engine = limited(None, before + 2_000)
+    chat = engine.conversation()
+    chat.user(Turn(now=NOW))
+    chat.step()
+    chat.user(Turn(now=NOW, delivery="frozen"))
+    step = chat.step()
+
+    assert step.manifest.total_tokens <= before + 2_000
+    assert len(step.active_tools) < len(engine.tools)
+    assert all(name in step.active_tools or reasons(step)[name].startswith("not active") for name in engine.tools)
