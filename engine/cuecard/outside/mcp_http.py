@@ -19,7 +19,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import SessionMessage
 
 from cuecard.errors import InputError, Problem, ToolServerError
-from cuecard.outside.mcp import ToolServer
+from cuecard.outside.mcp import ToolServer, offered
 from cuecard.outside.mcp_errors import leaves, server_error
 from cuecard.outside.mcp_gate import Gate
 from cuecard.outside.mcp_lines import MAX_LINE, LastWords
@@ -37,28 +37,34 @@ class _TooMuchError(Exception):
 
 
 @asynccontextmanager
-async def open_http_server(url: str, timeout: float, option: str = "--mcp-url") -> AsyncIterator[ToolServer]:  # noqa: ASYNC109 - the server's, as with pipes: it bounds each answer, not the block
+async def open_http_server(
+    url: str, seconds: float, option: str = "--mcp-url", *, modern: bool = False
+) -> AsyncIterator[ToolServer]:
     """A connection to a server at an address; closed when the block ends.
 
     Args:
         url: where it is, such as `https://example.com/mcp`.
-        timeout: seconds that connecting, or one answer, may take.
+        seconds: how long connecting, or one answer, may take at most.
         option: what errors call it.
+        modern: whether to ask first for a version of MCP without a handshake, which extensions need.
 
     Raises:
         InputError: when the address is none.
         ToolServerError: when nobody is there, the server refuses, does not answer in time, or speaks no MCP.
     """
-    start = _address(url, timeout, option)
+    start = _address(url, seconds, option)
     gate, said = Gate(option), LastWords()
     token = os.environ.get(TOKEN)
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     failures: list[Exception] = []
     hooks: dict[str, Any] = {"response": [_Watch(failures).look]}
     try:
-        async with httpx2.AsyncClient(headers=headers, timeout=timeout, event_hooks=hooks) as http:
+        async with httpx2.AsyncClient(headers=headers, timeout=seconds, event_hooks=hooks) as http:
             transport = _connected(url, http, gate, failures)
-            client = Client(transport, mode="legacy", read_timeout_seconds=timeout, cache=None)
+            mode = "auto" if modern else "legacy"
+            client = Client(
+                transport, mode=mode, read_timeout_seconds=seconds, cache=None, extensions=offered() if modern else None
+            )
             async with client:
                 yield ToolServer(client, start, said, gate.dropped)
     except MCPError as error:
@@ -67,7 +73,7 @@ async def open_http_server(url: str, timeout: float, option: str = "--mcp-url") 
         raise _told([*leaves(group), *failures], start, said, gate) from None
 
 
-def _address(url: str, timeout: float, option: str) -> ServerCommand:
+def _address(url: str, seconds: float, option: str) -> ServerCommand:
     try:
         parts = urlsplit(url)
         usable = parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0
@@ -78,7 +84,7 @@ def _address(url: str, timeout: float, option: str) -> ServerCommand:
         raise InputError(Problem("wrong-option", f"`{url[:200]}` is no address of a server", hint, option))
     # What may be secret in an address is not repeated.
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
-    return ServerCommand([], {}, Path.cwd(), timeout, option, (option, "--timeout"), f"it is at: {shown}")
+    return ServerCommand([], {}, Path.cwd(), seconds, option, (option, "--timeout"), f"it is at: {shown}")
 
 
 def _told(found: list[BaseException], start: ServerCommand, said: LastWords, gate: Gate) -> BaseException:
