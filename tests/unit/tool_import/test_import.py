@@ -288,6 +288,14 @@ def test_json_in_the_shapes_seen_in_the_wild(shape: str, tmp_path: Path, monkeyp
     assert Engine.open(".").tools["a"].description == "d"
 
 
+def test_a_file_that_the_agent_does_not_name_is_known_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    for _ in range(2):
+        assert imported(monkeypatch, WEATHER, "--into", "elsewhere/mine.yaml").code == 0
+    ran = imported(monkeypatch, WEATHER, "--into", "elsewhere/mine.yaml", "--check")
+
+    assert (ran.code, ran.out) == (0, "weather: 3 tools listed, nothing new\n")
+
+
 def test_equal_listings_give_equal_files(monkeypatch: pytest.MonkeyPatch) -> None:
     imported(monkeypatch, WEATHER)
     first = {path.name: path.read_bytes() for path in Path("tools").iterdir()}

@@ -89,7 +89,8 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
     file = in_folder(found, "agent")
     places, known = _read(file)
     if into is not None:
-        return Home(into, alone=False, known=known)
+        # It may be a file that the agent does not name yet.
+        return Home(into, alone=False, known={**_entries(into), **known})
     if not places:
         hint = "add `tools: {instructions: tools}` to it, a folder beside it; or name a file with `--into`"
         raise SpecError(Problem("missing-key", "the agent names no place for tool instructions", hint, shown(file)))
@@ -120,6 +121,15 @@ def _read(file: Path) -> tuple[tuple[str, ...], dict[str, str]]:
     if problems:
         raise SpecError(problems)
     return AgentPlaces.of(lay_over(below).document.value).instructions, known
+
+
+def _entries(file: Path) -> dict[str, str]:
+    """The tools of which a file says something; none where it is not there."""
+    if not is_there(file):
+        return {}
+    source = read_text(file)
+    document = read_yaml(source.text, source.name)
+    return {card.name: card.source for card in tool_cards(validate(document, ToolFile), document, source.name)}
 
 
 def _fitting(cards: Sequence[ToolCard], room: int) -> int:
