@@ -20,7 +20,7 @@ from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, 
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("sections", "templates", "testing")
+NAMES = ("language", "sections", "templates", "testing")
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 PAGE = PAGES["sections"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
@@ -55,6 +55,7 @@ def test_an_example_prints_what_it_shows(
     title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     steps = sorted([*FILE.finditer(EXAMPLES[title]), *CONSOLE.finditer(EXAMPLES[title])], key=lambda step: step.start())

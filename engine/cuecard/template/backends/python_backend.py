@@ -64,6 +64,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "S": runtime.strict,
         "T": runtime.bare,
         "are_clean": runtime.are_clean,
+        "block": runtime.block,
         "call": runtime.call,
         "each": runtime.each,
         "fail": runtime.fail,
@@ -80,9 +81,12 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "push": push,
         "section": runtime.section,
         "text": runtime.text,
+        "standard": runtime.standard,
+        "tool": runtime.tool,
         "uncalled": runtime.uncalled,
         "up": up,
         "within": runtime.within,
+        "xml": runtime.xml,
         **constants,
     }
     code = compile(source, f"<template {name!r}>", "exec", dont_inherit=True)
