@@ -7,7 +7,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
-from urllib.parse import quote
 
 from cuecard.config.skills.front_matter import read_front, split_front
 from cuecard.errors import Problem, SpecError
@@ -19,6 +18,7 @@ MAX_BYTES: Final = 16 * 1024 * 1024
 """How many bytes its files may have together."""
 MAIN: Final = "SKILL.md"
 
+_ODD = re.compile(rb"[^A-Za-z0-9_.~/-]")
 _NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 
 
@@ -38,7 +38,7 @@ class SkillPackage:
 
     def uri(self, owner: str, path: str = MAIN) -> str:
         """The address of one of its files."""
-        return f"skill://{quote(owner, safe='')}/{quote(self.name, safe='')}/{quote(path, safe='/')}"
+        return f"skill://{_quoted(owner)}/{_quoted(self.name)}/{_quoted(path)}"
 
     def entry(self, owner: str) -> dict[str, Json]:
         """What `skills/list` says of it: its front matter, and the SHA-256 of each of its files."""
@@ -47,6 +47,11 @@ class SkillPackage:
             for path, data in sorted(self.files.items())
         ]
         return {"uri": self.uri(owner), "frontmatter": dict(self.front), "resources": resources}
+
+
+def _quoted(text: str) -> str:
+    """A text as a part of an address; slashes stay."""
+    return _ODD.sub(lambda found: b"%%%02X" % found[0], text.encode()).decode()
 
 
 def digest(data: bytes) -> str:
