@@ -221,6 +221,7 @@ CODES: Mapping[str, str] = {
     "other-end": "The content at the end of a scenario is not what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not come to its end.",
     "snapshot": "The command that shows the server's content failed.",
+    "wrong-openapi": "A file that is no OpenAPI description, or an operation or a reference in it that cannot be used.",
     "server-start": "The tool server does not start.",
     "server-died": "The tool server ended while it was needed.",
     "server-timeout": "The tool server did not answer in time.",
