@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Step
+from cuecard.model import Step, ToolCard
 from cuecard.outside.models import read_models
 from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word
 
@@ -20,6 +20,8 @@ _STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` 
 _MODEL = Either(
     [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
 )
+_FORM = Word(get_args(Form))
+_CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
 _JSON = JsonValue()
 _LIFETIME = Word(["5m", "1h"])
 _OPTIONS = {
@@ -79,6 +81,23 @@ def admit_request(
         _OPTIONS[name].take(value, name, found)
     found.refuse()
     return Admitted(said, offered, _profile(model, (options or {}).get("base_url", "")))
+
+
+def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
+    """The cards of tools that are to be defined for a provider, in any iterable.
+
+    Raises:
+        InputError: when there is no such form, or something that is no card.
+    """
+    found = Findings()
+    _FORM.take(form, "form", found)
+    if isinstance(cards, (str, bytes, Mapping)) or not isinstance(cards, Iterable):
+        found.wrong("cards", "a list of tool cards", cards, "pass `engine.tools.values()`")
+    taken = [] if found.problems else list(cards)
+    for place, card in enumerate(taken):
+        _CARD.take(card, f"cards[{place}]", found)
+    found.refuse()
+    return taken
 
 
 def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
