@@ -65,6 +65,7 @@ def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
     call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))
     known = {name: agent.protocols[name].sha256 for name in tools if name in agent.protocols}
     now = replace(call.tools, sent=(*call.tools.sent, *tools), told={**call.tools.told, **known})
+    now = replace(now, brought={**now.brought, **dict.fromkeys(tools, call.turn)})
     if not (known and there):
         return replace(call, tools=now)
     text = said(there, render_sections(agent, there, call.values, tools, form="first"))
