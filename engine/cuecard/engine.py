@@ -8,7 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from weakref import WeakValueDictionary
 
-from cuecard.agent import Agent, build_agent
+from cuecard.agent import Agent
 from cuecard.answers import Answers
 from cuecard.boundary import (
     admit_call,
@@ -94,6 +94,8 @@ class Engine(Answers):
             SpecError: with every problem of every file of the agent; when the ranker that it names is not installed, or
                 is code and not allowed.
         """
+        from cuecard.agent import build_agent  # noqa: PLC0415 - who has a kept agent builds none
+
         opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
         check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)

@@ -44,7 +44,7 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     typed: dict[str, object] = {}
     for where, code in blocks("python"):
         if where.partition(":")[0] == page:
-            exec(compile(code, where, "exec"), typed)  # noqa: S102 - running the example is the test
+            exec(compile(code, where, "exec", dont_inherit=True), typed)  # noqa: S102 - running the example is the test
 
 
 @pytest.mark.parametrize(("where", "text"), blocks("console"))

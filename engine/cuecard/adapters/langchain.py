@@ -42,7 +42,7 @@ class CuecardState(AgentState[Any]):
     cuecard: NotRequired[Annotated[Stored, PrivateStateAttr]]
 
 
-class Cuecard(AgentMiddleware[CuecardState, Any, Any]):
+class Cuecard(AgentMiddleware[Any, Any, Any]):
     """The prompt engine as a middleware of a LangChain agent; it may serve any number of agents, threads and runs.
 
     Under `append` the system prompt stays as it is, byte by byte, and blocks of instructions stand behind the results

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from cuecard.adapters.homes import homes
 from cuecard.adapters.turns import Read, turn_places
-from cuecard.model import Appended, Step, ToolResult
+from cuecard.model import Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
@@ -89,14 +89,10 @@ def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> 
             placed += waiting
             waiting = []
         placed.append(message)
-        made = _made(found.get(place, ()), make)
+        made = [make(block.text) for block in found.get(place, ())]
         waiting += [block for block in made if isinstance(block, SystemMessage)]
         placed += [block for block in made if not isinstance(block, SystemMessage)]
     return [*placed, *waiting]
-
-
-def _made(blocks: Iterable[Appended], make: Block) -> Iterator[BaseMessage]:
-    return (make(block.text) for block in blocks)
 
 
 def _read(messages: Iterable[BaseMessage]) -> Read:

@@ -202,10 +202,9 @@ class Cuecard:
     def _refused(self, data: ToolInputGuardrailData) -> ToolGuardrailFunctionOutput:
         context = data.context
         run = self._running(context.context)
-        refusal = run.refusal(context.tool_name)
+        refusal = run.refusal(context.tool_name, context.tool_call_id)
         if refusal is None:
             return ToolGuardrailFunctionOutput.allow()
-        run.failed.add(context.tool_call_id)
         return ToolGuardrailFunctionOutput.reject_content(refusal)
 
     def _noted(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:

@@ -15,7 +15,9 @@ Item: TypeAlias = Mapping[str, Any]
 """An input item: a message, a tool call, or what it gave."""
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
-_NOT_WHOLE = "send the whole conversation, such as with a session, and leave previous_response_id and conversation_id"
+_NOT_WHOLE = (
+    "send the whole conversation, such as with a session, or where the server keeps it: Turn(host='system-only')"
+)
 
 
 def tool_results(items: Sequence[Item], known: Mapping[str, str]) -> tuple[ToolResult, ...]:

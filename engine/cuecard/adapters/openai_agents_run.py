@@ -11,9 +11,9 @@ from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
+from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
 from cuecard.adapters.openai_agents_models import role_of, with_model
-from cuecard.catalogue.search import wrong_limit
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -43,6 +43,7 @@ class Run:
         call: the prepared call; None before the first request.
         step: the step that the model is answering.
         given: what tools gave before the SDK made text of it, by call id; those of a conversation's runs share it.
+        names: the tools of calls, by call id.
         failed: the ids of calls that failed or were refused.
         found: tools that searches have found since the step.
     """
@@ -55,6 +56,7 @@ class Run:
     call: Call | None = None
     step: Step | None = None
     given: dict[str, Any] = field(default_factory=dict)
+    names: dict[str, str] = field(default_factory=dict)
     failed: set[str] = field(default_factory=set)
     found: set[str] = field(default_factory=set)
 
@@ -90,8 +92,8 @@ class Run:
         own = f"\n\n{data.instructions}" if data.instructions else ""
         return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
 
-    def refusal(self, tool: str) -> str | None:
-        """What to answer in place of a call of this tool; None where it may be called.
+    def refusal(self, tool: str, call_id: str) -> str | None:
+        """What to answer in place of this call of a tool; None where it may be called.
 
         Raises:
             InputError: when the model was sent a request that did not go through the adapter.
@@ -99,18 +101,18 @@ class Run:
         if self.step is None:
             told = "a request was sent without the prompt, because the run has no settings of this adapter"
             raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
-        return self.step.refusal(tool)
+        self.names[call_id] = tool
+        refusal = self.step.refusal(tool)
+        if refusal is not None:
+            self.failed.add(call_id)
+        return refusal
 
     def search(self, query: str, limit: int | None, call_id: str) -> str:
         """What the search tool answers, as JSON."""
-        known = tuple(
-            ToolResult(r.tool, list(r.found), r.call_id, is_error=r.is_error) for r in self.chat.state.results
-        )
-        try:
-            found = self.engine.search_tools(query, limit, call=self.call, history=known)
-        except InputError:
+        found = search(self.engine, self.chat, query, limit)
+        if isinstance(found, str):
             self.failed.add(call_id)
-            return wrong_limit(limit or 0, self.engine.words)
+            return found
         self.found |= set(found.tools)
         return json.dumps(found.to_json(), ensure_ascii=False)
 
@@ -123,7 +125,10 @@ class Run:
         search, records = self.engine.search_tool, self.chat.state.results
         told = {record.call_id: record for record in records if record.call_id}
         results = []
-        for each in tool_results(items, {call: record.tool for call, record in told.items()}):
+        known = {call: record.tool for call, record in told.items()}
+        if self.call and self.call.delivery.rebuilds:  # nothing has to find its place, so news are enough
+            known |= self.names
+        for each in tool_results(items, known):
             before = told.get(each.call_id or "")
             if before and before.tool == each.tool and (each.tool != search or before.is_error):
                 continue

@@ -1,7 +1,13 @@
-"""An agent: what people wrote, checked as a whole and ready to render."""
+"""An agent: what people wrote, checked as a whole and ready to render.
+
+What builds it is imported on first use: an agent that was kept needs no compiler.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
 
 from cuecard.agent.agent import Agent
-from cuecard.agent.build import build_agent
 from cuecard.agent.sections.section import (
     BUILT_IN,
     CONTENT,
@@ -13,6 +19,9 @@ from cuecard.agent.sections.section import (
     Section,
 )
 from cuecard.agent.skills import usable_skills_of
+
+if TYPE_CHECKING:
+    from cuecard.agent.build import build_agent
 
 __all__ = [
     "BUILT_IN",
@@ -27,3 +36,11 @@ __all__ = [
     "build_agent",
     "usable_skills_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name != "build_agent":
+        raise AttributeError(f"module 'cuecard.agent' has no attribute {name!r}")
+    from cuecard.agent.build import build_agent as build  # noqa: PLC0415 - see above
+
+    return build

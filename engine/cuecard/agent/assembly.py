@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
+from cuecard.agent.sections.body import Body, SkillsFill
 from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read
 from cuecard.agent.sections.entries import entries_guard
 from cuecard.agent.sections.section import PROTOCOLS, Section
-from cuecard.agent.sections.section_source import Body, SkillsFill, fill_of, inputs_of, local_names, source_of
+from cuecard.agent.sections.section_source import fill_of, inputs_of, local_names, source_of
 from cuecard.agent.sections.selections import Edition, Written, written_editions
 from cuecard.agent.sections.tiers import RHYTHM, tier_of
 from cuecard.agent.world import World

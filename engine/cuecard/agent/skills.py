@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cuecard.agent.agent import Agent
-from cuecard.agent.sections.section_source import SkillsFill
+from cuecard.agent.sections.body import SkillsFill
 from cuecard.model import Turn
 from cuecard.model.skills import Skill
 from cuecard.sources.skills.selection import usable_skills

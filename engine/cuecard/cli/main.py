@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import gc
 import sys
+from collections.abc import Sequence
+from copy import copy
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -200,12 +202,24 @@ app.command()(probe)
 app.command()(schema)
 
 
+def app_for(arguments: Sequence[str]) -> typer.Typer:
+    """The app with the one command that is typed: Typer reads the signature of each it has, which takes a while."""
+    named = arguments[0] if arguments else ""
+    known = app.registered_commands
+    chosen = [each for each in known if each.callback and named == (each.name or each.callback.__name__)]
+    if not chosen:
+        return app
+    made = copy(app)
+    made.registered_commands, made.registered_groups = chosen, []
+    return made
+
+
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
     gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
     as_json = wants_json(sys.argv[1:])
     try:
-        sys.exit(app(prog_name="cuecard", standalone_mode=False) or 0)
+        sys.exit(app_for(sys.argv[1:])(prog_name="cuecard", standalone_mode=False) or 0)
     except CuecardError as error:
         sys.exit(tell(error, as_json=as_json))
     except UsageFault as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,24 +14,25 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
 from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult
 from cuecard.outside.cache import cache_at
+from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
+from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.kept_agents import kept_agent
 from cuecard.outside.kept_counts import kept_counter
+from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
 
 
 def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False) -> Engine:
     """The agent's engine; an option goes before the environment, the environment before the agent file."""
-    settings = read_settings()
+    settings, path = read_settings(), find_content(agent)
     salt = settings.salt.get_secret_value() if settings.salt else ""
-    engine = Engine.open(
-        find_content(agent),
-        delivery=delivery or settings.delivery,
-        salt=salt,
-        allow_code=allow_code,
-        cache=settings.cache_folder,
-    )
-    return replace(engine, count=kept_counter(engine.count.source.encoding, cache_at(settings.cache_folder)))
+    cache = cache_at(settings.cache_folder)
+    made = kept_agent(read_agent(path), cache)
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path))
+    count = kept_counter(made.spec.tokens.encoding, cache)
+    return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, salt, "", search)
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

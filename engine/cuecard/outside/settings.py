@@ -20,7 +20,9 @@ class Settings(BaseModel):
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
     states: Path | None = Field(None, description="the folder in which `cuecard watch` keeps good states")
-    cache: str | None = Field(None, description="the folder that keeps search indexes and token counts; `off` for none")
+    cache: str | None = Field(
+        None, description="the folder that keeps search indexes, token counts and compiled agents; `off` for none"
+    )
     salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
 
     @property

@@ -28,9 +28,7 @@ from cuecard.template.runtime.partials import too_much_output
 from cuecard.template.runtime.runtime import Runtime
 from cuecard.template.runtime.scope import Data, Env
 from cuecard.template.syntax.nodes import Block, Program, Statement
-from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
-from cuecard.template.syntax.whitespace import control_whitespace
 from cuecard.template.units import Unit, callees_first, inline_names
 
 if TYPE_CHECKING:
@@ -234,6 +232,9 @@ def _parse(source: Source) -> Program:
     if len(source.text) > MAX_TEMPLATE:
         message = f"the template has {len(source.text):,} characters; at most {MAX_TEMPLATE:,}"
         raise TemplateLimitError(Problem("template-too-large", message, "split it into partials", source.name))
+    from cuecard.template.syntax.parser import parse  # noqa: PLC0415 - a template that was kept is not parsed again
+    from cuecard.template.syntax.whitespace import control_whitespace  # noqa: PLC0415 - likewise
+
     program = parse(source)
     control_whitespace(program, source.text)
     return program

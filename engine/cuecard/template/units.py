@@ -26,6 +26,14 @@ class Unit:
         self.body: Callable[..., str] = self._first
         self.context_only = code.context_only
 
+    def __getstate__(self) -> tuple[Code, Runtime]:
+        """What it is made of: what was compiled stays with the process."""
+        return self._code, self._runtime
+
+    def __setstate__(self, state: tuple[Code, Runtime]) -> None:
+        """As new."""
+        self.__init__(*state)  # type: ignore[misc] # its own
+
     def _first(
         self, context: Json, data: Data | None = None, scope: Scope | None = None, params: Any = None, env: Any = None
     ) -> str:

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("name", ["langchain_agent"])
+@pytest.mark.parametrize("name", ["langchain_agent", "langgraph_graph"])
 def test_an_example_runs_without_arguments(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", f"examples/hosts/{name}.py"],

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 
+from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
-from cuecard.agent.sections.section import CONTENT, Render
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
-from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
-from cuecard.model import Json
-from cuecard.model.skills import Skill
-from cuecard.records import dataclass
 from cuecard.sources.clock import ClockSource
-from cuecard.sources.content import Content, Fill, Given
+from cuecard.sources.content import Fill
 from cuecard.sources.facts import compile_facts
 from cuecard.sources.files.files import compile_files
 from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
-from cuecard.template import Escaping, clean, trusted, trusted_value, without_controls
-from cuecard.template.guards.marks import shown_value
+from cuecard.template import Escaping, clean, trusted, without_controls
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """What a source supplies to its section's text, besides `content`."""
@@ -32,26 +27,6 @@ _MARKS: Escaping = "marks"
 
 _DEFAULT = {"clock": "{{{datetime}}}"}
 """The text of a section with a source and no text of its own; `{{{content}}}` for all others."""
-
-
-@dataclass(frozen=True, slots=True)
-class Body:
-    """The text of a section as a function of the values of a call, with what its source has made of the call."""
-
-    text: Render
-    id: str
-    trusted: bool
-
-    def __call__(self, values: Mapping[str, Json]) -> str:
-        """The section's body.
-
-        Raises:
-            TemplateRenderError: when the text cannot be rendered with these values.
-        """
-        # Data in it is marked where it was made; an author's again, because a call may have travelled as JSON.
-        if (own := values.get(CONTENT + self.id)) is not None:
-            values = {**values, **trusted_value(own)}
-        return self.text(shown_value(values) if self.trusted else values)
 
 
 def source_of(spec: SectionSpec) -> str:
@@ -116,20 +91,6 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
     if spec.rows:
         return compile_rows(spec.rows, f"{name}.rows", escaping=_MARKS, printed=printed), ()
     return ClockSource(spec.clock) if spec.clock else None, ()
-
-
-@dataclass(frozen=True, slots=True)
-class SkillsFill:
-    """A source of skills with the skills themselves."""
-
-    spec: SkillsSpec
-    skills: tuple[Skill, ...]
-    inputs: frozenset[str]
-    fill: Callable[[Given], Content]
-
-    def __call__(self, given: Given) -> Content:
-        """The list of skills for one call."""
-        return self.fill(given)
 
 
 def _cleaned(text: str) -> str:

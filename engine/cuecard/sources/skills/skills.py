@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Diagnostic, Json, SourceRow
@@ -58,21 +59,19 @@ class SkillsSource:
 
     def fill(self, skills: Iterable[Skill]) -> Callable[[Given], Content]:
         """The source with these skills; what a call says of them stands in the inputs that the spec names."""
-        everything = tuple(skills)
+        return partial(self._filled, tuple(skills))
 
-        def filled(given: Given) -> Content:
-            spec, values = self.spec, given.values
-            return self.content(
-                everything,
-                task="\n".join(_texts(values.get(spec.task_input))) if spec.task_input else given.message,
-                paths=_texts(values.get(spec.paths_input)),
-                requested=_texts(values.get(spec.request_input)),
-                environment=given.environment,
-                tools=None if given.tools is None else [card.name for card in given.tools],
-                values=values,
-            )
-
-        return filled
+    def _filled(self, skills: Sequence[Skill], given: Given) -> Content:
+        spec, values = self.spec, given.values
+        return self.content(
+            skills,
+            task="\n".join(_texts(values.get(spec.task_input))) if spec.task_input else given.message,
+            paths=_texts(values.get(spec.paths_input)),
+            requested=_texts(values.get(spec.request_input)),
+            environment=given.environment,
+            tools=None if given.tools is None else [card.name for card in given.tools],
+            values=values,
+        )
 
     def content(
         self,

@@ -2,34 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from cuecard.errors import TemplateSyntaxError, did_you_mean
-from cuecard.records import dataclass
 from cuecard.template.backends.code import SURROUNDINGS, At, Branch
 from cuecard.template.backends.codegen_functions import FunctionWriter, inline_partials
+from cuecard.template.backends.generated import Generated
 from cuecard.template.backends.loop import BOOLEANS, Loop
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
 from cuecard.template.syntax.habits import COMPARED
 from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """Python source, the name of its main function, the places that it names by number, and what it refers to.
-
-    Attributes:
-        included: the plain partials that it calls, each with the place of the call, by variable.
-        context_only: what it prints depends on nothing but its context.
-    """
-
-    source: str
-    entry: str
-    places: list[tuple[int, int]]
-    constants: dict[str, Any]
-    included: dict[str, tuple[str, int]]
-    context_only: bool
 
 
 def generate(program: Program, source: Source, rules: Rules) -> Generated:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from cuecard.records import dataclass
 from cuecard.template.backends.backend import Code
-from cuecard.template.backends.codegen import generate
+from cuecard.template.backends.generated import Generated
 from cuecard.template.backends.rules import Rules
 from cuecard.template.runtime.partials import extended, indented
 from cuecard.template.runtime.runtime import Runtime, found_in, log
@@ -22,15 +23,26 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
     """
-    generated = generate(program, source, rules)
+    from cuecard.template.backends.codegen import generate  # noqa: PLC0415 - code that was kept needs no generator
 
-    def load(runtime: Runtime) -> Body:
+    generated = generate(program, source, rules)
+    return Code(generated.places, Loader(source.name, generated), generated.context_only)
+
+
+@dataclass(frozen=True, slots=True)
+class Loader:
+    """Compiles generated code for the runtime of its text."""
+
+    name: str
+    generated: Generated
+
+    def __call__(self, runtime: Runtime) -> Body:
+        """The function that renders the text."""
+        generated = self.generated
         included = {variable: runtime.include(*called) for variable, called in generated.included.items()}
         constants = {**generated.constants, **included}
-        body: Body = execute(source.name, generated.source, constants, runtime)[generated.entry]
+        body: Body = execute(self.name, generated.source, constants, runtime)[generated.entry]
         return body
-
-    return Code(generated.places, load, generated.context_only)
 
 
 def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:

@@ -1,0 +1,214 @@
+"""Google ADK: one plugin gives the agents of an app their prompt, their tools of the moment, and the search tool.
+
+    card = Cuecard(Engine.open("prompts/cms/agent.yaml"))
+    app = App(name="cms", root_agent=LlmAgent(name="cms", model="gemini-3.5-flash", tools=my_tools), plugins=[card])
+
+The conversation is in the state of the session, so that another process can go on with it.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from typing_extensions import override
+
+from cuecard.adapters.framework_seam import needs
+
+with needs("google-adk", ">=2.13", "adk"):
+    from google.adk.agents.base_agent import BaseAgent
+    from google.adk.agents.callback_context import CallbackContext
+    from google.adk.agents.invocation_context import InvocationContext
+    from google.adk.agents.readonly_context import ReadonlyContext
+    from google.adk.models.llm_request import LlmRequest
+    from google.adk.plugins.base_plugin import BasePlugin
+    from google.adk.tools.base_tool import BaseTool
+    from google.adk.tools.tool_context import ToolContext
+
+from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn, sends_news_only
+from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results
+from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
+from cuecard.adapters.ongoing import made_by, search
+from cuecard.boundary import check_graph
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, did_you_mean
+from cuecard.model import Call, Json, Step, ToolResult, Turn
+
+TurnSource: TypeAlias = Turn | Callable[[CallbackContext], Turn]
+"""What the host knows of a message: the same for all, or made from ADK's context (such as its state)."""
+
+_KEPT = 1024
+"""How many conversations a process keeps at hand between two requests; the others are read from the session."""
+
+
+@dataclass
+class _Talk:
+    """A conversation while its invocation runs."""
+
+    invocation: str
+    chat: Conversation
+    kept: Call | None = None
+    step: Step | None = None
+
+
+class Cuecard(BasePlugin):
+    """The prompt engine as a plugin of an ADK app.
+
+    Under `rewrite` the instructions are sent anew at each step, and only declarations of active tools. Under `append`
+    and `frozen` instructions and declarations stay as they are, byte by byte; each block of instructions is a content
+    of the user behind the results it belongs to, and a call of a tool that is not active is refused.
+
+    Each agent has a conversation of its own in each session: what it has found, and what it has touched.
+    """
+
+    def __init__(
+        self,
+        engine: Engine,
+        *,
+        turn: TurnSource | None = None,
+        agents: Collection[str] = (),
+        on_call: Callable[[Call], None] | None = None,
+        on_step: Callable[[Step], None] | None = None,
+        name: str = "cuecard",
+    ) -> None:
+        """Make the plugin of an app.
+
+        Args:
+            engine: the prompt engine.
+            turn: what the host knows of a message of the user; the model and the tools need not be named.
+            agents: names of the agents that get the prompt; without any, all of the app.
+            on_call: told of every prepared call.
+            on_step: told of every step before its request is sent.
+            name: the name of the plugin, and of its keys in the state of sessions.
+
+        Raises:
+            InputError: with each argument that is wrong.
+        """
+        check_graph({"engine": engine, "turn": turn, "on_call": on_call, "on_step": on_step}, Engine, Turn)
+        super().__init__(name)
+        self.engine, self.turn, self.agents = engine, turn, frozenset(agents)
+        self.on_call, self.on_step = on_call, on_step
+        self.search_tool = SearchTool(engine, self._search)
+        self._talks: OrderedDict[tuple[str, ...], _Talk] = OrderedDict()
+        self._seen: Mapping[str, BaseAgent] = {}
+
+    @override
+    async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
+        """Look at the agents of the app: those with names that it does not have would never get their prompt.
+
+        Raises:
+            InputError: naming each of them.
+        """
+        self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
+        if unknown := sorted(self.agents - seen.keys()) if seen else []:
+            told = [(f"the app has no agent `{each}`", did_you_mean(each, seen)) for each in unknown]
+            raise InputError([Problem("wrong-argument", message, hint, "agents") for message, hint in told])
+
+    @override
+    async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
+        """Bring the request into the state that the step describes.
+
+        Raises:
+            InputError: at the first request of a message, with every missing, unknown or wrong input of the turn.
+        """
+        if not self._serves(callback_context):
+            return
+        if self.search_tool.name not in llm_request.tools_dict:
+            llm_request.append_tools([self.search_tool])
+        held = named(llm_request.contents, CallIds(callback_context.session.events))
+        results = tool_results(held)
+        talk = self._talk(callback_context)
+        call = self._call(talk, callback_context, llm_request, results)
+        step = talk.step = talk.chat.step(results)
+        if self.on_step:
+            self.on_step(step)
+        config = llm_request.config
+        config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
+        llm_request.contents = place_blocks(llm_request.contents, held, step)
+        if call.delivery.rebuilds:
+            show_active(llm_request, step, self.engine.tools)
+
+    @override
+    async def before_tool_callback(
+        self, *, tool: BaseTool, tool_args: dict[str, Any], tool_context: ToolContext
+    ) -> dict[str, Any] | None:
+        """Refuse tools that are not active; the model reads what to do instead, and the run goes on."""
+        step = self._step(tool_context) if self._serves(tool_context) else None
+        refusal = step.refusal(tool.name) if step else None
+        return {"error": refusal} if refusal else None
+
+    def _serves(self, context: ReadonlyContext) -> bool:
+        return not self.agents or context.agent_name in self.agents
+
+    def _call(
+        self, talk: _Talk, context: CallbackContext, request: LlmRequest, results: tuple[ToolResult, ...]
+    ) -> Call:
+        """The call of this message, prepared with its first request and kept in the session.
+
+        A message that only answers what a tool has asked for goes on with the call before, unless the files or the
+        tools have changed since.
+        """
+        call = talk.chat.call
+        begun = talk.invocation == context.invocation_id or not says_something(context.user_content)
+        if call is None or not begun or not made_by(call, self.engine):
+            call = talk.chat.user(self._known(context, request), results)
+            if self.on_call:
+                self.on_call(call)
+        if talk.invocation != context.invocation_id or talk.chat.call is not talk.kept:
+            talk.invocation, talk.kept = context.invocation_id, call
+            stored = {"invocation": talk.invocation, "conversation": self.engine.dump(talk.chat)}
+            context.state[self._key(context)] = stored
+        return call
+
+    def _known(self, context: CallbackContext, request: LlmRequest) -> Turn:
+        """The turn with what the request shows: its model, its tools, and what can be done with its contents."""
+        turn = self.turn if isinstance(self.turn, Turn) else self.turn(context) if self.turn else Turn()
+        tools = tuple(name for name in request.tools_dict if name in self.engine.tools)
+        return replace(
+            turn,
+            model=turn.model or request.model or "",
+            tools=tools if turn.tools is None else turn.tools,
+            authority=turn.authority or "user",
+            host="system-only" if sends_news_only(self._seen.get(context.agent_name)) else turn.host,
+        )
+
+    def _key(self, context: ReadonlyContext) -> str:
+        return f"{self.name}:{context.agent_name}"
+
+    def _talk(self, context: ReadonlyContext) -> _Talk:
+        """The conversation of the agent in this session: at hand while its invocation runs, else from the state."""
+        session = context.session
+        place = (session.app_name, session.user_id, session.id, context.agent_name)
+        talk = self._talks.pop(place, None)
+        if talk is None or talk.invocation != context.invocation_id:
+            talk = self._stored(context)
+        self._talks[place] = talk
+        while len(self._talks) > _KEPT:
+            self._talks.popitem(last=False)
+        return talk
+
+    def _stored(self, context: ReadonlyContext) -> _Talk:
+        stored: dict[str, Json] = context.state.get(self._key(context)) or {}
+        invocation, text = str(stored.get("invocation", "")), stored.get("conversation")
+        forgets = invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name))
+        if forgets or not isinstance(text, str):
+            return _Talk("", self.engine.conversation())
+        chat = self.engine.load(text)
+        return _Talk(invocation, chat, chat.call)
+
+    def _step(self, context: ToolContext) -> Step | None:
+        """The step that the model has answered; None where it was another process's, of files that have changed."""
+        talk = self._talk(context)
+        call = talk.chat.call
+        if talk.step is None and call and made_by(call, self.engine):
+            events = (event for event in context.session.events if event.author == context.agent_name)
+            responses = [event.get_function_responses() for event in events]
+            talk.step = talk.chat.step(tool_results([[(each.id or "", each) for each in held] for held in responses]))
+        return talk.step
+
+    def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:
+        found = search(self.engine, self._talk(context).chat, query, limit)
+        return {"error": found} if isinstance(found, str) else found.to_json()

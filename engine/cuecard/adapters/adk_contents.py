@@ -1,0 +1,96 @@
+"""Contents of an ADK request: the tool results in them, and the place of appended blocks among them."""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from google.adk.events.event import Event
+from google.genai import types
+
+from cuecard.adapters.homes import homes
+from cuecard.adapters.placing import reminder
+from cuecard.adapters.turns import Read
+from cuecard.model import Step, ToolResult
+
+_OTHERS = "For context:"
+"""How ADK begins a content that retells what another agent said."""
+
+_WRAPS = ("result", "output")
+"""Where ADK and the provider put a result that is no object."""
+
+
+class CallIds:
+    """The call ids of the results in contents: ADK takes those that it has made itself out for some models."""
+
+    def __init__(self, events: Iterable[Event]) -> None:
+        self._left: dict[str, deque[types.FunctionResponse]] = defaultdict(deque)
+        for event in events:
+            for response in event.get_function_responses():
+                self._left[response.name or ""].append(response)
+
+    def of(self, response: types.FunctionResponse) -> str:
+        """The id of a response: its own, else that of the first event with the same response that is left."""
+        if response.id:
+            return response.id
+        left = self._left[response.name or ""]
+        same = next((each for each in left if each.response == response.response), None)
+        if same is None:
+            return ""
+        left.remove(same)
+        return same.id or ""
+
+
+def named(contents: Sequence[types.Content], ids: CallIds) -> list[list[tuple[str, types.FunctionResponse]]]:
+    """The results of each content, with their call ids."""
+    return [[(ids.of(response), response) for response in _responses(content)] for content in contents]
+
+
+def tool_results(held: Iterable[Sequence[tuple[str, types.FunctionResponse]]]) -> tuple[ToolResult, ...]:
+    """Results as the engine takes them, oldest first."""
+    return tuple(result for batch in held for result in _batch(batch))
+
+
+def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolResult]:
+    batch = held[0][0] if len(held) > 1 else None
+    for call, response in held:
+        said = response.response or {}
+        failed = bool(said.get("error")) or said.get("status") == "error"
+        yield ToolResult(response.name or "", _said(said), call or None, is_error=failed, batch=batch)
+
+
+def _said(response: Mapping[str, Any]) -> Any:
+    wrap = next((key for key in _WRAPS if response.keys() == {key}), None)
+    return response[wrap] if wrap else dict(response)
+
+
+def place_blocks(
+    contents: Sequence[types.Content], ids: Sequence[Sequence[tuple[str, object]]], step: Step
+) -> list[types.Content]:
+    """The contents with each block behind what it belongs to, as a reminder of the user: there is no other role.
+
+    Args:
+        contents: of the request, without blocks: ADK makes them anew for each.
+        ids: the call ids of the results in each of them, as `named` gives them.
+        step: what is to be placed.
+
+    Raises:
+        InputError: when there is no content of the user or of a tool that a block could follow.
+    """
+    read = Read([tuple(call for call, _ in held) for held in ids], [_says(content) for content in contents])
+    found = homes(read, step.appended, step.turns)
+    placed: list[types.Content] = []
+    for place, content in enumerate(contents):
+        texts = (reminder(block.text, step.reminder) for block in found.get(place, ()))
+        placed += [content, *(types.Content(role="user", parts=[types.Part(text=text)]) for text in texts)]
+    return placed
+
+
+def _responses(content: types.Content) -> list[types.FunctionResponse]:
+    return [part.function_response for part in content.parts or () if part.function_response]
+
+
+def _says(content: types.Content) -> bool:
+    parts = [part for part in content.parts or () if not part.function_response]
+    return content.role == "user" and bool(parts) and parts[0].text != _OTHERS

@@ -1,0 +1,48 @@
+"""What a compiled section consists of while prompts are made: its text, and the skills that fill it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from cuecard.agent.sections.section import CONTENT, Render
+from cuecard.config.sections.skills_spec import SkillsSpec
+from cuecard.model import Json
+from cuecard.model.skills import Skill
+from cuecard.records import dataclass
+from cuecard.sources.content import Content, Given
+from cuecard.template import trusted_value
+from cuecard.template.guards.marks import shown_value
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """The text of a section as a function of the values of a call, with what its source has made of the call."""
+
+    text: Render
+    id: str
+    trusted: bool
+
+    def __call__(self, values: Mapping[str, Json]) -> str:
+        """The section's body.
+
+        Raises:
+            TemplateRenderError: when the text cannot be rendered with these values.
+        """
+        # Data in it is marked where it was made; an author's again, because a call may have travelled as JSON.
+        if (own := values.get(CONTENT + self.id)) is not None:
+            values = {**values, **trusted_value(own)}
+        return self.text(shown_value(values) if self.trusted else values)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillsFill:
+    """A source of skills with the skills themselves."""
+
+    spec: SkillsSpec
+    skills: tuple[Skill, ...]
+    inputs: frozenset[str]
+    fill: Callable[[Given], Content]
+
+    def __call__(self, given: Given) -> Content:
+        """The list of skills for one call."""
+        return self.fill(given)

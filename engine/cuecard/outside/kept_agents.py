@@ -1,0 +1,104 @@
+"""Compiled agents that outlive the process: a command that shows an unchanged agent compiles nothing.
+
+What is kept is code as much as values, as Python's own compiled files are, and it is believed as they are: from a file
+of this user's that nobody else may write (`Cache`), for the very texts, and made by these very sources of cuecard.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import sys
+from collections.abc import Iterator
+from functools import cache as once
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from cuecard.agent.agent import Agent
+from cuecard.config.documents.texts import AgentSources
+from cuecard.outside.cache import Cache, fingerprint
+
+_PACKAGE = Path(__file__).parents[1]
+_OTHERS = frozenset({("builtins", "frozenset"), ("builtins", "set"), ("builtins", "getattr"), ("functools", "partial")})
+"""What a kept agent is made of beside cuecard's own classes and functions."""
+
+
+def kept_agent(sources: AgentSources, cache: Cache) -> Agent:
+    """The agent of these texts, as another process has compiled it, or compiled now and kept for the next.
+
+    Raises:
+        SpecError: with every problem of every file; an agent that has errors is never kept.
+    """
+    if cache.folder is None:
+        return _built(sources)
+    key = fingerprint(("agent", *_code(), repr(sources)))
+    found = _read(cache.get(key))
+    if found is not None and found.sha256 == sources.sha256():
+        return found
+    made = _built(sources)
+    data = _written(made)
+    if data is not None:
+        cache.put(key, data)
+    return made
+
+
+def _built(sources: AgentSources) -> Agent:
+    from cuecard.agent.build import build_agent  # noqa: PLC0415 - loads the compiler, which is what keeping agents saves
+
+    return build_agent(sources)
+
+
+class _Writer(pickle.Pickler):
+    def reducer_override(self, value: Any) -> Any:
+        return (_view, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
+
+
+class _Reader(pickle.Unpickler):
+    def find_class(self, module: str, name: str) -> Any:
+        if module.partition(".")[0] == "cuecard" or (module, name) in _OTHERS:
+            return super().find_class(module, name)
+        raise pickle.UnpicklingError(f"no agent is made of {module}.{name}")
+
+
+def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
+    return MappingProxyType(values)
+
+
+def _written(agent: Agent) -> bytes | None:
+    """None for an agent that another process could not make again, such as one of another backend."""
+    stream = io.BytesIO()
+    try:
+        _Writer(stream, pickle.HIGHEST_PROTOCOL).dump(agent)
+    except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
+        return None
+    return stream.getvalue()
+
+
+def _read(data: bytes | None) -> Agent | None:
+    if data is None:
+        return None
+    try:
+        found = _Reader(io.BytesIO(data)).load()
+    except Exception:  # noqa: BLE001 - whatever is wrong with what was kept, it is made anew
+        return None
+    return found if isinstance(found, Agent) else None
+
+
+@once
+def _code() -> tuple[str, ...]:
+    """Which code compiles agents here: Python, pydantic, and each module of cuecard by its size and time."""
+    import pydantic  # noqa: PLC0415 - only its version is asked for
+
+    return sys.version, pydantic.VERSION, *sorted(_modules(str(_PACKAGE)))
+
+
+def _modules(folder: str) -> Iterator[str]:
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.is_dir() and entry.name not in {"__pycache__", "_bundled", "data"}:
+                yield from _modules(entry.path)
+            elif entry.name.endswith(".py"):
+                about = entry.stat()
+                yield f"{entry.path} {about.st_size} {about.st_mtime_ns}"

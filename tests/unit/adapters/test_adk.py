@@ -1,0 +1,499 @@
+"""What a model receives from the agents of an ADK app with the plugin: seen by a model that follows a script."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from google.adk.agents import LlmAgent, ParallelAgent
+from google.adk.agents.run_config import RunConfig, StreamingMode  # type: ignore[attr-defined]  # its documentation imports it so
+from google.adk.apps import App
+from google.adk.models.base_llm import BaseLlm
+from google.adk.models.llm_request import LlmRequest
+from google.adk.models.llm_response import LlmResponse
+from google.adk.plugins.base_plugin import BasePlugin
+from google.adk.runners import Runner
+from google.adk.sessions import BaseSessionService, InMemorySessionService
+from google.adk.sessions.sqlite_session_service import SqliteSessionService
+from google.adk.tools.function_tool import FunctionTool
+from google.genai import types
+from pydantic import Field, PrivateAttr
+from typing_extensions import override
+
+from cuecard import Call, Engine, Entity, InputError, Memory, Step, ToolCard, Turn
+from cuecard.adapters.adk import Cuecard
+from cuecard.model import Delivery
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
+IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
+ABOUT: dict[str, Any] = {"title": "About"}
+Batch = Sequence[tuple[str, dict[str, Any]]]
+
+
+@cache
+def engine(delivery: Delivery = "append") -> Engine:
+    return Engine.open(CMS, delivery=delivery)
+
+
+def snapshot(request: LlmRequest) -> LlmRequest:
+    """What was sent, without the tools that would run."""
+    return request.model_copy(update={"tools_dict": {}}).model_copy(deep=True)
+
+
+class Scripted(BaseLlm):
+    """Calls what it is told to, batch by batch, then answers; remembers what it was sent."""
+
+    model: str = "scripted"
+    batches: list[Batch] = Field(default_factory=list)
+    ids: bool = False
+    _sent: list[LlmRequest] = PrivateAttr(default_factory=list)
+
+    @property
+    def sent(self) -> list[LlmRequest]:
+        return self._sent
+
+    @override
+    async def generate_content_async(
+        self, llm_request: LlmRequest, stream: bool = False
+    ) -> AsyncGenerator[LlmResponse, None]:
+        number = len(self._sent)
+        self._sent.append(snapshot(llm_request))
+        calls = self.batches[number] if number < len(self.batches) else ()
+        parts = [
+            types.Part(
+                function_call=types.FunctionCall(name=name, args=args, id=f"call-{number}-{i}" if self.ids else None)
+            )
+            for i, (name, args) in enumerate(calls)
+        ]
+        if stream and not parts:
+            yield LlmResponse(content=types.Content(role="model", parts=[types.Part(text="do")]), partial=True)
+        yield LlmResponse(content=types.Content(role="model", parts=parts or [types.Part(text="done")]))
+
+
+def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them
+    return {"success": True, "page": {"id": "page-1", "title": title}}
+
+
+def cms_searchImages(query: str) -> list[dict[str, Any]]:  # noqa: N802 - the same
+    return [{"id": "image-1", "name": query}]
+
+
+def cms_listPages() -> dict[str, Any]:  # noqa: N802 - the same
+    return {"error": "the disk is full"}
+
+
+TOOLS: list[Any] = [cms_createPage, cms_searchImages, cms_listPages]
+
+
+@dataclass
+class Host:
+    """An app of one agent with the plugin, and what was told of it."""
+
+    batches: Sequence[Batch]
+    delivery: Delivery = "append"
+    tools: Sequence[Any] = field(default_factory=lambda: TOOLS)
+    sessions: BaseSessionService = field(default_factory=InMemorySessionService)
+    plugins: Sequence[BasePlugin] = ()
+    turn: Any = field(default_factory=lambda: Turn(now=NOW))
+    agents: Sequence[str] = ()
+    steps: list[Step] = field(default_factory=list)
+    calls: list[Call] = field(default_factory=list)
+    options: dict[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.card = Cuecard(
+            engine(self.delivery),
+            turn=self.turn,
+            agents=self.agents,
+            on_call=self.calls.append,
+            on_step=self.steps.append,
+        )
+        self.model = Scripted(batches=list(self.batches))
+        self.agent = LlmAgent(name="cms", model=self.model, tools=list(self.tools), **self.options)
+        self.runner = runner(self.agent, self.card, *self.plugins, sessions=self.sessions)
+
+    def run(self, words: str = "hello", *, session: str = "one", streamed: bool = False) -> list[str]:
+        return asyncio.run(talk(self.runner, words, session=session, streamed=streamed))
+
+    @property
+    def sent(self) -> list[LlmRequest]:
+        return self.model.sent
+
+
+def runner(agent: Any, *plugins: BasePlugin, sessions: BaseSessionService | None = None) -> Runner:
+    app = App(name="site", root_agent=agent, plugins=list(plugins))
+    return Runner(app=app, session_service=sessions or InMemorySessionService())
+
+
+async def talk(run: Runner, words: str, *, session: str = "one", streamed: bool = False) -> list[str]:
+    at: dict[str, Any] = {"app_name": "site", "user_id": "ann", "session_id": session}
+    if await run.session_service.get_session(**at) is None:
+        await run.session_service.create_session(**at)
+    said = []
+    message = types.Content(role="user", parts=[types.Part(text=words)])
+    config = RunConfig(streaming_mode=StreamingMode.SSE) if streamed else None
+    async for event in run.run_async(user_id="ann", session_id=session, new_message=message, run_config=config):
+        said += [part.text for part in (event.content and event.content.parts) or () if part.text]
+    return said
+
+
+def system(request: LlmRequest) -> str:
+    held = request.config.system_instruction
+    assert isinstance(held, str)
+    return held
+
+
+def names(request: LlmRequest) -> list[str]:
+    tools: Any = request.config.tools or []
+    return [each.name for tool in tools for each in tool.function_declarations]
+
+
+def texts(request: LlmRequest) -> list[str]:
+    return [part.text for content in request.contents for part in content.parts or () if part.text]
+
+
+def blocks(request: LlmRequest) -> list[str]:
+    return [text for text in texts(request) if "<tool-usage-instructions>" in text]
+
+
+def results(request: LlmRequest) -> list[Any]:
+    return [
+        part.function_response.response
+        for content in request.contents
+        for part in content.parts or ()
+        if part.function_response
+    ]
+
+
+def kinds(request: LlmRequest) -> list[str]:
+    def kind(part: types.Part) -> str:
+        return "call" if part.function_call else "result" if part.function_response else "text"
+
+    return [f"{content.role}: {' '.join(map(kind, content.parts or ()))}" for content in request.contents]
+
+
+def wire(request: LlmRequest) -> list[Any]:
+    return [content.model_dump(exclude_none=True) for content in request.contents]
+
+
+def test_the_first_request_holds_the_prompt_of_the_engine_and_every_tool() -> None:
+    host = Host([])
+
+    said = host.run()
+
+    assert said == ["done"]
+    assert system(host.sent[0]).startswith(host.steps[0].system.strip() + "\n\n")
+    assert names(host.sent[0]) == ["cms_createPage", "cms_searchImages", "cms_listPages", "tool_search"]
+    assert sorted(host.calls[0].tools.available) == sorted(names(host.sent[0]))
+
+
+def test_append_keeps_instructions_and_tools_and_adds_a_block_after_the_search_result() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
+
+    host.run()
+
+    first, second, third = host.sent
+    assert system(first) == system(second) == system(third)
+    assert names(first) == names(third)
+    assert kinds(second) == ["user: text", "model: call", "user: result", "user: text"]
+    assert blocks(second)[0].startswith("<system-reminder>\n<tool-usage-instructions>\n<cms_createPage>")
+    assert wire(third)[: len(wire(second))] == wire(second)
+
+
+def test_rewrite_puts_the_instructions_into_the_system_prompt_and_declares_tools_once_they_are_found() -> None:
+    host = Host([[("tool_search", IMAGES)], [("tool_search", PAGES)]], "rewrite")
+
+    host.run()
+
+    assert all(system(r).startswith(s.system.strip()) for r, s in zip(host.sent, host.steps, strict=True))
+    assert [names(request) for request in host.sent] == [
+        ["tool_search"],
+        ["cms_searchImages", "tool_search"],
+        ["cms_createPage", "cms_searchImages", "tool_search"],
+    ]
+    assert [blocks(request) for request in host.sent] == [[], [], []]
+
+
+def test_a_streamed_run_is_sent_the_same_and_its_conversation_is_kept() -> None:
+    batches: list[Batch] = [[("tool_search", PAGES), ("tool_search", IMAGES)], [("cms_createPage", ABOUT)]]
+    plain, streamed = Host(batches), Host(batches)
+
+    plain.run()
+    said = streamed.run(streamed=True)
+    streamed.run("go on", streamed=True)
+
+    assert said == ["do", "done"]
+    assert [system(r) for r in streamed.sent[:3]] == [system(r) for r in plain.sent]
+    assert [wire(r) for r in streamed.sent[:3]] == [wire(r) for r in plain.sent]
+    assert [call.turn for call in streamed.calls] == [0, 1]
+
+
+def test_blocks_come_after_the_last_result_of_a_parallel_batch() -> None:
+    host = Host([[("tool_search", PAGES), ("tool_search", IMAGES)]])
+
+    host.run()
+
+    assert kinds(host.sent[1]) == ["user: text", "model: call call", "user: result result", "user: text", "user: text"]
+    assert ["cms_createPage" in block for block in blocks(host.sent[1])] == [True, False]
+
+
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+    host = Host([[("cms_createPage", ABOUT)], [("tool_search", PAGES), ("cms_createPage", ABOUT)]])
+
+    said = host.run()
+
+    refusal = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    assert results(host.sent[1]) == [{"error": refusal}]
+    assert results(host.sent[2])[2] == {"error": refusal}
+    assert said[-1] == "done"
+    assert host.calls[0].turn == 0
+
+
+def test_searches_answer_with_names_and_a_message_and_wrong_ones_with_an_error() -> None:
+    wrong: list[dict[str, Any]] = [{"query": "pages", "limit": 99}, {"query": "pages", "limit": "many"}, {}]
+    host = Host([[("tool_search", PAGES)], *[[("tool_search", each)] for each in wrong]])
+
+    host.run()
+
+    assert results(host.sent[1]) == [engine().search_tools(**PAGES).to_json()]
+    assert results(host.sent[2])[1] == {"error": "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual"}
+    assert results(host.sent[4])[3]["tools"] == []
+
+
+def test_the_next_message_keeps_the_prompt_and_its_requests_begin_with_those_before() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)], [], [("tool_search", IMAGES)]])
+
+    host.run()
+    host.run("now an image")
+
+    assert len({system(request) for request in host.sent}) == 1
+    for shorter, longer in pairwise(host.sent):
+        assert wire(longer)[: len(wire(shorter))] == wire(shorter)
+    assert [len(blocks(request)) for request in host.sent] == [0, 1, 1, 1, 2]
+
+
+def test_entities_of_results_reach_the_working_memory_of_the_next_message() -> None:
+    host = Host([[("tool_search", PAGES), ("tool_search", IMAGES)], [("cms_createPage", ABOUT)]], "rewrite")
+
+    host.run()
+    host.run("go on")
+
+    assert '"About" (page-1)' in system(host.sent[-1])
+
+
+def test_another_process_goes_on_with_the_session(tmp_path: Path) -> None:
+    path = str(tmp_path / "sessions.db")
+    first = Host([[("tool_search", PAGES)]], sessions=SqliteSessionService(path))
+    first.run()
+    second = Host([[("cms_createPage", ABOUT)]], sessions=SqliteSessionService(path))
+
+    second.run("now create it")
+
+    assert [call.turn for call in second.calls] == [1]
+    assert system(second.sent[0]) == system(first.sent[0])
+    assert wire(second.sent[0])[: len(wire(first.sent[-1]))] == wire(first.sent[-1])
+    assert results(second.sent[1])[1] == cms_createPage("About")
+
+
+def test_a_tool_that_waits_for_a_person_runs_in_another_process_and_the_call_goes_on() -> None:
+    confirmed = FunctionTool(cms_createPage, require_confirmation=True)
+    sessions = InMemorySessionService()
+    first = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed], sessions=sessions)
+    first.run()
+    second = Host([], tools=[confirmed], sessions=sessions)
+
+    async def confirm() -> list[Any]:
+        session = await sessions.get_session(app_name="site", user_id="ann", session_id="one")
+        assert session is not None
+        asked = next(
+            call
+            for event in session.events
+            for call in event.get_function_calls()
+            if call.name == "adk_request_confirmation"
+        )
+        answer = types.FunctionResponse(id=asked.id, name=asked.name, response={"confirmed": True})
+        message = types.Content(role="user", parts=[types.Part(function_response=answer)])
+        return [e async for e in second.runner.run_async(user_id="ann", session_id="one", new_message=message)]
+
+    asyncio.run(confirm())
+
+    assert second.calls == []
+    assert [step.active_tools for step in second.steps] == [("tool_search", "cms_createPage")]
+    assert results(second.sent[0])[-1] == cms_createPage("About")
+
+
+def test_agents_that_are_not_named_keep_their_own_prompt_and_transfers_go_back_and_forth() -> None:
+    front_model = Scripted(batches=[[("transfer_to_agent", {"agent_name": "cms"})]])
+    model = Scripted(
+        batches=[
+            [("tool_search", PAGES)],
+            [("transfer_to_agent", {"agent_name": "front"})],
+            [("cms_createPage", ABOUT)],
+        ]
+    )
+    front_model.batches.append([("transfer_to_agent", {"agent_name": "cms"})])
+    cms = LlmAgent(name="cms", model=model, tools=TOOLS, instruction="You are the CMS agent.")
+    front = LlmAgent(name="front", model=front_model, instruction="You greet.", sub_agents=[cms])
+    run = runner(front, Cuecard(engine(), turn=Turn(now=NOW), agents=["cms"]))
+
+    said = asyncio.run(talk(run, "hello"))
+
+    assert said == ["done"]
+    assert all(system(request).startswith("You greet.") for request in front_model.sent)
+    assert ["tool_search" in names(request) for request in front_model.sent] == [False, False]
+    assert len({system(request) for request in model.sent}) == 1
+    assert [len(blocks(request)) for request in model.sent] == [0, 1, 1, 1]
+    assert results(model.sent[-1])[-1] == cms_createPage("About")
+    assert wire(model.sent[1])[: len(wire(model.sent[0]))] == wire(model.sent[0])
+    assert wire(model.sent[3])[: len(wire(model.sent[2]))] == wire(model.sent[2])
+
+
+@pytest.mark.filterwarnings("ignore:ParallelAgent is deprecated")  # it is what people have
+def test_agents_that_run_side_by_side_have_conversations_of_their_own() -> None:
+    one, two = Scripted(batches=[[("tool_search", PAGES)]]), Scripted(batches=[[("tool_search", IMAGES)]])
+    both = ParallelAgent(
+        name="both",
+        sub_agents=[LlmAgent(name="one", model=one, tools=TOOLS), LlmAgent(name="two", model=two, tools=TOOLS)],
+    )
+
+    asyncio.run(talk(runner(both, Cuecard(engine(), turn=Turn(now=NOW))), "hello"))
+
+    assert ["cms_createPage" in block for block in blocks(one.sent[1])] == [True]
+    assert ["cms_searchImages" in block for block in blocks(two.sent[1])] == [True]
+
+
+def test_an_agent_that_sees_one_turn_at_a_time_has_a_conversation_for_each() -> None:
+    host = Host([[("tool_search", PAGES)], [], [("cms_createPage", ABOUT)]], options={"include_contents": "none"})
+
+    host.run()
+    host.run("now create it")
+
+    assert [call.turn for call in host.calls] == [0, 0]
+    assert "is not active" in results(host.sent[-1])[0]["error"]
+
+
+def test_where_the_service_keeps_the_conversation_nothing_is_appended_and_the_manifest_says_so() -> None:
+    class Interactions(Scripted):
+        use_interactions_api: bool = True
+
+    model, steps = Interactions(batches=[[("tool_search", PAGES)]]), list[Step]()
+    agent = LlmAgent(name="cms", model=model, tools=TOOLS)
+
+    asyncio.run(talk(runner(agent, Cuecard(engine(), turn=Turn(now=NOW), on_step=steps.append)), "hello"))
+
+    assert [names(request) for request in model.sent] == [["tool_search"], ["cms_createPage", "tool_search"]]
+    assert "<cms_createPage>" in system(model.sent[1])
+    delivery = steps[0].manifest.delivery
+    assert (delivery.name, delivery.host) == ("rewrite", "system-only")
+    assert delivery.reason.startswith("in place of append: the host can only set the system prompt")
+
+
+def test_a_session_goes_on_after_the_tools_have_changed() -> None:
+    sessions = InMemorySessionService()
+    Host([[("tool_search", PAGES)]], sessions=sessions).run()
+    second = Host([[("cms_createPage", ABOUT)]], sessions=sessions)
+    second.card.engine = engine().with_tools([ToolCard("cms_newTool", "does something new")])
+
+    second.run("go on")
+
+    assert [call.turn for call in second.calls] == [1]
+    assert results(second.sent[1])[1] == cms_createPage("About")
+
+
+def test_an_agent_that_is_none_of_the_app_is_refused() -> None:
+    host = Host([], agents=["cmss"])
+
+    with pytest.raises(RuntimeError, match="the app has no agent `cmss`") as caught:
+        host.run()
+
+    assert isinstance(caught.value.__cause__, InputError)
+    assert host.sent == []
+
+
+def test_a_wrong_turn_is_refused_before_any_request() -> None:
+    host = Host([], turn=Turn(inputs={"nobody": 1}, now=NOW))
+
+    with pytest.raises(RuntimeError, match="`nobody` is not an input of this agent"):
+        host.run()
+
+    assert host.sent == []
+
+
+def test_arguments_are_refused_with_all_that_is_wrong() -> None:
+    with pytest.raises(InputError, match=r"(?s)engine.*turn.*on_step"):
+        Cuecard("prompts/cms", turn=4, on_step=3)  # type: ignore[arg-type]  # that is the point
+
+
+def test_the_turn_may_be_made_from_the_state_of_the_session() -> None:
+    def turn(context: Any) -> Turn:
+        return Turn(now=NOW, memory=Memory((Entity("page", "page-7", context.session.id),)))
+
+    host = Host([], turn=turn)
+
+    host.run(session="mine")
+
+    assert '"mine" (page-7)' in system(host.sent[0])
+
+
+def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
+    def send_email() -> str:
+        return "sent"
+
+    host = Host([[("send_email", {})]], "rewrite", tools=[send_email, *TOOLS])
+
+    host.run()
+
+    assert [names(request) for request in host.sent] == [["send_email", "tool_search"]] * 2
+    assert results(host.sent[1]) == [{"result": "sent"}]
+
+
+def test_the_manifest_says_that_instructions_have_the_authority_of_the_user() -> None:
+    host = Host([])
+
+    host.run()
+
+    delivery = host.steps[0].manifest.delivery
+    assert (delivery.model, delivery.authority, delivery.host) == ("scripted", "user", "messages")
+
+
+def test_thirty_runs_at_once_do_not_see_each_other() -> None:
+    """One app, one plugin: each session has its own memory, and every other one its own discovery."""
+    seen: dict[str, list[tuple[str, list[str]]]] = {}
+
+    class Deciding(Scripted):
+        @override
+        async def generate_content_async(
+            self, llm_request: LlmRequest, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse, None]:
+            name = texts(llm_request)[0]
+            seen.setdefault(name, []).append((system(llm_request), names(llm_request)))
+            await asyncio.sleep(0)
+            call = types.FunctionCall(name="tool_search", args=PAGES if int(name) % 2 else IMAGES)
+            part = types.Part(text=name) if results(llm_request) else types.Part(function_call=call)
+            yield LlmResponse(content=types.Content(role="model", parts=[part]))
+
+    def turn(context: Any) -> Turn:
+        number = context.session.id
+        return Turn(memory=Memory((Entity("page", f"page-{number}", f"Page {number}"),)), now=NOW)
+
+    agent = LlmAgent(name="cms", model=Deciding(), tools=TOOLS)
+    run = runner(agent, Cuecard(engine("rewrite"), turn=turn))
+
+    async def run_all() -> list[list[str]]:
+        return await asyncio.gather(*[talk(run, str(n), session=str(n)) for n in range(30)])
+
+    assert asyncio.run(run_all()) == [[str(n)] for n in range(30)]
+    for name, requests in seen.items():
+        assert [f'"Page {n}"' in text for text, _ in requests for n in range(30)] == [
+            n == int(name) for n in range(30)
+        ] * 2
+        assert requests[1][1] == ["cms_createPage" if int(name) % 2 else "cms_searchImages", "tool_search"]

@@ -1,0 +1,336 @@
+"""Conversations of graphs: kept by a checkpointer, interrupted, gone on with elsewhere, and what is refused."""
+
+from __future__ import annotations
+
+import json
+import operator
+import subprocess
+import sys
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from shutil import copytree
+from sqlite3 import connect
+from typing import Annotated, Any, NotRequired, TypedDict
+
+import pytest
+from langchain.agents import create_agent
+from langchain.agents.middleware import HumanInTheLoopMiddleware
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, ToolMessage
+from langgraph.checkpoint.memory import InMemorySaver
+from langgraph.checkpoint.sqlite import SqliteSaver
+from langgraph.graph import START, MessagesState, StateGraph
+from langgraph.prebuilt import ToolNode, tools_condition
+from langgraph.types import Command
+
+from cuecard import Call, Engine, InputError, Turn
+from cuecard.adapters import langgraph
+from cuecard.adapters.langchain import Cuecard
+from unit.adapters.graph_models import Model, blocks, kinds, wire
+from unit.adapters.test_langchain import CMS, NOW, TALK, THREAD, TOOLS, engine, run
+
+WORDS = ("make a page", "and an image")
+ROOT = Path(__file__).parents[3]
+KEY = "a key of twenty letters"
+APPROVED: Any = Command(resume={"decisions": [{"type": "approve"}]})
+
+
+def asking(saver: Any, model: Model, **options: Any) -> Any:
+    """An agent that asks a person before it creates a page."""
+    return create_agent(
+        model,
+        tools=TOOLS,
+        middleware=[
+            HumanInTheLoopMiddleware(interrupt_on={"cms_createPage": True}),
+            Cuecard(**{"engine": engine(), "turn": Turn(now=NOW), **options}),
+        ],
+        checkpointer=saver,
+    )
+
+
+def said(words: str) -> Any:
+    return {"messages": [HumanMessage(words)]}
+
+
+def test_a_run_that_was_interrupted_goes_on_byte_for_byte() -> None:
+    model, calls = Model(batches=TALK), list[Call]()
+    agent = asking(InMemorySaver(), model, on_call=calls.append)
+
+    stopped = agent.invoke(said(WORDS[0]), THREAD)
+    agent.invoke(APPROVED, THREAD)
+    agent.invoke(said(WORDS[1]), THREAD)
+
+    assert "__interrupt__" in stopped
+    assert model.wires == run(TALK, WORDS).wires
+    assert [call.turn for call in calls] == [0, 1]
+
+
+ELSEWHERE = """
+import json, sys
+sys.path[:0] = ["tests"]
+from langgraph.checkpoint.sqlite import SqliteSaver
+from unit.adapters.graph_models import Model
+from unit.adapters.test_graph_threads import APPROVED, asking, said, WORDS
+from unit.adapters.test_langchain import TALK, THREAD
+
+model = Model(batches=TALK)
+with SqliteSaver.from_conn_string(sys.argv[1]) as saver:
+    agent = asking(saver, model)
+    agent.invoke(APPROVED, THREAD)
+    agent.invoke(said(WORDS[1]), THREAD)
+print(json.dumps(model.wires))
+"""
+
+
+def test_another_process_goes_on_from_the_database_byte_for_byte(tmp_path: Path) -> None:
+    model, file = Model(batches=TALK), str(tmp_path / "threads.sqlite")
+    with SqliteSaver.from_conn_string(file) as saver:
+        asking(saver, model).invoke(said(WORDS[0]), THREAD)
+
+    done = subprocess.run(
+        [sys.executable, "-c", ELSEWHERE, file], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+
+    assert done.returncode == 0, done.stderr
+    whole = json.loads(json.dumps([*model.wires, *json.loads(done.stdout)]))
+    assert whole == json.loads(json.dumps(run(TALK, WORDS).wires))
+
+
+def test_a_branch_from_an_earlier_checkpoint_goes_on_from_there() -> None:
+    model, saver = Model(batches=TALK), InMemorySaver()
+    agent = asking(saver, model)
+    agent.invoke(said(WORDS[0]), THREAD)
+    before = agent.get_state(THREAD).config
+    agent.invoke(APPROVED, THREAD)
+    agent.invoke(said(WORDS[1]), THREAD)
+
+    agent.invoke(APPROVED, before)
+
+    assert model.wires[-1] == model.wires[2]
+    assert len(model.requests) == 7
+
+
+def test_a_new_saver_knows_nothing_of_what_another_one_kept() -> None:
+    card = Cuecard(engine=engine(), turn=Turn(now=NOW))
+    models = [Model(batches=TALK), Model(batches=TALK)]
+    for model in models:
+        create_agent(model, tools=TOOLS, middleware=[card], checkpointer=InMemorySaver()).invoke(said("hi"), THREAD)
+
+    assert models[0].wires == models[1].wires
+
+
+def edited(folder: Path, text: str) -> Path:
+    """The CMS agent with other words in its prompt."""
+    if not folder.exists():
+        copytree(CMS.parents[2] / "prompts", folder / "prompts")
+        copytree(CMS.parents[2] / "tool_instructions", folder / "tool_instructions")
+    core = folder / "prompts" / "cms" / "agent.xml"
+    core.write_text(core.read_text(encoding="utf-8").replace("Be friendly and brief", text), encoding="utf-8")
+    return folder / "prompts" / "cms"
+
+
+def test_a_thread_that_goes_on_after_its_files_were_edited_gets_one_new_baseline(tmp_path: Path) -> None:
+    saver, model = InMemorySaver(), Model(batches=TALK)
+    agent = edited(tmp_path / "agent", "Be friendly and brief")
+    asking(saver, model, engine=Engine.open(agent, delivery="append")).invoke(said(WORDS[0]), THREAD)
+    edited(tmp_path / "agent", "Be terse")
+
+    later = asking(saver, model, engine=Engine.open(agent, delivery="append"))
+    later.invoke(APPROVED, THREAD)
+    later.invoke(said(WORDS[1]), THREAD)
+
+    systems = [request[0].text for request in model.requests]
+    assert ["Be terse" in system for system in systems] == [False, False, True, True, True, True]
+    assert len(set(systems[2:])) == 1
+    assert "<cms_createPage" in systems[2]
+    for shorter, longer in zip(model.wires[2:], model.wires[3:], strict=False):
+        assert longer[: len(shorter)] == shorter
+    assert kinds(model.requests[3])[-2:] == ["human", "block"]
+
+
+def test_a_conversation_is_signed_where_the_engine_has_a_key() -> None:
+    saver = InMemorySaver()
+    signing = Engine.open(CMS, delivery="append", key=KEY)
+    asking(saver, Model(batches=TALK), engine=signing).invoke(said(WORDS[0]), THREAD)
+
+    with pytest.raises(InputError, match="bad-signature"):
+        asking(saver, Model(batches=TALK), engine=engine()).invoke(said(WORDS[1]), THREAD)
+    other = Engine.open(CMS, delivery="append", key=f"{KEY}!")
+    with pytest.raises(InputError, match="bad-signature"):
+        asking(saver, Model(batches=TALK), engine=other).invoke(said(WORDS[1]), THREAD)
+
+
+@pytest.mark.parametrize("part", ["begun", "since"])
+def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
+    card = langgraph.Cuecard(engine=Engine.open(CMS, delivery="append", key=KEY))
+    ready = card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, turn=Turn(now=NOW))
+    stored = {**ready.cuecard, part: ready.cuecard[part].replace('"results":', '"result":')}
+
+    with pytest.raises(InputError, match="bad-signature"):
+        card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, stored)
+
+
+@pytest.mark.parametrize("stored", [7, "text", [], {}, {"begun": "x", "since": 1, "asked": ""}])
+def test_what_is_no_conversation_is_refused_with_the_way_out(stored: Any) -> None:
+    with pytest.raises(InputError, match="begin anew"):
+        langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS, stored)
+
+
+def test_the_conversation_of_another_agent_is_refused() -> None:
+    mushroom = Engine.open(ROOT / "prompts" / "mushroom")
+    ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS)
+
+    with pytest.raises(InputError, match="not of `mushroom`"):
+        langgraph.Cuecard(engine=mushroom).prepare(Model(), [HumanMessage("hello")], TOOLS, ready.cuecard)
+
+
+class State(MessagesState):
+    cuecard: NotRequired[dict[str, str]]
+
+
+class Plain(TypedDict):
+    """A state whose reducer gives messages no ids."""
+
+    messages: Annotated[list[AnyMessage], operator.add]
+    cuecard: NotRequired[dict[str, str]]
+
+
+def graph_of(model: Model, state: Any, card: langgraph.Cuecard, saver: Any) -> Any:
+    nodes = ToolNode([*TOOLS, card.search_tool], wrap_tool_call=card.wrap_tool_call)
+    tools = list(nodes.tools_by_name.values())
+
+    def call_model(state: Any) -> dict[str, Any]:
+        ready = card.prepare(model, state["messages"], tools, state.get("cuecard"), turn=Turn(now=NOW))
+        answer = model.bind_tools(ready.tools, **ready.settings).invoke(ready.messages)
+        return {"messages": [answer], "cuecard": ready.cuecard}
+
+    graph = StateGraph(state)
+    graph.add_node("model", call_model)
+    graph.add_node("tools", nodes)
+    graph.add_edge(START, "model")
+    graph.add_conditional_edges("model", tools_condition)
+    graph.add_edge("tools", "model")
+    return graph.compile(checkpointer=saver)
+
+
+@pytest.mark.parametrize("state", [State, Plain])
+def test_a_graph_of_ones_own_sends_what_an_agent_sends(state: Any) -> None:
+    model = Model(batches=TALK)
+    app = graph_of(model, state, langgraph.Cuecard(engine=engine()), InMemorySaver())
+
+    for words in WORDS:
+        app.invoke(said(words), THREAD)
+
+    assert model.wires == run(TALK, WORDS).wires
+    assert model.bound[0] == run(TALK, WORDS).bound[0]
+
+
+@pytest.mark.parametrize("saver", [None, True], ids=["anew", "going on"])
+def test_a_subgraph_begins_anew_or_goes_on_as_it_is_compiled(*, saver: bool | None) -> None:
+    model = Model(batches=TALK)
+    outer = StateGraph(MessagesState)
+    outer.add_node("agent", graph_of(model, State, langgraph.Cuecard(engine=engine()), saver))
+    outer.add_edge(START, "agent")
+    app: Any = outer.compile(checkpointer=InMemorySaver())
+
+    for words in WORDS:
+        app.invoke(said(words), THREAD)
+
+    assert len(model.requests) == 6
+    if saver:
+        assert model.wires == run(TALK, WORDS).wires
+    else:
+        assert "cms_createPage" in "".join(message.text for message in model.requests[3])
+        assert '"About" (page-About)' in model.requests[3][0].text
+
+
+def test_the_same_arguments_give_the_same_request_in_any_process() -> None:
+    messages = [HumanMessage("make a page", id="1"), *found_pages("call-1")]
+    first, second = langgraph.Cuecard(engine=engine()), langgraph.Cuecard(engine=engine())
+    begun = first.prepare(Model(), messages[:1], TOOLS, turn=Turn(now=NOW)).cuecard
+
+    ready = [card.prepare(Model(), messages, TOOLS, begun) for card in (first, first, second, second)]
+
+    assert len({json.dumps([wire(message) for message in each.messages]) for each in ready}) == 1
+    assert len({json.dumps(each.cuecard) for each in ready}) == 1
+
+
+def found_pages(call_id: str, **result: Any) -> Sequence[AnyMessage]:
+    calls: Any = [{"name": "tool_search", "args": {}, "id": call_id}]
+    said = {"content": '{"tools": ["cms_createPage"]}', "name": "tool_search", **result}
+    return AIMessage("", tool_calls=calls), ToolMessage(tool_call_id=call_id, **said)
+
+
+SHAPES: list[Any] = [
+    '{"tools": ["cms_createPage"]}',
+    '["cms_createPage"]',
+    '{"result": {"tools": [{"name": "cms_createPage"}]}}',
+    '[{"tool_name": "cms_createPage"}]',
+    ["cms_createPage"],
+    [{"type": "text", "text": '{"tools": ["cms_createPage"]}'}],
+    [{"type": "text", "text": "Found one:"}, {"type": "text", "text": '["cms_createPage"]'}],
+    [{"type": "tool_reference", "tool_name": "cms_createPage"}],
+    json.dumps({"tools": [*(f"tool_{n}" for n in range(5000)), "cms_createPage"]}),
+]
+
+
+@pytest.mark.parametrize("content", SHAPES)
+def test_search_results_of_any_shape_discover(content: Any) -> None:
+    card = langgraph.Cuecard(engine=engine())
+
+    ready = card.prepare(Model(), [HumanMessage("hi"), *found_pages("c", content=content)], TOOLS, turn=Turn(now=NOW))
+
+    assert "cms_createPage" in ready.step.active_tools
+    assert len(blocks(ready.messages)) == 1
+
+
+def test_an_error_of_the_search_and_free_text_discover_nothing() -> None:
+    card = langgraph.Cuecard(engine=engine())
+    failed = found_pages("c", status="error")
+    told = found_pages("d", content="Use cms_createPage.")
+
+    for result in (failed, told):
+        ready = card.prepare(Model(), [HumanMessage("hi"), *result], TOOLS, turn=Turn(now=NOW))
+        assert "cms_createPage" not in ready.step.active_tools
+
+
+def test_a_result_without_a_name_has_that_of_its_call_and_a_lost_one_tells_nothing() -> None:
+    card = langgraph.Cuecard(engine=engine())
+    lost = ToolMessage('{"tools": ["cms_listPages"]}', tool_call_id="nobody knows")
+
+    messages = [HumanMessage("hi"), lost, *found_pages("c", name=None)]
+    ready = card.prepare(Model(), messages, TOOLS, turn=Turn(now=NOW))
+
+    assert ready.step.active_tools[-1] == "cms_createPage"
+    assert "cms_listPages" not in ready.step.active_tools
+
+
+def test_messages_of_many_parts_pass_as_they_are() -> None:
+    picture = {"type": "image", "url": "https://example.org/a.png"}
+    said = HumanMessage([{"type": "text", "text": "What is this?"}, picture])
+
+    ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [said], TOOLS, turn=Turn(now=NOW))
+
+    assert ready.conversation == [said]
+
+
+def test_a_conversation_without_words_of_the_user_has_a_prompt() -> None:
+    ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [], TOOLS, turn=Turn(now=NOW))
+
+    assert ready.system.text.startswith("<agent>")
+    assert ready.conversation == []
+
+
+def test_a_threads_texts_are_small_beside_its_prompt(tmp_path: Path) -> None:
+    file = tmp_path / "threads.sqlite"
+    with SqliteSaver.from_conn_string(str(file)) as saver:
+        agent = asking(saver, Model(batches=TALK))
+        agent.invoke(said(WORDS[0]), THREAD)
+        first = agent.get_state(THREAD).values["cuecard"]
+        agent.invoke(APPROVED, THREAD)
+        second = agent.get_state(THREAD).values["cuecard"]
+
+    assert first["begun"] == second["begun"]
+    assert len(second["since"]) < len(second["begun"]) / 4
+    with closing(connect(file)) as database:
+        assert database.execute("select count(*) from checkpoints").fetchone()[0] > 3
