@@ -140,8 +140,8 @@ def test_openai_is_given_definitions_behind_what_brought_the_tools_and_keeps_tho
 
 def searching(said: Any) -> list[Json]:
     """The conversation of a host that executes the provider's tool search itself."""
-    told = {"execution": "client", "status": "completed"}
-    searched = {
+    told: Json = {"execution": "client", "status": "completed"}
+    searched: dict[str, Json] = {
         "function_call": {"type": "tool_search_call", "call_id": "c1", "arguments": {"query": "x"}, **told},
         "function_call_output": {"type": "tool_search_output", "call_id": "c1", "tools": [], **told},
     }
