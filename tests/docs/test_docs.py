@@ -16,9 +16,10 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.layers import lay_over
 from cuecard.config.tool_file import ToolFile
+from cuecard.template.helpers.standard import NAMES
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"sections.md", "templates.md", "testing.md"}
+ELSEWHERE = {"language.md", "sections.md", "templates.md", "testing.md"}
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 PAGES = [
     ROOT / "README.md",
@@ -103,3 +104,9 @@ def _run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
     done = capsys.readouterr()
     shown = done.err + done.out
     return shown if shown.endswith("\n") else f"{shown}\n"  # a prompt need not end a line; a block of a page does
+
+
+def test_every_helper_is_documented() -> None:
+    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+
+    assert [name for name in NAMES if f"`{name} " not in page] == []

@@ -11,7 +11,16 @@ from cuecard import TemplateSyntaxError, compile_template
 from cuecard.model import Json
 
 PAGE = Path(__file__).parents[2] / "docs" / "templates.md"
-VALUES: dict[str, Json] = {"items": [1, 2], "user": {"name": "Ann"}, "key": "name", "done": 0, "late": 1, "same": True}
+VALUES: dict[str, Json] = {
+    "items": [1, 2],
+    "user": {"name": "Ann"},
+    "key": "name",
+    "done": 0,
+    "late": 1,
+    "name": "Ann",
+    "a": 1,
+    "b": 1,
+}
 
 
 def rows() -> list[tuple[list[str], list[str]]]:

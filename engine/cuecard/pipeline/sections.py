@@ -16,6 +16,7 @@ from cuecard.pipeline.segments import authored, gated_sections, make_segments
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted
+from cuecard.template.backends.rules import TOOL
 from cuecard.template.guards.gate import report
 
 
@@ -69,7 +70,9 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     present = [section for section in sections if _is_there(section, facts, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
     contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
-    filled = {**values, **{CONTENT + name: _local(content) for name, content in contents.items()}}
+    asked = {name for section in present for name in section.reads if name.startswith(TOOL)}
+    known = {name: name.removeprefix(TOOL) in tools.available for name in asked}
+    filled = {**values, **known, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
         notes.diagnostics += content.diagnostics

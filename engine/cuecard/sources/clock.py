@@ -7,11 +7,11 @@ from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from cuecard.config.sections.clock_spec import ClockSpec
-from cuecard.config.values.zones import zone_named
+from cuecard.dates.writers import writer_named
+from cuecard.dates.zones import zone_named
 from cuecard.model import Json
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
-from cuecard.sources.dates import writer_named
 
 
 def date_text(now: datetime) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 
 from cuecard.errors import Span
 from cuecard.records import dataclass
+from cuecard.template.backends.rules import TOOL
 from cuecard.template.syntax.nodes import (
     Block,
     Call,
@@ -110,8 +111,15 @@ class _Walker:
             yield from self.call(head, at)
         elif not call.has_arguments and not (isinstance(head, Path) and self.is_helper(head, is_block=is_block)):
             yield from self.value(as_path(head), at)
+        elif isinstance(head, Path) and head.original == "tool" and head.original not in self.helpers and call.params:
+            asked = as_path(call.params[0])
+            yield InputUse(TOOL + asked.original, self.source.span(asked.start, asked.end), self.origin(at))
         for value in (*call.params, *(v for _, v in call.hash)):
             yield from self.value(value, at)
+
+    def origin(self, at: _Place) -> str:
+        """The partial that this is in; empty in the template itself."""
+        return self.source.name if at.calling else ""
 
     def is_helper(self, head: Path, *, is_block: bool) -> bool:
         built_in = is_block and head.original in {"if", "unless", "each", "with"}
@@ -130,4 +138,4 @@ class _Walker:
         else:
             named = ()
         if named:
-            yield InputUse(named[0], self.source.span(node.start, node.end), self.source.name if at.calling else "")
+            yield InputUse(named[0], self.source.span(node.start, node.end), self.origin(at))

@@ -130,7 +130,7 @@ def test_a_machine_without_time_zones_says_what_to_install() -> None:
     code = (
         "import sys; sys.modules['tzdata'] = None\n"
         "from cuecard.errors import InputError\n"
-        "from cuecard.config.values.zones import zone_named\n"
+        "from cuecard.dates.zones import zone_named\n"
         "try: zone_named('Europe/Vienna')\n"
         "except InputError as error: print(error.problems[0].code, error.problems[0].hint)"
     )

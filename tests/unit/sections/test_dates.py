@@ -17,12 +17,12 @@ from cuecard import Engine
 from cuecard.cli.step import call_from
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.sections.clock_spec import ClockSpec, Style
-from cuecard.config.values.locales import english, locale_named
+from cuecard.config.sections.clock_spec import ClockSpec
+from cuecard.dates.locales import english, locale_named
+from cuecard.dates.writers import Style, writer_named
+from cuecard.dates.writers import _Babel as Babel
 from cuecard.errors import InputError, SpecError
 from cuecard.sources.clock import clock_values
-from cuecard.sources.dates import _Babel as Babel
-from cuecard.sources.dates import writer_named
 
 ROOT = Path(__file__).parents[3]
 AGENTS = sorted(path for path in ROOT.glob("prompts/*/*.yaml") if path.name != "tools.yaml")

@@ -11,6 +11,7 @@ from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_typ
 from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
+from cuecard.template.backends.rules import TOOL
 from cuecard.template.syntax.habits import WORDS
 
 
@@ -32,7 +33,7 @@ def check_inputs(
     """Undeclared, reserved and, where these uses are all, unused inputs, in all profiles and variants."""
     declared = {*spec.inputs, *BUILT_IN}
     for use in uses:
-        if use.name not in declared:
+        if use.name not in declared and not use.name.startswith(TOOL):
             yield _undeclared(document, use, declared)
     used = {use.name for use in uses}
     for name in spec.inputs:

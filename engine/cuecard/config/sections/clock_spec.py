@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeAlias, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field, ValidationInfo
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.locales import check_locale, check_time_style
-from cuecard.config.values.zones import zone_named
+from cuecard.dates.locales import check_locale, check_time_style
+from cuecard.dates.writers import Style
+from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError
-
-Style: TypeAlias = Literal["full", "long", "medium", "short"]
-"""How much of a date or time a locale writes out."""
 
 Text = TypeVar("Text", bound=str)
 

@@ -8,7 +8,7 @@ from cuecard.template.backends.codegen_functions import FunctionWriter, inline_p
 from cuecard.template.backends.generated import Generated
 from cuecard.template.backends.loop import BOOLEANS, Loop
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, Rules, wants_options
-from cuecard.template.syntax.habits import COMPARED
+from cuecard.template.syntax.habits import compared
 from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
 
@@ -107,7 +107,7 @@ class ProgramWriter(FunctionWriter):
         supplied = name in self.rules.helpers and name not in HOOKS
         if name in BLOCKS and not supplied:
             self.built_in(name, node, at)
-        elif supplied or name in BUILT_IN or node.call.has_arguments:
+        elif supplied or name in BUILT_IN or node.call.has_arguments:  # a helper, or an error that names it
             branches = self.branch(node.program, at), self.branch(node.inverse, at)
             at.function.put(f"text({self.invoke(node.call, at, branches)}, {self.place(node)})")
         else:
@@ -117,8 +117,8 @@ class ProgramWriter(FunctionWriter):
         """Print `if`, `unless`, `each` or `with`."""
         if len(node.call.params) != 1:
             message = f"`{name}` takes one value, not {len(node.call.params)}"
-            compared = name in {"if", "unless"} and any(key != "includeZero" for key, _ in node.call.hash)
-            hint = self.habit(node.call, name) or (COMPARED if compared else f"write `{{{{#{name} value}}}}`")
+            is_compared = name in {"if", "unless"} and any(key != "includeZero" for key, _ in node.call.hash)
+            hint = self.habit(node.call, name) or (compared("=") if is_compared else f"write `{{{{#{name} value}}}}`")
             at.function.put(self.report(node.call, "wrong-arguments", message, hint))
         elif name in {"if", "unless"}:
             self.condition(name, node, at)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from cuecard.errors import did_you_mean
 from cuecard.template.backends.code import At
 from cuecard.template.backends.codegen_paths import PathWriter
-from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, wants_options
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS, TOOL, wants_options
+from cuecard.template.guards.guard import Trusted
+from cuecard.template.helpers.standard import NAMES, STANDARD, takes, usage
 from cuecard.template.syntax import habits
 from cuecard.template.syntax.nodes import Call, Expression, Literal, Path, as_path
 
@@ -19,6 +21,8 @@ class CallWriter(PathWriter):
         name = self.helper_name(head, at)
         if name in self.rules.helpers and name not in HOOKS:
             return self.call_helper(name, call, at, branches)
+        if self.is_standard(name, call):
+            return self.call_standard(name, call, at, is_block=bool(branches))
         if name in BUILT_IN and (call.has_arguments or call.nested or not self.rules.strict):
             return self.call_built_in(name, call, at)
         named = head.is_simple and self.bound(head, at)
@@ -39,6 +43,36 @@ class CallWriter(PathWriter):
         arguments = "".join(f"{self.value(param, at)}, " for param in call.params)
         wants, options = wants_options(self.rules.helpers[name]), self.options(call, at, branches, shown)
         return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
+
+    def is_standard(self, name: str, call: Call) -> bool:
+        """Whether it calls one of the helpers that every template has; without values, the name is that of a value."""
+        return call.has_arguments and name in NAMES and name not in self.rules.helpers
+
+    def call_standard(self, name: str, call: Call, at: At, *, is_block: bool) -> str:
+        """The result of a helper that every template has."""
+        keys = [key for key, _ in call.hash]
+        is_one_text = isinstance(call.params[0], Literal) if call.params else False
+        if is_block:
+            hint = f"write `{{{{#if ({usage(name)})}}}} ... {{{{/if}}}}`"
+            return self.report(call, "wrong-arguments", f"`{name}` is no block", hint, certain=True)
+        if not takes(name, len(call.params), keys) or (name == "tool" and not is_one_text):
+            message = f"`{name}` cannot be called with these values"
+            return self.report(call, "wrong-arguments", message, f"it is written `{usage(name)}`", certain=True)
+        values = [self.argument(param, at) for param in call.params]
+        if name == "tool":
+            asked = Path(call.start, call.end, "", ("root", TOOL + as_path(call.params[0]).original), data=True)
+            return f"tool({self.path(asked, at)}, {self.place(call)})"
+        if name == "xml":
+            return f"xml({values[0]}, {values[1] if values[1:] else repr('')}, {self.place(call)})"
+        self.constants[f"x_{name}"] = STANDARD[name]
+        pairs = "".join(f", {key}={self.argument(value, at)}" for key, value in call.hash)
+        return f"standard({name!r}, x_{name}, {self.place(call)}, {', '.join(values)}{pairs})"
+
+    def argument(self, node: Expression, at: At) -> str:
+        """A value for a helper that every template has: a text of the template is an author's."""
+        if isinstance(node, Literal) and isinstance(node.value, str):
+            return self.constant(Trusted(node.value))
+        return self.value(node, at)
 
     def call_built_in(self, name: str, call: Call, at: At) -> str:
         """The result of `lookup` and `log`; the others are blocks, or no helpers at all."""
@@ -64,7 +98,7 @@ class CallWriter(PathWriter):
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
         elif call.params or self.rules.strict:
             hint = self.habit(call, head.original) or habits.WORDS.get(head.original, "")
-            hint = hint or did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6]])
+            hint = hint or did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6], *NAMES])
             return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
         else:
             missing = "None"

@@ -80,9 +80,12 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "push": push,
         "section": runtime.section,
         "text": runtime.text,
+        "standard": runtime.standard,
+        "tool": runtime.tool,
         "uncalled": runtime.uncalled,
         "up": up,
         "within": runtime.within,
+        "xml": runtime.xml,
         **constants,
     }
     code = compile(source, f"<template {name!r}>", "exec", dont_inherit=True)

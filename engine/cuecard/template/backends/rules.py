@@ -19,6 +19,9 @@ BLOCKS = ("if", "unless", "each", "with")
 HOOKS = ("helperMissing", "blockHelperMissing")
 """Helpers that are never called by name: Handlebars.js calls them where nothing else is found."""
 
+TOOL = "tool:"
+"""What stands before the name of a tool in the values of a render, where a template asks for it."""
+
 BUILT_IN = (*BLOCKS, "lookup", "log", *HOOKS)
 
 

@@ -100,3 +100,17 @@ def stripped(text: str) -> str:
 
 def _only_marks(text: str) -> str:
     return "".join(character for character in text if character in MARKS)
+
+
+def sliced(text: str, start: int, stop: int) -> str:
+    """What stands between two offsets of the text without marks, with all of its marks."""
+    if text.isascii():
+        return text[start:stop]
+    pieces, at = [], 0
+    for piece in _MARK.split(text):
+        if piece in MARKS and piece:
+            pieces.append(piece)
+        else:
+            pieces.append(piece[max(start - at, 0) : max(stop - at, 0)])
+            at += len(piece)
+    return "".join(pieces)

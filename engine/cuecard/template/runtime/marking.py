@@ -39,3 +39,8 @@ class MarkingRuntime(Runtime):
         if isinstance(value, (Trusted, Shown)):
             return self.bare(value, place)
         return marked(escape_text(self.text(value, place), mode="names", attribute=True))
+
+    def quoted(self, value: Json, place: int, *, attribute: bool = False) -> str:
+        """Data between the tags that `xml` writes; an author's as it is."""
+        text = Runtime.quoted(self, value, place, attribute=attribute)
+        return text if isinstance(value, Trusted) else marked(text)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NoReturn
 from cuecard.errors import Problem, TemplateRenderError
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import Escaping, Trusted, escape_text
-from cuecard.template.runtime.values import Code, NotData, text_of
+from cuecard.template.runtime.values import Code, NotData, holds_object, text_of
 from cuecard.template.syntax.source import Source
 
 if TYPE_CHECKING:
@@ -89,13 +89,20 @@ class Printer:
         return escape_text(self.text(value, place), self.names, mode=self.escaping, attribute=True)
 
     def text(self, value: Json, place: int) -> str:
-        """The value as JavaScript prints it."""
+        """The value as JavaScript prints it; in a strict template, no object: nobody means `[object Object]`."""
         try:
+            if self.is_strict and type(value) is not str and holds_object(value):
+                self.object_printed(place)
             return text_of(value)
         except NotData:
             self.not_data(value, place)
         except RecursionError:
             self.fail(place, "value-too-deep", "the value is nested too deep to print", "print a part of it")
+
+    def object_printed(self, place: int) -> NoReturn:
+        """Raise: nobody means `[object Object]`."""
+        hint = "print it as JSON, `{{{json value}}}`, or name a part of it, such as `value.name`"
+        self.fail(place, "object-printed", "an object has no text of its own", hint)
 
     def not_data(self, value: Json, place: int) -> NoReturn:
         """Raise: functions and objects are not values."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cuecard.errors import TemplateError, TemplateRenderError
 from cuecard.records import dataclass
-from cuecard.template.runtime.partials import PartialCaller
+from cuecard.template.runtime.helping import HelperCaller
 from cuecard.template.runtime.scope import Fn, LoopBody, Options, frame, push
 from cuecard.template.runtime.values import Code, NotData, is_data, is_falsy, is_nothing, items_of, lookup
 
@@ -28,7 +28,7 @@ def found_in(data: Json, key: str) -> Json:
 
 
 @dataclass(frozen=True, slots=True)
-class Runtime(PartialCaller):
+class Runtime(HelperCaller):
     """The functions of one compiled template."""
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:

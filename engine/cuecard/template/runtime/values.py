@@ -30,6 +30,15 @@ class NotData(Exception):  # noqa: N818 - never shown: the runtime turns it into
     """A value that is not JSON, such as a function or an object with methods."""
 
 
+class WrongValueError(Exception):
+    """A value that a helper cannot use; the message goes on after the helper's name, as in "takes a list"."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        """What is wrong, and the way out."""
+        super().__init__(message)
+        self.hint = hint
+
+
 def lookup(value: Json, key: str) -> Json:
     """`value.key`: a mapping's key, a sequence's or text's item or `length`; None for anything else.
 
@@ -135,6 +144,13 @@ def text_of(value: Json) -> str:
     if isinstance(value, Mapping):
         return "[object Object]"
     raise NotData
+
+
+def holds_object(value: Json) -> bool:
+    """Whether it is a mapping, or a list in which one is."""
+    if isinstance(value, (list, tuple)):
+        return any(map(holds_object, value))
+    return isinstance(value, Mapping)
 
 
 def same(left: Json, right: Json) -> bool:

@@ -7,7 +7,22 @@ from __future__ import annotations
 
 import re
 
-COMPARED = "templates do not calculate or compare: pass the result in, or write a helper"
+CALCULATED = "templates do not calculate: pass the result in, or write a helper"
+_CALLS = {
+    **dict.fromkeys(("=", "==", "===", "eq", "is"), "eq a b"),
+    **dict.fromkeys(("!=", "!=="), "ne a b"),
+    "<": "lt a b",
+    ">": "gt a b",
+    "lt": "lt a b",
+    "gt": "gt a b",
+    "in": "in a b",
+    "<=": "not (gt a b)",
+    ">=": "not (lt a b)",
+    "!": "not a",
+    "not": "not a",
+    **dict.fromkeys(("&&", "&", "and"), "and a b"),
+    **dict.fromkeys(("||", "or"), "or a b"),
+}
 _NAME = r"[^\W\d][\w$-]*"
 _PLAIN = re.compile(rf"{_NAME}\Z")
 _PATH_BEFORE = re.compile(r"[\w$@./-]+\Z")
@@ -31,7 +46,6 @@ WORDS = {
     "end": "a block is closed by its name, as in `{{/if}}`",
     **dict.fromkeys(("for", "foreach"), "write `{{#each items as |item|}} ... {{/each}}`"),
     "not": "write `{{#unless value}} ... {{/unless}}`",
-    **dict.fromkeys(("and", "or"), COMPARED),
     **dict.fromkeys(("len", "size", "count"), "the length of a list is `items.length`"),
     **dict.fromkeys(("set", "let", "assign"), "write `{{#with value as |name|}} ... {{/with}}`"),
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
@@ -99,6 +113,13 @@ def operator(text: str, at: int) -> str:
     return found.group() if found else ""
 
 
+def compared(sign: str) -> str:
+    """What to write for an operator."""
+    if sign not in _CALLS:
+        return CALCULATED
+    return f"an operator is a call: write `({_CALLS[sign]})`, as in `{{{{#if ({_CALLS[sign]})}}}}`"
+
+
 def piped(value: str, name: str) -> str:
     """`value | name`: what to write instead."""
     if name in {"length", "count", "size"}:
@@ -108,8 +129,8 @@ def piped(value: str, name: str) -> str:
             f"Handlebars has no filters: `{{{{{{{value}}}}}}}` prints a value without the escapes of `{{{{{value}}}}}`"
         )
     if name == "default":
-        return "Handlebars has no filters: a default stands in the agent file, or between `{{else}}` and `{{/if}}`"
-    return f"Handlebars has no filters: prepare the value, or write a helper and call it: `{name} {value}`"
+        return f'Handlebars has no filters: write `default {value} "otherwise"`'
+    return f"Handlebars has no filters: a helper is called: `{name} {value}`"
 
 
 def looped(name: str, written: str) -> str:
@@ -130,4 +151,4 @@ def misused(name: str, values: tuple[str, ...], written: str) -> str:
         return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
     if {"?", "if"}.intersection(values):
         return "write `{{#if value}} ... {{else}} ... {{/if}}`"
-    return COMPARED if {"and", "or", "not", "is", "in", "eq", "gt", "lt"}.intersection(values) else ""
+    return next((compared(each) for each in values if each in _CALLS), "")

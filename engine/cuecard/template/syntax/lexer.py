@@ -65,7 +65,7 @@ _UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
 _HINTS = (
     (",", "parameters are separated by spaces"),
     ("(", "write the helper inside of the parentheses: `(helper value)`"),
-    ("+-*%/<>&!;", habits.COMPARED),
+    ("+-*%/<>&!;", habits.CALCULATED),
     ("", "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
@@ -165,7 +165,7 @@ class _Lexer:
         if rest in {"<", "&", "!", ">"} and (rest != "<" or habits.is_comparison(self.text, at)):
             sign = habits.operator(self.text, at) or rest
             message = f"`{sign}` cannot stand here in a tag"
-            return self.source.problem(at, at + len(sign), "unexpected-character", message, habits.COMPARED)
+            return self.source.problem(at, at + len(sign), "unexpected-character", message, habits.compared(sign))
         if not rest or rest in "<{" or "\n" in self.text[opening:at]:
             hint = "close it with `}}`, or write `\\{{` for literal braces"
             return self.source.problem(opening, at, "unclosed-tag", "this tag is never closed", hint)

@@ -146,7 +146,7 @@ class CallParser:
                 self.tokens[self.index - (start < token.start)],
                 "unexpected-token",
                 message,
-                habits.COMPARED,
+                habits.compared(sign),
                 to=start + len(sign),
             )
         following = self.tokens[min(self.index + 1, len(self.tokens) - 1)]

@@ -8,22 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from datetime import datetime
-from typing import TYPE_CHECKING, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, get_args
 
-from cuecard.config.sections.clock_spec import Style
-from cuecard.config.values.locales import English, check_time_style, english, locale_named
+from cuecard.dates.locales import English, check_time_style, english, locale_named
+from cuecard.dates.patterns import DAYS, MONTHS, english_pattern, fields, wrong_pattern
 from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from babel import Locale
 
+Style: TypeAlias = Literal["full", "long", "medium", "short"]
+"""How much of a date or time a locale writes out."""
+
+STYLES: Mapping[str, Style] = {style: style for style in get_args(Style)}
+
 _Patterns: TypeAlias = Mapping[str, str]
 
-_DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
-_MONTHS = (
-    *("January", "February", "March", "April", "May", "June"),
-    *("July", "August", "September", "October", "November", "December"),
-)
 _DATES: Mapping[English, _Patterns] = {
     "en-US": {
         "full": "{weekday}, {month} {day}, {year}",
@@ -56,6 +56,13 @@ class Writer(Protocol):
     def joined(self, date: str, time: str, style: Style) -> str:
         """Date and time as one; the style is the date's (Unicode TR 35, dates, 2.6.2.2)."""
 
+    def pattern(self, moment: datetime, pattern: str) -> str:
+        """The moment as a pattern has it, such as `d MMMM yyyy`.
+
+        Raises:
+            InputError: `wrong-pattern`.
+        """
+
 
 def writer_named(tag: str) -> Writer:
     """The writer of a locale, such as `en-GB` or `de-AT`.
@@ -72,9 +79,9 @@ class _English:
     kind: English
 
     def date(self, moment: datetime, style: Style) -> str:
-        month = _MONTHS[moment.month - 1]
+        month = MONTHS[moment.month - 1]
         return _DATES[self.kind][style].format(
-            weekday=_DAYS[moment.weekday()],
+            weekday=DAYS[moment.weekday()],
             month=month,
             brief="Sept" if month == "September" else month[:3],
             number=moment.month,
@@ -99,6 +106,9 @@ class _English:
     def joined(self, date: str, time: str, style: Style) -> str:  # noqa: ARG002 - alike in every style
         return f"{date}, {time}"
 
+    def pattern(self, moment: datetime, pattern: str) -> str:
+        return english_pattern(moment, pattern)
+
 
 @dataclass(frozen=True, slots=True)
 class _Babel:
@@ -117,3 +127,12 @@ class _Babel:
     def joined(self, date: str, time: str, style: Style) -> str:
         pattern = str(self.locale.datetime_formats[style]).replace("'", "")
         return pattern.replace("{1}", date).replace("{0}", time)
+
+    def pattern(self, moment: datetime, pattern: str) -> str:
+        from babel.dates import format_datetime  # noqa: PLC0415 - an extra
+
+        fields(pattern)
+        try:
+            return format_datetime(moment, pattern, locale=self.locale)
+        except (ValueError, KeyError, AttributeError) as error:
+            raise wrong_pattern(pattern, str(error), "see the fields of Unicode TR 35") from None

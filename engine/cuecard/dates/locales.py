@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cuecard.config.values.zones import closest
+from cuecard.dates.zones import closest
 from cuecard.errors import InputError, Problem
 
 if TYPE_CHECKING:

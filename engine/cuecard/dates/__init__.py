@@ -1,0 +1,1 @@
+"""Dates and times as text: zones, locales, styles and patterns."""

@@ -1,0 +1,1 @@
+"""The helpers that every template has: texts, lists, comparisons, dates."""

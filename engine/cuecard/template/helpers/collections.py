@@ -1,0 +1,73 @@
+"""Helpers on lists and objects, and those that make a text of any value."""
+
+from __future__ import annotations
+
+import json as json_module
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from cuecard.template.guards.guard import Trusted
+from cuecard.template.helpers.comparisons import is_same
+from cuecard.template.helpers.values import as_of, text, whole, within, written
+from cuecard.template.runtime.values import NotData, WrongValueError
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+_COMMA = Trusted(", ")
+_DEEPEST = 16
+
+
+def join(value: Json, separator: Json = _COMMA) -> str:
+    """The items of a list, with a text between them; empty ones are left out."""
+    if not isinstance(value, (list, tuple)):
+        raise WrongValueError("takes a list", "a text needs no `join`; of an object, write `json value`")
+    items = [item for item in map(text, value) if item]
+    between = written(separator)
+    within(sum(map(len, items)) + len(between) * len(items))
+    return as_of(between.join(items), items, separator)
+
+
+def default(value: Json, otherwise: Json) -> Json:
+    """The value; where it is missing, or an empty text, list or object, the other one."""
+    is_missing = value is None or (isinstance(value, (str, list, tuple, Mapping)) and not value)
+    return otherwise if is_missing else value
+
+
+def json(value: Json, indent: Json = 0) -> str:
+    """The value as JSON, on one line or with each level moved to the right by `indent` spaces."""
+    width = whole(indent, "`indent`", _DEEPEST)
+    try:
+        made = json_module.dumps(value, ensure_ascii=False, indent=width or None, default=_plain)
+    except (ValueError, RecursionError):
+        raise WrongValueError("cannot write a value that is nested too deep", "write a part of it") from None
+    return as_of(made, value)
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, Mapping):
+        return dict(value)
+    raise NotData
+
+
+def contains(value: Json, item: Json) -> bool:
+    """Whether a list has an item, an object a key, or a text another text in it."""
+    if isinstance(value, str):
+        return text(item) in value
+    if isinstance(value, Mapping):
+        return item in value if isinstance(item, str) else False
+    if isinstance(value, (list, tuple)):
+        return any(is_same(each, item) for each in value)
+    if value is None:
+        return False
+    raise WrongValueError("looks into a text, a list or an object", "compare with `eq`")
+
+
+def in_(item: Json, value: Json) -> bool:
+    """The same, the other way round."""
+    return contains(value, item)
+
+
+def one_of(value: Json, *others: Json) -> bool:
+    """Whether the value equals one of the others."""
+    return any(is_same(value, each) for each in others)

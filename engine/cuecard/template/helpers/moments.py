@@ -1,0 +1,49 @@
+"""The helper `date`."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from cuecard.dates.writers import STYLES, writer_named
+from cuecard.dates.zones import zone_named
+from cuecard.errors import InputError
+from cuecard.template.helpers.values import as_of, text
+from cuecard.template.runtime.values import WrongValueError
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+
+def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = "") -> str:
+    """A date or time in ISO 8601, such as `2026-11-22` or `2026-11-22T09:30:00Z`, as people write it.
+
+    Args:
+        value: the date; of nothing it is an empty text.
+        form: `full`, `long`, `medium` or `short`, or a pattern of the Unicode CLDR, such as `d MMMM yyyy, HH:mm`.
+        locale: a language and a country; all but `en-US` and `en-GB` need the extra `locale`.
+        zone: the time zone in which a time is told, such as `Europe/Vienna`; as it is written when left out.
+    """
+    written = text(value)
+    if not written:
+        return ""
+    try:
+        moment = datetime.fromisoformat(written)
+    except ValueError:
+        hint = "pass a date in ISO 8601, such as `2026-11-22` or `2026-11-22T09:30:00Z`"
+        raise WrongValueError("takes a date", hint) from None
+    try:
+        if text(zone):
+            if moment.tzinfo is None:
+                hint = "pass it with its zone, such as `2026-11-22T09:30:00Z`, or leave `zone` out"
+                raise WrongValueError("cannot tell in which zone a time without one is", hint)
+            moment = moment.astimezone(zone_named(text(zone)))
+        writer = writer_named(text(locale))
+        how = text(form)
+        made = writer.date(moment, STYLES[how]) if how in STYLES else writer.pattern(moment, how)
+    except InputError as error:
+        problem = error.problems[0]
+        raise WrongValueError(f"cannot be written: {problem.message}", problem.hint) from None
+    except OverflowError:
+        raise WrongValueError("takes a date between the years 1 and 9999") from None
+    return as_of(made, value)

@@ -1,0 +1,77 @@
+"""What helpers share: values as texts and numbers, whose text a result is, and how long it may get."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from cuecard.template.guards.guard import Trusted
+from cuecard.template.guards.marks import Shown
+from cuecard.template.runtime.values import WrongValueError, text_of
+
+if TYPE_CHECKING:
+    from cuecard.model import Json
+
+MOST = 10_000_000
+"""How many characters a helper may make."""
+
+
+def text(value: Json) -> str:
+    """A value as text. Nothing is an empty text; a text stays an author's where it is one.
+
+    Raises:
+        WrongValueError: for a list or a mapping.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, (list, tuple)):
+        raise WrongValueError("takes a text, not a list", "make one of it: `(join value)` or `(json value)`")
+    if isinstance(value, Mapping):
+        raise WrongValueError("takes a text, not an object", "make one of it: `(json value)`")
+    return text_of(value)
+
+
+def whole(value: Json, name: str, most: int = MOST) -> int:
+    """A number of something, from 0 on.
+
+    Raises:
+        WrongValueError: for everything else.
+    """
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= most:
+        return value
+    raise WrongValueError(f"takes a whole number from 0 to {most:,} for {name}", "write a number without quotes")
+
+
+def written(value: Json) -> str:
+    r"""A text that stands between others, with `\n` and `\t` for a line break and a tab."""
+    return text(value).replace("\\n", "\n").replace("\\t", "\t")
+
+
+def within(length: int) -> None:
+    """Look before a long text is made.
+
+    Raises:
+        WrongValueError: when it would be too long.
+    """
+    if length > MOST:
+        raise WrongValueError(f"would make a text of more than {MOST:,} characters", "give it less")
+
+
+def as_of(result: str, *values: Json) -> str:
+    """A text made of values: an author's where all texts in them are, else data."""
+    kinds = {type(each) for value in values for each in _texts(value)}
+    if not kinds or not kinds <= {Trusted, Shown}:
+        return result
+    return Shown(result) if Shown in kinds else Trusted(result)
+
+
+def _texts(value: Json) -> Iterator[str]:
+    stack = [value]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, str):
+            yield each
+        elif isinstance(each, Mapping):
+            stack += [*each.keys(), *each.values()]
+        elif isinstance(each, (list, tuple)):
+            stack += each
