@@ -90,7 +90,8 @@ def deferred(tools: Sequence[Body], turns: Sequence[Body], step: Step, model: Mo
     calls = {each.tool: each.after_call_id for each in step.found or step.discovered if each.tool not in step.brought}
     there = {tool: call for tool, call in calls.items() if call is not None and call in held}
     added = _additions(step, {tool: call for tool, call in calls.items() if tool not in there}, model)
-    unrevealed = {*calls, *step.brought} - there.keys() - {block.text for block in added}
+    wanted = {tool for tool, call in calls.items() if call is not None or tool in step.active_tools}
+    unrevealed = (wanted | {*step.brought}) - there.keys() - {block.text for block in added}
     loaded = {*(step.base_tools or step.initial_tools), *unrevealed}
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [tool for tool in tools if tool.get("name") not in loaded and tool.get("type", "custom") == "custom"]

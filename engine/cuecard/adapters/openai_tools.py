@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
+from cuecard.adapters.blocks import without_blocks
 from cuecard.adapters.homes import Reader, homes
 from cuecard.adapters.placing import Body, Message, reminder, tool_name
 from cuecard.errors import InputError, Problem
@@ -150,15 +151,28 @@ class _Late:
             for name in names
             if name in self.tools
         ]
-        ours = {reminder(block.text, step.reminder) for block in step.appended}
-        reader = Reader(_output_ids, lambda item: item.get("role") == "user" and str(item.get("content")) not in ours)
-        places = homes(reader.read(self.items), wanted, step.turns)
+        reader = Reader(_output_ids, lambda item: item.get("role") == "user")
+        made = {block.text: {"role": "user", "content": reminder(block.text, step.reminder)} for block in step.appended}
+        bare = without_blocks(self.items, step, made, reader)
+        known = {*bare}
+        ours = [place not in known or _is_operators(item, made) for place, item in enumerate(self.items)]
+        places = homes(reader.read(self.items[place] for place in bare), wanted, step.turns)
+        given = {bare[home]: [dict(self.tools[each.text]) for each in found] for home, found in places.items()}
         placed: list[Message] = []
+        waiting: list[Body] = []
         for place, item in enumerate(self.items):
+            if (
+                waiting and not ours[place]
+            ):  # behind blocks that stand there already, so that they stay beside their home
+                placed.append({"type": "additional_tools", "role": "developer", "tools": waiting})
+                waiting = []
             placed.append(item)
-            given = [dict(self.tools[block.text]) for block in places.get(place, ())]
-            placed += [{"type": "additional_tools", "role": "developer", "tools": given}] if given else []
-        return placed
+            waiting = [*waiting, *given.get(place, ())]
+        return [*placed, {"type": "additional_tools", "role": "developer", "tools": waiting}] if waiting else placed
+
+
+def _is_operators(item: Message, texts: Mapping[str, Body]) -> bool:
+    return item.get("role") in {"developer", "system"} and str(item.get("content")) in texts
 
 
 def _is_client_output(item: Message) -> bool:

@@ -92,8 +92,8 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """Over every field in the order of its declaration; mappings by their sorted keys."""
-    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name != "sha256"]
+    """Over every field in the order of its declaration but what comes later; mappings by their sorted keys."""
+    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
     return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 
