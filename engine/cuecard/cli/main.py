@@ -17,6 +17,7 @@ from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.run_command import run
+from cuecard.cli.serve_command import serve
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -103,12 +104,14 @@ def check(
     ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Check every file of an agent and report all problems at once."""
+    from cuecard.cli.check.command import Options
     from cuecard.cli.check.command import check as command
 
     form = "json" if json else format
-    raise typer.Exit(command(*agents, format=form, select=select, ignore=ignore, strict=strict))
+    raise typer.Exit(command(*agents, options=Options(form, select, ignore, strict, allow_code)))
 
 
 @app.command()
@@ -199,6 +202,7 @@ app.command()(run)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
+app.command()(serve)
 app.command()(schema)
 
 

@@ -9,6 +9,7 @@ from pydantic import BeforeValidator, ConfigDict, Field
 
 from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.documents.validation import FileModel
+from cuecard.config.helpers_spec import Helpers
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.search_spec import AheadSpec, SearchSpec
@@ -161,6 +162,7 @@ class AgentFile(FileModel):
         "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
     )
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
+    helpers: Helpers = Field((), description="functions of yours that templates may call, besides those that all have")
     tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
     memory: MemorySpec = Field(MemorySpec.usual(), description="the working memory")
     history: HistorySpec | None = Field(
