@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cuecard.model import (
         Appended,
         Authority,
+        CacheRecord,
         Call,
         CallPrompt,
         CallRecord,
@@ -115,7 +116,7 @@ _NAMES = {
         "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
     "model": (
-        "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
+        "Appended Authority CacheRecord Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
         "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
         "Host Json Manifest Memory Refusals ReloadPolicy ResultRecord SearchResult SectionRecord Segment "
         "SourceRow Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
@@ -148,6 +149,7 @@ __all__ = [
     "Authority",
     "Backend",
     "Calibration",
+    "CacheRecord",
     "Call",
     "CallPrompt",
     "CallRecord",
