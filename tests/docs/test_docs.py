@@ -21,9 +21,11 @@ from cuecard.template.helpers.standard import NAMES
 ROOT = Path(__file__).parents[2]
 ELSEWHERE = {"language.md", "sections.md", "templates.md", "testing.md"}
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
+LOOPS = {"anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
+"""Pages whose examples are run with a service on loopback: `test_loops.py`."""
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE),
+    *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE | LOOPS),
     *sorted((ROOT / "prompts").glob("*/README.md")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)

@@ -60,7 +60,7 @@ def request(
     options = {"base_url": base_url, "lifetime": lifetime, "system_lifetime": system_lifetime}
     messages, tools, model = admit_request("bedrock", step, messages, tools, model, options)
     ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
-    turns = place(_merged(messages), step, model, _BLOCKS)
+    turns = _merged(place(_bare(messages), step, model, _BLOCKS))
     _check_apart(turns, step, model)
     points = 0 if model.provider == "openai" else model.breakpoints  # OpenAI's own breakpoints are none of Bedrock's
     pieces = system_pieces(step, model, ordered, points - 1)
@@ -95,15 +95,20 @@ def _call(block: Message) -> str | None:
 _BLOCKS = Blocks(_text, _call)
 
 
-def _merged(messages: Iterable[Message]) -> list[Body]:
-    """The messages without cache points, and with alternating roles."""
+def _bare(messages: Sequence[Message]) -> list[Body]:
+    """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
+    contents = [[block for block in message["content"] if "cachePoint" not in block] for message in messages]
+    return [{**message, "content": content} for message, content in zip(messages, contents, strict=True) if content]
+
+
+def _merged(turns: Iterable[Body]) -> list[Body]:
+    """The messages with alternating roles: only now, so that each block stays with its own message."""
     merged: list[Body] = []
-    for message in messages:
-        content = [block for block in message["content"] if "cachePoint" not in block]
-        if merged and merged[-1]["role"] == message["role"]:
-            merged[-1] = {**merged[-1], "content": [*merged[-1]["content"], *content]}
+    for turn in turns:
+        if merged and merged[-1]["role"] == turn["role"]:
+            merged[-1] = {**merged[-1], "content": [*merged[-1]["content"], *turn["content"]]}
         else:
-            merged.append({**message, "content": content})
+            merged.append(turn)
     return merged
 
 

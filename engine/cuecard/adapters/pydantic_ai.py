@@ -121,6 +121,12 @@ class Cuecard(AbstractCapability[Any]):
         return search_toolset(self.engine, self._search) if self.engine.tools else None
 
     @override
+    async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
+        """Tools of the catalogue are found by the engine's search: pydantic-ai's own would hide them from it."""
+        found_here = self.engine.tools
+        return [replace(each, defer_loading=each.defer_loading and each.name not in found_here) for each in tool_defs]
+
+    @override
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:

@@ -24,7 +24,7 @@ from cuecard.boundary.opening import (
     check_serving,
     check_watching,
 )
-from cuecard.boundary.requests import admit_request
+from cuecard.boundary.requests import admit_chat, admit_definitions, admit_request
 from cuecard.boundary.searches import admit_search, check_search
 from cuecard.boundary.skills import check_reading
 from cuecard.boundary.summaries import admit_summary
@@ -33,6 +33,8 @@ from cuecard.boundary.tools import admit_cards
 __all__ = [
     "admit_call",
     "admit_cards",
+    "admit_chat",
+    "admit_definitions",
     "admit_entities",
     "admit_memory",
     "admit_more",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Step
+from cuecard.model import Step, ToolCard
 from cuecard.outside.models import read_models
 from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word
 
@@ -20,6 +20,8 @@ _STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` 
 _MODEL = Either(
     [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
 )
+_FORM = Word(get_args(Form))
+_CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
 _JSON = JsonValue()
 _LIFETIME = Word(["5m", "1h"])
 _OPTIONS = {
@@ -79,6 +81,36 @@ def admit_request(
         _OPTIONS[name].take(value, name, found)
     found.refuse()
     return Admitted(said, offered, _profile(model, (options or {}).get("base_url", "")))
+
+
+def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """A conversation and tools in the form of Chat Completions, before there is a step.
+
+    Raises:
+        InputError: with everything that is wrong in any of them.
+    """
+    found = Findings()
+    said = _dicts(messages, "messages", _called_chat, found)
+    offered = _dicts(tools, "tools", _tool, found)
+    found.refuse()
+    return said, offered
+
+
+def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
+    """The cards of tools that are to be defined for a provider, in any iterable.
+
+    Raises:
+        InputError: when there is no such form, or something that is no card.
+    """
+    found = Findings()
+    _FORM.take(form, "form", found)
+    if isinstance(cards, (str, bytes, Mapping)) or not isinstance(cards, Iterable):
+        found.wrong("cards", "a list of tool cards", cards, "pass `engine.tools.values()`")
+    taken = [] if found.problems else list(cards)
+    for place, card in enumerate(taken):
+        _CARD.take(card, f"cards[{place}]", found)
+    found.refuse()
+    return taken
 
 
 def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
@@ -156,6 +188,17 @@ def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
     yield from _text(message, "role")
     if message.get("role") == "tool":
         yield from _text(message, "tool_call_id")
+
+
+def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _chat(message)
+    calls = message.get("tool_calls") or ()
+    if not isinstance(calls, (list, tuple)):
+        yield Told(".tool_calls", "a list of calls", calls)
+        return
+    for place, call in enumerate(calls):
+        if not isinstance(call, Mapping) or not isinstance(call.get("function") or {}, Mapping):
+            yield Told(f".tool_calls[{place}]", "a call with a `function`", call)
 
 
 def _responses(item: Mapping[str, Any]) -> Iterator[Told]:

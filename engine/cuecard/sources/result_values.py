@@ -10,6 +10,8 @@ from cuecard.template import without_controls
 
 _STRUCTURED = ("structuredContent", "structured_content")
 _FAILED = ("isError", "is_error")
+_BLOCKS = ("toolResult", "functionResponse", "function_response")
+"""What the blocks are called in which Bedrock and Gemini send a result."""
 _WRAP = frozenset({*_STRUCTURED, *_FAILED, "content", "_meta", "meta"})
 _DEEPEST = 4
 """How many wraps are taken off."""
@@ -27,8 +29,10 @@ def read_result(result: Json) -> Json:
     for _ in range(_DEEPEST):
         if isinstance(value, str):
             value = _from_text(value)
-        elif isinstance(value, list) and len(value) == 1 and _is_text(value[0]):
-            value = value[0]["text"]
+        elif isinstance(value, list) and len(value) == 1 and (part := _part(value[0])) is not None:
+            value = part
+        elif isinstance(value, Mapping) and (block := _block(value)) is not None:
+            value = _said(block)
         elif isinstance(value, Mapping) and value and value.keys() <= _WRAP:
             value = _unwrapped(value)
         else:
@@ -69,8 +73,31 @@ def _from_text(text: str) -> Json:
     return value if isinstance(value, (dict, list)) else None
 
 
-def _is_text(part: Json) -> bool:
-    return isinstance(part, Mapping) and part.get("type") == "text" and isinstance(part.get("text"), str)
+def _part(part: Json) -> Json:
+    """What a part of content says: a text, or the JSON of Bedrock's; None where it is no such part."""
+    if not isinstance(part, Mapping):
+        return None
+    if isinstance(text := part.get("text"), str) and (part.get("type") == "text" or len(part) == 1):
+        return text
+    return part["json"] if part.keys() == {"json"} else None
+
+
+def _block(value: Mapping[str, Json]) -> Mapping[str, Json] | None:
+    """The block in which a provider sends a result; None where it is none."""
+    if value.get("type") == "tool_result" and "tool_use_id" in value:
+        return value
+    held = next((value[key] for key in _BLOCKS if len(value) == 1 and key in value), None)
+    return held if isinstance(held, Mapping) else None
+
+
+def _said(block: Mapping[str, Json]) -> Json:
+    """What a block holds; hosts of Gemini put it under `output` once more, and an error under `error`."""
+    if block.get("is_error") is True or block.get("status") == "error":
+        return None
+    response = block.get("response", block.get("content"))
+    if isinstance(response, Mapping) and response.keys() <= {"output", "error"}:
+        return response.get("output")
+    return response
 
 
 def _unwrapped(wrap: Mapping[str, Json]) -> Json:

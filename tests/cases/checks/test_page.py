@@ -61,7 +61,7 @@ def table() -> str:
 
 
 def row(code: str, example: Example) -> str:
-    place = example.place if example.place in {"Python", "command line"} else f"`{example.place}`"
+    place = example.place if example.place in {"HTTP", "Python", "command line"} else f"`{example.place}`"
     remarks = [f"saved as {example.bad_saved_as}"] if example.bad_saved_as != "utf-8" else []
     remarks += [f"without the package {example.bad_without}"] if example.bad_without else []
     severity = " or ".join(sorted(source_codes()[code]))

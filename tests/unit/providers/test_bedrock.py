@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from cuecard import InputError, Turn
+from cuecard import Entity, InputError, Memory, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.placing import reminder
+from property.hosts import bare
 from unit.providers.talk import (
     PROFILES,
     TOOLS,
@@ -117,6 +118,32 @@ def test_messages_of_one_role_become_one() -> None:
 
     assert len(apart) > len(converse_messages(moment.events))
     assert request(moment.step, apart, model=CLAUDE, tools=tool_specs()) == sent(moment)
+
+
+def test_a_message_without_an_answer_keeps_its_block_when_the_next_one_joins_it() -> None:
+    chat = engine().conversation()
+    said: list[Json] = []
+    bodies = []
+    for number, answered in enumerate([True, False, False]):
+        page = Entity("page", f"p{number}", f"Page {number}")
+        chat.user(Turn(memory=Memory((page,))))
+        said.append({"role": "user", "content": [{"text": f"message {number}"}]})
+        bodies.append(request(chat.step(), said, model=CLAUDE))
+        said += [{"role": "assistant", "content": [{"text": "yes"}]}] if answered else []
+    *_, before, after = (bare(body["messages"][-1]["content"]) for body in bodies)
+
+    assert [message["role"] for message in bodies[-1]["messages"]] == ["user", "assistant", "user"]
+    assert after[: len(before)] == before
+    assert [kind for block in after for kind in block] == ["text"] * 4
+
+
+def test_an_empty_answer_is_left_out() -> None:
+    moment = play([([], [], 0)])[-1]
+    hello: Json = {"role": "user", "content": [{"text": "Hello?"}]}
+    messages = [*converse_messages(moment.events), {"role": "assistant", "content": []}, hello]
+    body = request(moment.step, messages, model=CLAUDE)
+
+    assert [message["role"] for message in body["messages"]] == ["user"]
 
 
 def test_where_a_profile_of_ones_own_grants_a_role_blocks_have_it() -> None:

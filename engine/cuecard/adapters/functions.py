@@ -1,0 +1,179 @@
+"""Functions of the host as the tools of an agent: what a loop of one's own needs beside the client of a provider."""
+
+from __future__ import annotations
+
+import inspect
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ArgsKwargs, to_jsonable_python
+
+from cuecard.adapters.definitions import definitions, search_card
+from cuecard.adapters.function_tools import AnyFunction, function_tools
+from cuecard.adapters.placing import Body
+from cuecard.boundary.requests import Form
+from cuecard.catalogue.search import wrong_limit
+from cuecard.config.values.placeholders import fill
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem
+from cuecard.model import Json, Step, ToolResult
+from cuecard.shapes import Findings, Instance
+
+_ENGINE = Instance(Engine, hint="`Engine.open` makes one")
+_CHAT = Instance(Conversation, hint="`functions.engine.conversation()` makes one")
+_STEP = Instance(Step, hint="pass on what `chat.step` gave")
+
+
+class Functions:
+    """Functions as the tools of an agent, and the engine that knows them.
+
+    A function's name, docstring and annotations are the name, the description and the schema of its tool; what the
+    agent's files say of it comes first. Arguments are checked against the annotations before it is called.
+
+    Attributes:
+        engine: the engine, which knows the functions as tools.
+        names: the tools that there are, the search tool among them. Pass them as `Turn.tools`, so that no other tool of
+            the agent's files is found.
+    """
+
+    def __init__(self, engine: Engine, functions: Iterable[AnyFunction] | Mapping[str, AnyFunction]) -> None:
+        """Take functions, or functions by the names that their tools have.
+
+        Raises:
+            InputError: with everything that is wrong in an argument, each function with it that cannot be a tool.
+        """
+        found = Findings()
+        _ENGINE.take(engine, "engine", found)
+        self._adapters, cards = function_tools(functions, found)
+        found.refuse()
+        search = [] if engine.search_tool in self._adapters else [search_card(engine)]
+        self.engine = engine.with_tools([*search, *cards])
+        self.names = (engine.search_tool, *(name for name in self._adapters if name != engine.search_tool))
+
+    def definitions(self, form: Form) -> list[Body]:
+        """The tools as a provider wants them defined: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.
+
+        Raises:
+            InputError: when there is no such form.
+        """
+        return definitions([self.engine.tools[name] for name in self.names], form)
+
+    def answer(
+        self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
+    ) -> ToolResult:
+        """What a call of the model's gives: a result, or an error that the model can read.
+
+        A tool that is not active is refused with what to do instead, arguments that do not fit the function are told,
+        and so is what the function raises; it never ends the loop.
+
+        Args:
+            chat: the conversation.
+            step: what it gave for the request that the model has answered.
+            name: the tool that the model calls.
+            arguments: what it is called with, as JSON text or read already.
+            call_id: the id of the call.
+
+        Raises:
+            InputError: with everything that is wrong in an argument, or when the function has to be awaited.
+        """
+        self._check(chat, step)
+        named = name or "?"  # a result without a name belongs to no tool
+        try:
+            return ToolResult(named, _plain(_ready(self._call(chat, step, name, arguments))), call_id)
+        except _AwaitedError:
+            hint = "await `functions.aanswer` in its place"
+            raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name")) from None
+        except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model has to hear of
+            return ToolResult(named, _told(error), call_id, is_error=True)
+
+    async def aanswer(
+        self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
+    ) -> ToolResult:
+        """The same for functions of which some are asynchronous; a cancellation passes through.
+
+        Raises:
+            InputError: with everything that is wrong in an argument.
+        """
+        self._check(chat, step)
+        named = name or "?"  # a result without a name belongs to no tool
+        try:
+            value = self._call(chat, step, name, arguments)
+            return ToolResult(named, _plain(await value if inspect.isawaitable(value) else value), call_id)
+        except Exception as error:  # noqa: BLE001 - as in `answer`
+            return ToolResult(named, _told(error), call_id, is_error=True)
+
+    def _check(self, chat: Conversation, step: Step) -> None:
+        found = Findings()
+        _CHAT.take(chat, "chat", found)
+        _STEP.take(step, "step", found)
+        found.refuse()
+
+    def _call(self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json]) -> Any:
+        if refusal := step.refusal(name):
+            raise _RefusedError(refusal)
+        given = json.loads(arguments or "{}") if isinstance(arguments, str) else dict(arguments)
+        if name in self._adapters:
+            return self._adapters[name].validate_python(ArgsKwargs((), given))
+        words = self.engine.words
+        if name == self.engine.search_tool:
+            return self._search(chat, _Query.model_validate(given))
+        told = {"tool": words.quoted(name), "search": words.quoted(self.engine.search_tool)}
+        raise _RefusedError(fill(words.tools.inactive, told))
+
+    def _search(self, chat: Conversation, query: _Query) -> Json:
+        records = (ToolResult(r.tool, {"tools": list(r.found)}, r.call_id, r.is_error) for r in chat.state.results)
+        try:
+            return self.engine.search_tools(query.query, query.limit, call=chat.call, history=list(records)).to_json()
+        except InputError as error:
+            raise _RefusedError(wrong_limit(query.limit or 0, self.engine.words)) from error
+
+
+class _Query(BaseModel):
+    """The arguments of the search tool."""
+
+    query: str
+    limit: int | None = None
+
+
+class _AwaitedError(Exception):
+    """A function that has to be awaited."""
+
+
+class _RefusedError(Exception):
+    """A call that no function answers; the message is what the model reads."""
+
+
+def result_text(result: ToolResult) -> str:
+    """A result as the text that providers take: texts as they are, everything else as JSON.
+
+    A blank text is JSON, too: some providers refuse an empty one.
+    """
+    value = result.result
+    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+
+
+def _plain(value: Any) -> Json:
+    """The value as JSON, whatever the function returned."""
+    return to_jsonable_python(value, bytes_mode="base64", inf_nan_mode="null", fallback=str)
+
+
+def _told(error: Exception) -> str:
+    """What the model hears of an error."""
+    if isinstance(error, _RefusedError):
+        return str(error)
+    if isinstance(error, ValidationError):
+        wrong = error.errors(include_url=False, include_context=False, include_input=False)
+        return "; ".join(f"{'.'.join(map(str, each['loc']))}: {each['msg']}" for each in wrong)
+    return f"{type(error).__name__}: {error}"
+
+
+def _ready(value: Any) -> Any:
+    """The value, unless it has to be awaited; a coroutine is closed then, or Python would warn of it."""
+    if not inspect.isawaitable(value):
+        return value
+    if inspect.iscoroutine(value):
+        value.close()
+    raise _AwaitedError

@@ -1,0 +1,19 @@
+"""Spans and metrics of OpenTelemetry, of what an engine does; nothing else in cuecard imports it."""
+
+from cuecard.errors import InputError, Problem
+
+try:
+    import opentelemetry.metrics
+    import opentelemetry.trace  # noqa: F401 - only to see whether it is there
+except ImportError as error:
+    _PROBLEM = Problem(
+        "not-installed",
+        "opentelemetry-api is not installed, and telemetry needs it",
+        'run `pip install "cuecard[otel]"`',
+        "cuecard.telemetry",
+    )
+    raise InputError(_PROBLEM) from error
+
+from cuecard.telemetry.telemetry import Telemetry
+
+__all__ = ["Telemetry"]

@@ -1,0 +1,101 @@
+"""Makes the spans and counts the metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from typing import TypeVar
+
+from opentelemetry.metrics import MeterProvider, get_meter
+from opentelemetry.trace import Span, StatusCode, TracerProvider, get_tracer
+
+from cuecard.analysis.explain import compare
+from cuecard.model import Call, Manifest, SearchResult, Step
+from cuecard.reload.status import Status
+from cuecard.telemetry import facts
+from cuecard.telemetry.last import LastSteps
+
+Result = TypeVar("Result")
+
+NAME = "cuecard"
+"""The instrumentation's name."""
+
+
+class Recorder:
+    """What one `Telemetry` has turned on, for any number of engines and threads."""
+
+    def __init__(self, tracers: TracerProvider | None, meters: MeterProvider | None, version: int | str | None) -> None:
+        """Take providers of OpenTelemetry, its global ones for None; and the version that prompts are given."""
+        self._tracer = get_tracer(NAME, tracer_provider=tracers)
+        meter = get_meter(NAME, meter_provider=meters)
+        self._version, self._last = version, LastSteps()
+        self._breaks = meter.create_counter("cuecard.cache_breaks", "{break}", "prompts that did not begin as the last")
+        self._dropped = meter.create_counter(
+            "cuecard.instructions.dropped", "{tool}", "tools whose instructions were left out"
+        )
+        self._tokens = meter.create_histogram("cuecard.prompt.tokens", "{token}", "tokens of a prompt")
+        self._reloads = meter.create_counter("cuecard.reloads", "{reload}", "changes of the files, served or refused")
+
+    def call(self, agent: str, salt: str, previous: Call | None, make: Callable[[], Call]) -> Call:
+        """A call, under a span."""
+        with self._span("cuecard.prepare_call", agent) as span:
+            call = make()
+            prompt = facts.of_prompt(call.configuration, self._version, salt)
+            span.set_attributes({**prompt, **facts.of_call(call)})
+        self._last.put(call, self._last.get(previous))
+        return call
+
+    def step(self, agent: str, tools: Mapping[str, object], call: Call, make: Callable[[], Step]) -> Step:
+        """A step, under a span, and held against the step before."""
+        with self._span("cuecard.prepare_step", agent) as span:
+            step = make()
+            manifest, before = step.manifest, self._last.get(call)
+            span.set_attributes({**facts.of_prompt(manifest.configuration, self._version), **facts.of_step(manifest)})
+            self._count(span, before, manifest, tools)
+        self._last.put(call, manifest)
+        return step
+
+    @contextmanager
+    def search(self, agent: str) -> Iterator[Callable[[SearchResult], None]]:
+        """A span around a search; the function that it gives is told of the result."""
+        with self._span("cuecard.search_tools", agent) as span:
+            yield lambda result: span.set_attributes(facts.of_search(result))
+
+    def reload(self, agent: str, salt: str, status: Status) -> None:
+        """A span for a change of the files that is over."""
+        with self._span("cuecard.reload", agent) as span:
+            span.set_attributes(facts.of_reload(status, salt))
+            if status.refused:
+                span.set_status(StatusCode.ERROR)
+        self._reloads.add(1, {"gen_ai.prompt.name": agent, "cuecard.reload.outcome": facts.outcome(status)})
+
+    def attributes(self, manifest: Manifest) -> dict[str, facts.Value]:
+        """Which prompt it is."""
+        return facts.of_prompt(manifest.configuration, self._version)
+
+    def _count(self, span: Span, before: Manifest | None, after: Manifest, tools: Mapping[str, object]) -> None:
+        named = {"gen_ai.prompt.name": after.configuration.agent, "cuecard.delivery": after.delivery.name}
+        self._tokens.record(after.total_tokens, named)
+        if dropped := facts.dropped(before, after, tools):
+            self._dropped.add(dropped, named)
+            span.set_attribute("cuecard.instructions.dropped", dropped)
+        broken = compare(before, after).first_break if before and before.salt == after.salt else None
+        if broken:
+            told = facts.of_break(broken)
+            span.add_event("cuecard.cache_break", told)
+            cause = "cuecard.cache_break.cause"
+            self._breaks.add(1, {**named, cause: str(told[cause])})
+
+    @contextmanager
+    def _span(self, name: str, agent: str) -> Iterator[Span]:
+        """A span that tells the type of an error, and nothing of its message."""
+        named = {"gen_ai.prompt.name": agent}
+        with self._tracer.start_as_current_span(
+            name, attributes=named, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield span
+            except BaseException as error:
+                span.set_attributes(facts.of_error(error))
+                span.set_status(StatusCode.ERROR)
+                raise

@@ -1,0 +1,98 @@
+"""An engine whose calls, steps and searches are recorded; to everybody else it is an engine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, fields
+from functools import cached_property, partial
+from typing import Any
+
+from typing_extensions import override
+
+from cuecard.catalogue.remote import AsyncRanker
+from cuecard.engine import Engine
+from cuecard.hooks import Hooks
+from cuecard.model import Call, History, SearchResult, Step, Turn
+from cuecard.pipeline.discovery import Found
+from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.request import Ended
+from cuecard.telemetry.recorder import Recorder
+
+
+@dataclass(frozen=True)
+class TracedHooks(Hooks):
+    """Both hooks, recorded: they are behind engines and conversations alike."""
+
+    recorder: Recorder = field(kw_only=True, repr=False, compare=False)
+
+    @override
+    def call(
+        self,
+        turn: Turn,
+        found: Found,
+        previous: Call | None = None,
+        kept: int | None = None,
+        ended: Ended | None = None,
+        since: str | None = None,
+    ) -> Call:
+        """The call."""
+        make = partial(super().call, turn, found, previous, kept, ended, since)
+        return self.recorder.call(self.agent.spec.agent, self.salt, previous, make)
+
+    @override
+    def step(self, call: Call, found: Found, last: Placed | None = None) -> tuple[Step, Placed]:
+        """The step."""
+        placed: list[Placed] = []
+
+        def make() -> Step:
+            step, where = super(TracedHooks, self).step(call, found, last)
+            placed.append(where)
+            return step
+
+        return self.recorder.step(self.agent.spec.agent, self.agent.protocols, call, make), placed[0]
+
+
+@dataclass(frozen=True)
+class TracedEngine(Engine):
+    """An engine, recorded."""
+
+    recorder: Recorder = field(kw_only=True, repr=False, compare=False)
+
+    @override
+    def search_tools(
+        self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
+    ) -> SearchResult:
+        """The search."""
+        with self.recorder.search(self.name) as told:
+            result = super().search_tools(query, limit, call=call, history=history)
+            told(result)
+            return result
+
+    @override
+    async def asearch_tools(
+        self,
+        query: str,
+        limit: int | None = None,
+        *,
+        ranker: AsyncRanker,
+        call: Call | None = None,
+        history: History = (),
+    ) -> SearchResult:
+        """The search."""
+        with self.recorder.search(self.name) as told:
+            result = await super().asearch_tools(query, limit, ranker=ranker, call=call, history=history)
+            told(result)
+            return result
+
+    @cached_property
+    def _hooks(self) -> Hooks:
+        plain = super()._hooks
+        return TracedHooks(**_values(plain, Hooks), recorder=self.recorder)
+
+
+def traced(engine: Engine, recorder: Recorder) -> Engine:
+    """The same engine, recorded here and nowhere else."""
+    return TracedEngine(**_values(engine, Engine), recorder=recorder)
+
+
+def _values(value: object, kind: Any) -> dict[str, Any]:
+    return {each.name: getattr(value, each.name) for each in fields(kind)}

@@ -1,0 +1,246 @@
+"""Functions as tools: their definitions, and what calls of them are answered, whatever a model or a function does."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuecard import Conversation, Engine, InputError, Step, ToolCard, ToolResult, Turn
+from cuecard.adapters.definitions import definitions
+from cuecard.adapters.functions import Functions, result_text
+
+ROOT = Path(__file__).parents[3]
+ENGINE = Engine.open(ROOT / "prompts" / "cms")
+
+
+@dataclass
+class Page:
+    id: str
+    title: str
+
+
+def cms_createPage(title: str, day: date | None = None, tags: list[str] | None = None) -> dict[str, Any]:  # noqa: N802 - tools are named as the CMS names them
+    """Make a page; this says less than the file."""
+    return {"success": True, "page": Page("p-1", title), "day": day, "tags": tags}
+
+
+def shout(text: str) -> str:
+    """Say it aloud."""
+    return text.upper()
+
+
+async def waits(seconds: float = 0.0) -> str:
+    await asyncio.sleep(seconds)
+    return "waited"
+
+
+def begun(functions: Any, *found: str) -> tuple[Functions, Conversation, Step]:
+    """A conversation in which the search has found these tools."""
+    tools = Functions(ENGINE, functions)
+    chat = tools.engine.conversation()
+    chat.user(Turn(tools=tools.names))
+    step = chat.step([ToolResult("tool_search", {"tools": list(found)}, "call-0")] if found else [])
+    return tools, chat, step
+
+
+def test_definitions_say_what_the_files_and_the_functions_say() -> None:
+    tools = Functions(ENGINE, [cms_createPage, shout])
+    search, page, loud = tools.definitions("anthropic")
+
+    assert tools.names == ("tool_search", "cms_createPage", "shout")
+    assert search["input_schema"]["required"] == ["query"]
+    assert search["description"] == ENGINE.tools["tool_search"].description
+    assert page["description"] == "Create an empty page"
+    assert page["input_schema"]["properties"]["title"] == {"type": "string"}
+    assert page["input_schema"]["required"] == ["title"]
+    assert loud == {
+        "name": "shout",
+        "description": "Say it aloud.",
+        "input_schema": {
+            "type": "object",
+            "properties": {"text": {"type": "string"}},
+            "required": ["text"],
+            "additionalProperties": False,
+        },
+    }
+
+
+def test_every_form_holds_name_description_and_schema() -> None:
+    schema = {"type": "object", "properties": {"a": {"type": "string"}}}
+    card = ToolCard("t", "does", schema)
+
+    assert definitions([card], "anthropic") == [{"name": "t", "description": "does", "input_schema": schema}]
+    assert definitions([card], "gemini") == [{"name": "t", "description": "does", "parametersJsonSchema": schema}]
+    assert definitions([card], "bedrock")[0]["toolSpec"]["inputSchema"] == {"json": schema}
+    assert definitions([card], "chat")[0]["function"]["parameters"] == schema
+    assert definitions([card], "responses")[0]["strict"] is False
+    assert definitions([ToolCard("t")], "bedrock") == [
+        {"toolSpec": {"name": "t", "inputSchema": {"json": {"type": "object", "properties": {}}}}}
+    ]
+    with pytest.raises(InputError) as caught:
+        definitions([card, "t"], "openai")  # type: ignore[list-item, arg-type]
+    assert [problem.name for problem in caught.value.problems] == ["form"]
+    with pytest.raises(InputError) as caught:
+        definitions([card, "t"], "chat")  # type: ignore[list-item]
+    assert [problem.name for problem in caught.value.problems] == ["cards[1]"]
+
+
+def test_a_call_gives_plain_json_whatever_the_function_returns() -> None:
+    tools, chat, step = begun([cms_createPage], "cms_createPage")
+    arguments = {"title": "Home", "day": "2026-11-22", "tags": ["a"]}
+    done = tools.answer(chat, step, "cms_createPage", arguments, "c")
+
+    assert done == tools.answer(chat, step, "cms_createPage", json.dumps(arguments), "c")
+    assert done.result == {
+        "success": True,
+        "page": {"id": "p-1", "title": "Home"},
+        "day": "2026-11-22",
+        "tags": ["a"],
+    }
+    chat.step([done])
+    assert [entity.name for entity in chat.memory.entities] == ["Home"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ({}, "title: Missing required argument"),
+        ({"title": "a", "day": "tomorrow"}, "day"),
+        ({"title": "a", "other": 1}, "other: Unexpected keyword argument"),
+        ("{", "JSONDecodeError"),
+        ("[1]", ""),
+        ("7", ""),
+        (None, ""),
+        (7, ""),
+    ],
+)
+def test_arguments_that_do_not_fit_are_told_to_the_model(arguments: Any, told: str) -> None:
+    tools, chat, step = begun([cms_createPage], "cms_createPage")
+    result = tools.answer(chat, step, "cms_createPage", arguments, "c")
+
+    assert result.is_error
+    assert told in result.result
+    assert "pydantic.dev" not in result.result
+    chat.step([result])
+
+
+def test_the_search_knows_only_the_functions() -> None:
+    tools, chat, step = begun([cms_createPage])
+    found = tools.answer(chat, step, "tool_search", {"query": "create a page"}, "c")
+    nothing = tools.answer(chat, step, "tool_search", {"query": "delete a page"}, "d")
+
+    assert found.result["tools"] == ["cms_createPage"]
+    assert nothing.result["tools"] == []
+    assert tools.answer(chat, step, "tool_search", {"query": "x", "limit": 0}, "e").is_error
+    assert tools.answer(chat, step, "tool_search", {"query": "x", "limit": 10**9}, "e").is_error
+    assert tools.answer(chat, step, "tool_search", {}, "e").is_error
+
+
+def test_what_a_function_raises_is_an_error_that_the_model_reads() -> None:
+    def broken() -> None:
+        raise InputError([])
+
+    def failing() -> None:
+        raise LookupError("gone")
+
+    tools, chat, step = begun([broken, failing], "broken", "failing")
+
+    assert tools.answer(chat, step, "failing", {}, "c") == ToolResult(
+        "failing", "LookupError: gone", "c", is_error=True
+    )
+    assert tools.answer(chat, step, "broken", "", "c").is_error
+
+
+def test_values_that_are_no_json_become_some() -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    values: list[Any] = [b"\xff", object(), float("nan"), {1: 2}, {"a", "b"}, loop, "\ud800", Path("a"), None, ""]
+    tools, chat, step = begun({f"t_{n}": partial(lambda value: value, value) for n, value in enumerate(values)})
+    chat.step([ToolResult("tool_search", {"tools": [*tools.names]}, "call-0")])
+    step = chat.step()
+    results = [tools.answer(chat, step, f"t_{n}", {}, f"c{n}") for n in range(len(values))]
+    chat.step(results)
+
+    assert [result.is_error for result in results].count(True) <= 2  # what contains itself, and half a character
+    assert all(result_text(result) and result_text(result).encode("utf-8", "replace") for result in results)
+
+
+def test_asynchronous_functions_are_awaited() -> None:
+    tools, chat, step = begun([waits, shout], "waits", "shout")
+    with pytest.raises(InputError) as caught:
+        tools.answer(chat, step, "waits", {}, "c")
+    assert "aanswer" in caught.value.problems[0].hint
+
+    async def both() -> list[ToolResult]:
+        calls: list[tuple[str, Any]] = [
+            ("waits", {"seconds": 0.0}),
+            ("shout", {"text": "a"}),
+            ("waits", {"seconds": "soon"}),
+        ]
+        return [await tools.aanswer(chat, step, name, arguments, "c") for name, arguments in calls]
+
+    waited, loud, wrong = asyncio.run(both())
+    assert (waited.result, loud.result, wrong.is_error) == ("waited", "A", True)
+
+
+def test_what_can_be_no_tool_is_refused_with_every_place() -> None:
+    def positional(a: int, /) -> None: ...
+    def unknown(a: object) -> None: ...
+    def odd(a: Callable[[], int]) -> None: ...
+
+    with pytest.raises(InputError) as caught:
+        Functions("cms", [shout, 7, shout, positional, odd])  # type: ignore[arg-type, list-item]
+
+    assert [problem.name for problem in caught.value.problems] == [
+        *("engine", "functions[1]", "functions[2]", "functions[3]", "functions[4]"),
+    ]
+    assert Functions(ENGINE, [unknown]).names[1:] == ("unknown",)
+    for wrong in ("shout", 7, None):
+        with pytest.raises(InputError):
+            Functions(ENGINE, wrong)  # type: ignore[arg-type]
+
+
+def test_names_that_no_tool_may_have_are_refused() -> None:
+    with pytest.raises(InputError) as caught:
+        Functions(ENGINE, {"a b": shout, "": shout, "x" * 65: shout, "ok-1": shout})
+
+    assert len(caught.value.problems) == 3
+
+
+def test_a_search_tool_of_ones_own_takes_the_place_of_ours() -> None:
+    def tool_search(query: str) -> list[str]:
+        return ["cms_createPage"]
+
+    tools, chat, step = begun([tool_search, cms_createPage])
+
+    assert tools.names == ("tool_search", "cms_createPage")
+    assert tools.answer(chat, step, "tool_search", {"query": "x"}, "c").result == ["cms_createPage"]
+
+
+def test_two_thousand_functions_are_tools_like_a_few() -> None:
+    tools, chat, step = begun({f"tool_{n:04}": shout for n in range(2000)})
+
+    assert len(tools.definitions("chat")) == 2001
+    found = tools.answer(chat, step, "tool_search", {"query": "say aloud"}, "c")
+    after = chat.step([found])
+    assert set(found.result["tools"]) <= set(after.active_tools)
+
+
+@given(name=st.text(max_size=90), arguments=st.one_of(st.text(), st.dictionaries(st.text(), st.integers())))
+def test_whatever_a_model_calls_is_answered(name: str, arguments: Any) -> None:
+    tools, chat, step = begun([shout], "shout")
+    result = tools.answer(chat, step, name, arguments, "c")
+
+    assert result.is_error or name in tools.names
+    assert result_text(result)
+    chat.step([result])

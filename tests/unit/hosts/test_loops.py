@@ -1,0 +1,227 @@
+"""The loops of `examples/hosts`, with the providers' own clients: what a model saw of two messages of several steps."""
+
+from __future__ import annotations
+
+import json
+from base64 import urlsafe_b64decode
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+from anthropic import Anthropic
+from google.genai import Client
+from openai import OpenAI
+
+import anthropic_loop
+import bedrock_loop
+import gemini_loop
+import openai_chat_loop
+import openai_responses_loop
+from cuecard import Conversation, Engine
+from cuecard.adapters.functions import Functions
+from loopback_models import (
+    AGENT,
+    SCRIPT,
+    WORDS,
+    Call,
+    LoopbackModels,
+    bedrock_wire,
+    gemini_wire,
+    loopback_models,
+    page_functions,
+)
+from loopback_models.server import PATHS
+from property.hosts import bare
+
+Json = dict[str, Any]
+GEMINI, BEDROCK = (next(path for path in PATHS if PATHS[path] is each.WIRE) for each in (gemini_wire, bedrock_wire))
+
+
+@pytest.fixture(autouse=True)
+def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+
+
+@contextmanager
+def boto(url: str) -> Iterator[Any]:
+    keys = {"aws_access_key_id": "none", "aws_secret_access_key": "none"}
+    client = boto3.client("bedrock-runtime", region_name="us-east-1", endpoint_url=url, **keys)
+    yield client
+    client.close()
+
+
+@dataclass(frozen=True)
+class Loop:
+    """An example, the client that it takes, and where the messages stand in its requests."""
+
+    module: ModuleType
+    client: Callable[[str], Any]
+    messages: str
+
+    def play(self, client: Any, tools: Functions, *, stream: bool, words: Sequence[str] = WORDS) -> Played:
+        chat, messages = tools.engine.conversation(), list[Any]()
+        answers = [self.module.say(client, tools, chat, messages, each, stream=stream) for each in words]
+        return Played(answers, chat, messages)
+
+
+@dataclass(frozen=True)
+class Played:
+    answers: list[str]
+    chat: Conversation
+    messages: list[Any]
+
+
+LOOPS = {
+    "anthropic": Loop(anthropic_loop, lambda url: Anthropic(base_url=url, api_key="none", max_retries=0), "messages"),
+    "responses": Loop(openai_responses_loop, lambda url: OpenAI(base_url=f"{url}/v1", api_key="none"), "input"),
+    "chat": Loop(openai_chat_loop, lambda url: OpenAI(base_url=f"{url}/v1", api_key="none"), "messages"),
+    "gemini": Loop(gemini_loop, lambda url: Client(api_key="none", http_options={"base_url": url}), "contents"),
+    "bedrock": Loop(bedrock_loop, boto, "messages"),
+}
+every = pytest.mark.parametrize("loop", LOOPS.values(), ids=LOOPS)
+streamed = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+
+
+def functions() -> Functions:
+    return Functions(Engine.open(AGENT), page_functions())
+
+
+def play(
+    loop: Loop, script: Sequence[Sequence[Call]] = SCRIPT, *, stream: bool = False, words: Sequence[str] = WORDS
+) -> tuple[Played, LoopbackModels]:
+    with loopback_models(script) as service, loop.client(service.url) as client:
+        return loop.play(client, functions(), stream=stream, words=words), service
+
+
+@every
+@streamed
+def test_two_messages_of_several_steps_are_answered_and_only_appended_to(loop: Loop, *, stream: bool) -> None:
+    played, service = play(loop, stream=stream)
+    asked = service.asked
+    rest = [{key: value for key, value in body.items() if key != loop.messages} for body in asked]
+
+    assert played.answers == ["Done.", "Done."]
+    assert len(asked) == len(SCRIPT)
+    assert all(bare(each) == bare(rest[0]) for each in rest)
+    for before, after in pairwise(bare(body[loop.messages]) for body in asked):
+        assert json.dumps(after).startswith(json.dumps(before).removesuffix("]"))
+
+
+@every
+@streamed
+def test_instructions_of_a_tool_come_once_behind_the_results_that_found_it(loop: Loop, *, stream: bool) -> None:
+    _, service = play(loop, stream=stream)
+    asked = [json.dumps(body) for body in service.asked]
+    first, last = asked[0], service.asked[-1]
+    messages = [json.dumps(message) for message in last[loop.messages]]
+    after = {
+        name: next(place for place, text in enumerate(messages) if f"<{name}>\\n" in text)
+        for name in ("cms_createPage", "cms_deletePage")
+    }
+    results = [
+        place for place, text in enumerate(messages) if "They are now active" in text or "It is now active" in text
+    ]
+
+    assert not any(f"<{name}>\\n" in first for name in after)
+    assert [asked[-1].count(f"<{name}>\\n") for name in after] == [1, 1]
+    assert results[0] <= after["cms_createPage"] < results[-1] <= after["cms_deletePage"]
+
+
+@every
+@streamed
+def test_entities_of_tool_results_reach_the_working_memory_and_the_next_message(loop: Loop, *, stream: bool) -> None:
+    played, service = play(loop, stream=stream)
+    names = [entity.name for entity in played.chat.memory.entities]
+    told = json.dumps(service.asked[4][loop.messages])
+
+    assert names == ["About us"]  # the page about the team is deleted again
+    assert "context-update" in told
+    assert "Team" in told.partition("context-update")[2]
+
+
+@every
+@streamed
+def test_an_error_reaches_the_model_and_ends_nothing(loop: Loop, *, stream: bool) -> None:
+    played, service = play(loop, stream=stream)
+    errors = [record for record in played.chat.state.results if record.is_error]
+
+    assert [record.tool for record in errors] == ["cms_deletePage"]
+    assert "there is no page page-9" in json.dumps(service.asked[-1])
+
+
+@every
+def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> None:
+    early: list[list[Call]] = [[("cms_createPage", {"title": "Early"})], [("no_such_tool", {})], []]
+    played, service = play(loop, early, words=["Hello"])
+    said = json.dumps(service.asked[-1])
+
+    assert "`cms_createPage` is not active. Call `tool_search`" in said
+    assert "`no_such_tool` is not active" in said
+    assert not played.chat.memory.entities
+
+
+@every
+def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
+    def one(number: int) -> Played:
+        own = page_functions()
+        make = own["cms_createPage"]
+
+        def create(title: str) -> Any:
+            return make(f"{title} {number:03}")
+
+        tools = Functions(engine, {**own, "cms_createPage": create})
+        return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages.", "And now?"])
+
+    engine = Engine.open(AGENT)
+    with loopback_models(SCRIPT) as service, loop.client(service.url) as client, ThreadPoolExecutor(30) as pool:
+        played = list(pool.map(one, range(30)))
+
+    assert len(service.bodies) == 30 * len(SCRIPT)
+    for number, each in enumerate(played):
+        assert each.answers == ["Done.", "Done."]
+        assert [entity.name for entity in each.chat.memory.entities] == [f"About us {number:03}"]
+    for body in map(json.dumps, (asked[loop.messages] for asked in service.asked)):
+        (number,) = {int(text[:3]) for text in body.split("Client ")[1:]}
+        pages = {int(text[:3]) for text in body.split("About us ")[1:] if text[:3].isdigit()}
+        assert pages <= {number}
+
+
+def test_what_a_model_of_google_signs_comes_back_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    made = gemini_wire.WIRE.answer
+
+    def signed(number: int, calls: Sequence[Call]) -> Json:
+        answer = made(number, calls)
+        answer["candidates"][0]["content"]["parts"][0]["thoughtSignature"] = "c2lnbmVkLz8+"
+        return answer
+
+    monkeypatch.setitem(PATHS, GEMINI, replace(gemini_wire.WIRE, answer=signed))
+    _, service = play(LOOPS["gemini"])
+    parts = [
+        part for content in service.asked[-1]["contents"] if content["role"] == "model" for part in content["parts"]
+    ]
+
+    signatures = [part["thoughtSignature"] for part in parts if "thoughtSignature" in part]
+    assert len(signatures) == 6
+    assert {urlsafe_b64decode(each.replace("+", "-").replace("/", "_")) for each in signatures} == {b"signed/?>"}
+
+
+@streamed
+def test_what_a_model_on_bedrock_thought_goes_back_in_front(monkeypatch: pytest.MonkeyPatch, *, stream: bool) -> None:
+    made, thought = bedrock_wire.WIRE.answer, {"text": "Hm.", "signature": "signed"}
+
+    def thinking(number: int, calls: Sequence[Call]) -> Json:
+        answer = made(number, calls)
+        answer["output"]["message"]["content"].insert(0, {"reasoningContent": {"reasoningText": thought}})
+        return answer
+
+    monkeypatch.setitem(PATHS, BEDROCK, replace(bedrock_wire.WIRE, answer=thinking))
+    _, service = play(LOOPS["bedrock"], stream=stream)
+    answers = [message["content"] for message in service.asked[-1]["messages"] if message["role"] == "assistant"]
+
+    assert [content[0] for content in answers] == [{"reasoningContent": {"reasoningText": thought}}] * 6
