@@ -106,7 +106,7 @@ class Engine(Answers):
         check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
         agent = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
-        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path))
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 

@@ -19,6 +19,7 @@ from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.records import dataclass
+from cuecard.shapes.json_values import MAX_BITS
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
@@ -181,12 +182,17 @@ def _allowed(limit: int) -> int:
     if 1 <= limit <= MAX_LIMIT:
         return limit
     hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
-    raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+    raise InputError(Problem("search-limit", f"a search cannot return {_number(limit)} tools", hint, name="limit"))
+
+
+def _number(limit: int) -> str:
+    """The number, if it can be written out."""
+    return str(limit) if limit.bit_length() <= MAX_BITS else "that many"
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:
     """What a model hears that asks for more tools than a search can return, or for none."""
-    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
+    numbers = {"limit": _number(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
     return fill(words.search.wrong_limit, numbers)
 
 

@@ -14,6 +14,7 @@ import typer
 import cuecard
 from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
+from cuecard.cli.mcp_commands import mcp, skills_app
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.run_command import run
@@ -30,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(tools_app, name="tools")
+app.add_typer(skills_app, name="skills")
 app.add_typer(bench_app, name="bench")
 
 
@@ -199,6 +201,7 @@ def watch(
 
 
 app.command()(run)
+app.command()(mcp)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)

@@ -31,7 +31,7 @@ def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code
     salt = settings.salt.get_secret_value() if settings.salt else ""
     cache = cache_at(settings.cache_folder)
     made = kept_agent(read_agent(path), cache, helper_loader(allow_code=allow_code))
-    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path))
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
     count = kept_counter(made.spec.tokens.encoding, cache)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, salt, "", search)
 

@@ -221,12 +221,13 @@ CODES: Mapping[str, str] = {
     "other-end": "The content at the end of a scenario is not what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not come to its end.",
     "snapshot": "The command that shows the server's content failed.",
+    "wrong-openapi": "A file that is no OpenAPI description, or an operation or a reference in it that cannot be used.",
     "server-start": "The tool server does not start.",
     "server-died": "The tool server ended while it was needed.",
     "server-timeout": "The tool server did not answer in time.",
     "server-error": "The tool server refused a request.",
-    "server-output": "The tool server writes what is no MCP: bytes that are no text, answers of another shape.",
-    "server-tool": "A tool that a server lists and that is dropped: twice the same name, or far too large.",
+    "server-output": "The tool server writes what cannot be read as MCP: no text, no list, a line that has no end.",
+    "server-tool": "A tool that a server lists and that is dropped: not as MCP has it, listed twice, or far too large.",
     "server-pages": "The tool server's list of tools has no end.",
 }
 """Code to meaning. Codes are stable: one may be added, none gets another meaning."""
