@@ -39,7 +39,9 @@ if TYPE_CHECKING:
     from cuecard.model import (
         Appended,
         Authority,
+        CacheOutcome,
         CacheRecord,
+        CacheVerdict,
         Call,
         CallPrompt,
         CallRecord,
@@ -116,7 +118,8 @@ _NAMES = {
         "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
     "model": (
-        "Appended Authority CacheRecord Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallPrompt CallRecord CallTools Clock "
+        "Configuration ConversationState "
         "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
         "Host Json Manifest Memory Refusals ReloadPolicy ResultRecord SearchResult SectionRecord Segment "
         "SourceRow Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
@@ -148,8 +151,10 @@ __all__ = [
     "AsyncSummarizer",
     "Authority",
     "Backend",
-    "Calibration",
+    "CacheOutcome",
     "CacheRecord",
+    "CacheVerdict",
+    "Calibration",
     "Call",
     "CallPrompt",
     "CallRecord",
