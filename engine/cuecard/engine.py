@@ -16,6 +16,7 @@ from cuecard.boundary import (
     admit_state,
     admit_step,
     check_conversation,
+    check_delivery,
     check_opening,
     check_text,
 )
@@ -35,6 +36,7 @@ from cuecard.model import (
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
 from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
@@ -61,6 +63,9 @@ class Engine(Answers):
     key: str = field(default="", repr=False)
     _search: Search = field(default=Search(), repr=False)
 
+    def __post_init__(self) -> None:
+        check_delivery(self.delivery)
+
     @classmethod
     def open(
         cls,
@@ -85,7 +90,8 @@ class Engine(Answers):
             key: a secret that signs what `dump` writes, so that `load` takes nothing else.
             ranker: orders the tools that a search finds, whatever the agent file names: a function of query and limit
                 to names with scores from 0 to 1, best first, or an object that makes one of the tools (`for_tools`).
-            allow_code: whether a function that the agent file names as its ranker may be imported and called.
+            allow_code: whether functions that the agent file names, as its ranker or as helpers of its templates, may
+                be imported and called.
             cache: the folder that keeps search indexes for the next process; True for the user's cache folder, False
                 for none. Nothing is read or written there before the first search.
 
@@ -99,8 +105,8 @@ class Engine(Answers):
         opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
         check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
-        agent = build_agent(read_agent(path))
-        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path))
+        agent = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 

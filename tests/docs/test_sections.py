@@ -55,6 +55,7 @@ def test_an_example_prints_what_it_shows(
     title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("NO_COLOR", "1")
     steps = sorted([*FILE.finditer(EXAMPLES[title]), *CONSOLE.finditer(EXAMPLES[title])], key=lambda step: step.start())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cuecard.errors import TemplateSyntaxError
 from cuecard.template.syntax.lexer import tokenize
+from cuecard.template.syntax.mistakes import MAX_MISTAKES, EnoughError, Mistakes
 from cuecard.template.syntax.source import Source
 from fuzz.drawn import check_drawn
 
@@ -37,14 +38,17 @@ def target(data: bytes) -> None:
     """Read one input."""
     text = data.decode("utf-8", "surrogateescape")
     at = 0
+    mistakes = Mistakes()
     try:
-        for token in tokenize(Source("fuzz", text)):
+        for token in tokenize(Source("fuzz", text), mistakes):
             # No token holds the blanks inside of a tag, and the backslash that makes a tag text.
             assert at <= token.start <= token.end
             assert text[at : token.start].strip() in {"", "\\"}
             assert token.text in text[token.start : token.end]
             at = token.end
+        assert at == len(text)
+        mistakes.refuse()
+    except EnoughError:
+        assert len(mistakes.problems) == MAX_MISTAKES
     except TemplateSyntaxError as error:
         check_drawn(error, text)
-    else:
-        assert at == len(text)

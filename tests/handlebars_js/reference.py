@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from cuecard.model import Json
+from npm import install as install_packages
 
 HERE = Path(__file__).parent
-
-
-class Unavailable(Exception):  # noqa: N818 - a reason to skip, not an error
-    """Node, npm or the package is not to be had here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,45 +35,12 @@ class Outcome:
 
 
 def install() -> None:
-    """The locked Handlebars.js beside this file; installed once, and again when the lock has changed.
+    """The locked Handlebars.js beside this file.
 
     Raises:
         Unavailable: without Node or npm, or when the package cannot be installed.
     """
-    for program in ("node", "npm"):
-        if not shutil.which(program):
-            raise Unavailable(f"{program} is not installed")
-    if _installed():
-        return
-    with tempfile.TemporaryDirectory(dir=HERE, prefix=".install-") as folder:
-        for name in ("package.json", "package-lock.json", ".npmrc"):
-            shutil.copy(HERE / name, folder)
-        command = ["npm", "ci", "--ignore-scripts", "--loglevel=error"]
-        try:
-            done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60, check=False)
-        except subprocess.TimeoutExpired:
-            raise Unavailable("npm ci took more than a minute") from None
-        if done.returncode:
-            raise Unavailable(f"npm ci failed: {done.stderr.strip()[-200:]}")
-        _put_in_place(Path(folder) / "node_modules")
-
-
-def _installed() -> bool:
-    wanted = json.loads((HERE / "package.json").read_text())["dependencies"]["handlebars"]
-    found = HERE / "node_modules" / "handlebars" / "package.json"
-    return found.exists() and bool(json.loads(found.read_text())["version"] == wanted)
-
-
-def _put_in_place(modules: Path) -> None:
-    """Another test process may do the same at the same time: the first one wins."""
-    target = HERE / "node_modules"
-    if target.exists() and not _installed():
-        target.rename(modules.parent / "old")
-    try:
-        modules.rename(target)
-    except OSError:
-        if not _installed():
-            raise
+    install_packages(HERE)
 
 
 def ask(cases: Iterable[Case]) -> list[Outcome]:

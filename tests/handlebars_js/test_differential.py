@@ -12,9 +12,10 @@ import pytest
 
 from cuecard import CuecardError
 from cuecard.template import compile_template
-from handlebars_js.reference import Case, Outcome, Unavailable, ask, install
+from handlebars_js.reference import Case, Outcome, ask, install
 from handlebars_js.templates import broken_case, random_case
 from handlebars_js.twins import HELPERS
+from npm import Unavailable
 
 
 @pytest.fixture(scope="module")

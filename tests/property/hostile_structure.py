@@ -12,6 +12,7 @@ _ANGLES = "<‹＜﹤〈⟨〈❬❮❰"
 _NAME = re.compile(r"</?([^\W\d][\w:.-]*)")
 _RANK = re.compile(r"^ {0,3}(#{1,6})(?=\s|$)")
 _TITLED = re.compile(r"^ {0,3}(#{1,6})\s+\S")
+_UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")  # one dash may be an entry of a list, and empty
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
@@ -52,7 +53,7 @@ class Reader:
         return [f"{slash}{name.casefold()}" for slash, name in tag.findall(seen)]
 
     def _marks(self, text: str, entry: str, *, fenced: bool) -> list[str]:
-        found, fence = [], ""
+        found, fence, before = [], "", ""
         for line in _BREAK.split(text):
             mark = _FENCE.match(line) if fenced else None
             if mark and not fence and not (mark[1][0] == "`" and "`" in mark[2]):
@@ -60,8 +61,15 @@ class Reader:
             elif mark and fence and mark[1].startswith(fence) and not mark[2].strip():
                 fence = ""
             elif not fence:
-                found += self._mark(line, entry)
+                found += self._mark(line, entry) or self._underline(line, before)
+            before = line
         return found
+
+    def _underline(self, line: str, before: str) -> list[str]:
+        """The rank of a heading that is written as a text with a line under it."""
+        under = _UNDERLINE.match(line)
+        rank = {"=": "#", "-": "##"}[under[1][0]] if under and before.strip() else ""
+        return [rank] if rank in self.ranks else []
 
     def _mark(self, line: str, entry: str) -> list[str]:
         rank, bare = _RANK.match(line), line.strip()

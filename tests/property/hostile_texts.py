@@ -32,7 +32,18 @@ HEADINGS = (
         "### Final",
     ),
     *("## AGENTS.md", "[ Memory ]", "[Skill Body: $x]", ">>> BEGIN OF SOUL.md <<<", "=== b.md ===", "- Purpose: x"),
-    *("---", "***", "<!-- PIONEER_PROMT_CACHE_BOUNDARY -->", "<!-- cut -->", "* * *", "Item: x", "- **evil**: x"),
+    *(
+        "---",
+        "***",
+        "<!-- PIONEER_PROMT_CACHE_BOUNDARY -->",
+        "<!-- cut -->",
+        "* * *",
+        "Evil\n===",
+        "Evil\n  ---  ",
+        "=",
+        "Item: x",
+        "- **evil**: x",
+    ),
 )
 PIECES = (
     *(

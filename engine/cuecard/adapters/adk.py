@@ -191,22 +191,27 @@ class Cuecard(BasePlugin):
         return talk
 
     def _stored(self, context: ReadonlyContext) -> _Talk:
-        stored: dict[str, Json] = context.state.get(self._key(context)) or {}
-        invocation, text = str(stored.get("invocation", "")), stored.get("conversation")
-        forgets = invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name))
-        if forgets or not isinstance(text, str):
+        key, stored = self._key(context), context.state.get(self._key(context))
+        if stored is None:
+            return _Talk("", self.engine.conversation())
+        invocation, text = (
+            (stored.get("invocation"), stored.get("conversation")) if isinstance(stored, dict) else ("", None)
+        )
+        if not isinstance(text, str):
+            told = "the state of the session holds something else than the conversation"
+            raise InputError(Problem("bad-conversation", told, "take it out, or give the plugin another `name`", key))
+        if invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
             return _Talk("", self.engine.conversation())
         chat = self.engine.load(text)
-        return _Talk(invocation, chat, chat.call)
+        return _Talk(str(invocation), chat, chat.call)
 
     def _step(self, context: ToolContext) -> Step | None:
         """The step that the model has answered; None where it was another process's, of files that have changed."""
         talk = self._talk(context)
         call = talk.chat.call
         if talk.step is None and call and made_by(call, self.engine):
-            events = (event for event in context.session.events if event.author == context.agent_name)
-            responses = [event.get_function_responses() for event in events]
-            talk.step = talk.chat.step(tool_results([[(each.id or "", each) for each in held] for held in responses]))
+            contents = [e.content for e in context.session.events if e.author == context.agent_name and e.content]
+            talk.step = talk.chat.step(tool_results(named(contents, CallIds(()))))
         return talk.step
 
     def _search(self, context: ToolContext, query: str, limit: int | None) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,16 +26,24 @@ class CallIds:
 
     def __init__(self, events: Iterable[Event]) -> None:
         self._left: dict[str, deque[types.FunctionResponse]] = defaultdict(deque)
+        self._given = Counter[str]()
         for event in events:
             for response in event.get_function_responses():
                 self._left[response.name or ""].append(response)
 
     def of(self, response: types.FunctionResponse) -> str:
-        """The id of a response: its own, else that of the first event with the same response that is left."""
-        if response.id:
-            return response.id
+        """The id of a response: its own, else that of the event with the same response, or the same tool, next in turn.
+
+        Each is given once: a model that repeats an id, or a response that no event has, gets one by its number.
+        """
+        found = response.id or self._of_event(response)
+        self._given[found] += 1
+        number = self._given[found]
+        return found if found and number == 1 else f"{found}#{number}"
+
+    def _of_event(self, response: types.FunctionResponse) -> str:
         left = self._left[response.name or ""]
-        same = next((each for each in left if each.response == response.response), None)
+        same = next((each for each in left if each.response == response.response), left[0] if left else None)
         if same is None:
             return ""
         left.remove(same)
@@ -57,7 +65,7 @@ def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolR
     for call, response in held:
         said = response.response or {}
         failed = bool(said.get("error")) or said.get("status") == "error"
-        yield ToolResult(response.name or "", _said(said), call or None, is_error=failed, batch=batch)
+        yield ToolResult(response.name or "", _said(said), call, is_error=failed, batch=batch)
 
 
 def _said(response: Mapping[str, Any]) -> Any:

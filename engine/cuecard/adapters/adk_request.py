@@ -14,6 +14,9 @@ from typing_extensions import override
 from cuecard.engine import Engine
 from cuecard.model import Json, Step
 
+_DIGITS = 9
+"""How many digits of a limit are read: more tools than that there are never."""
+
 
 def put_in_front(system: str, existing: Any) -> Any:
     """Instructions with this text in front, whatever form they have."""
@@ -56,5 +59,5 @@ class SearchTool(BaseTool):
 
     @override
     async def run_async(self, *, args: dict[str, Any], tool_context: ToolContext) -> dict[str, Json]:
-        limit = str(args.get("limit") or "").removesuffix(".0")
+        limit = str(args.get("limit")).removesuffix(".0")[:_DIGITS]
         return self._search(tool_context, str(args.get("query") or ""), int(limit) if limit.isdecimal() else None)

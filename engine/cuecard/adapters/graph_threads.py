@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from threading import Lock
 from typing import Any, TypeAlias
 
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
-from cuecard.model import Call, ConversationState, Step
+from cuecard.model import Call, ConversationState, Entity, Json, ResultRecord, Step
 from cuecard.model.sealed import seal, unseal
 
 Stored: TypeAlias = dict[str, str]
@@ -22,6 +22,8 @@ little; both are signed where the engine has a key. `asked` is the message of th
 """
 
 _KEYS = ("begun", "since", "asked")
+_RECORD = tuple(each.name for each in fields(ResultRecord))
+_ENTITY = tuple(each.name for each in fields(Entity))
 _HINT = "pass on what the graph's state holds, or leave the key out to begin anew"
 
 
@@ -74,8 +76,7 @@ class Threads:
         state = thread.chat.state
         if not thread.begun:
             thread = replace(thread, begun=self._engine.dump(thread.chat), results=len(state.results))
-        new = replace(state, call=None, results=state.results[thread.results :])
-        since = seal(new.to_json(), self._engine.key)
+        since = seal(_written(state, thread.results), self._engine.key)
         with self._lock:
             self._handles[thread.begun, since] = thread
             while len(self._handles) > self._most:
@@ -113,10 +114,34 @@ class Threads:
     def _read(self, stored: Mapping[str, str]) -> Thread:
         begun = self._engine.load(stored["begun"]).state
         read = unseal(stored["since"], self._engine.key, "cuecard.since")
-        since = ConversationState.from_json(read, "cuecard.since")
+        since = ConversationState.from_json(_as_json(read), "cuecard.since")
         state = replace(since, call=begun.call, results=(*begun.results, *since.results))
         chat = self._engine.conversation(state)
         return Thread(chat, stored["asked"], stored["begun"], len(begun.results))
+
+
+def _written(state: ConversationState, known: int) -> dict[str, Json]:
+    """What has come in since so many results, as rows: a step writes this, so it has to be quick."""
+    return {
+        "results": [[getattr(record, name) for name in _RECORD] for record in state.results[known:]],
+        "calls": dict(state.calls),
+        "memory": [[getattr(entity, name) for name in _ENTITY] for entity in state.memory.entities],
+        "kept": state.kept,
+    }
+
+
+def _as_json(read: Json) -> Json:
+    """The same as the JSON of a state, in which everything is checked."""
+    if not isinstance(read, dict):
+        return read
+    held = {**ConversationState().to_json(), **read, "memory": {"entities": _rows(read.get("memory"), _ENTITY)}}
+    return {**held, "results": _rows(read.get("results"), _RECORD)}
+
+
+def _rows(rows: Json, names: Sequence[str]) -> Json:
+    if not isinstance(rows, list):
+        return rows
+    return [dict(zip(names, row, strict=False)) if isinstance(row, list) else row for row in rows]
 
 
 def _checked(stored: Any) -> Mapping[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, cast
 
@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from cuecard.adapters.placing import reminder, system_pieces
-from cuecard.config.models_file import ModelProfile, ModelProfiles
+from cuecard.config.models_file import ModelProfile
 from cuecard.model import Authority, Step, Turn
 
 Cache: TypeAlias = Literal["5m", "1h"]
@@ -70,11 +70,12 @@ class ModelFacts:
         return replace(turn, model=named[0], endpoint=named[1], authority=role)
 
 
-def facts_of(model: BaseChatModel, profiles: ModelProfiles) -> ModelFacts:
-    """What is known of a chat model."""
+def facts_of(model: BaseChatModel, find: Callable[[str, str], ModelProfile]) -> ModelFacts:
+    """What is known of a chat model; `find` gives the profile of a name at an address."""
     name, endpoint = _first(model, _NAMES), _first(model, _ADDRESSES)
-    endpoint = endpoint or str(getattr(getattr(model, "root_client", None), "base_url", None) or "")
-    profile = profiles.find(name, endpoint=endpoint)
+    if not endpoint and "root_client" in type(model).model_fields:  # OpenAI's clients know an address from elsewhere
+        endpoint = str(getattr(getattr(model, "root_client", None), "base_url", None) or "")
+    profile = find(name, endpoint)
     claude = _is_claude(model)
     said = cast("dict[str, Any]", getattr(model, "profile", None) or {})
     in_place = not claude or bool(said.get("mid_conversation_system_messages"))
@@ -82,7 +83,8 @@ def facts_of(model: BaseChatModel, profiles: ModelProfiles) -> ModelFacts:
 
 
 def _first(model: BaseChatModel, names: Iterable[str]) -> str:
-    values = (getattr(model, name, None) for name in names)
+    held = type(model).model_fields  # asking a model for what it lacks takes long
+    values = (getattr(model, name, None) for name in names if name in held)
     return next((value for value in values if isinstance(value, str) and value), "")
 
 

@@ -19,7 +19,7 @@ AnyTool: TypeAlias = BaseTool | dict[str, Any]
 
 def name_of(tool: AnyTool) -> str:
     """The name of a tool; of a provider's own, its type where it has none."""
-    if isinstance(tool, BaseTool):
+    if not isinstance(tool, dict):  # quicker than to ask for an abstract class
         return tool.name
     function = tool.get("function")
     named = tool.get("name") or (function.get("name") if isinstance(function, dict) else None)
@@ -29,7 +29,8 @@ def name_of(tool: AnyTool) -> str:
 def in_order(tools: Iterable[AnyTool], step: Step) -> list[AnyTool]:
     """Tools in an order that no discovery changes: by the baseline, then by name."""
     first = {name: place for place, name in enumerate(step.base_tools or step.initial_tools)}
-    return sorted(tools, key=lambda tool: (first.get(name_of(tool), len(first)), name_of(tool)))
+    named = {name_of(tool): tool for tool in tools}
+    return [named[name] for name in sorted(named, key=lambda name: (first.get(name, len(first)), name))]
 
 
 def active_only(tools: Iterable[AnyTool], step: Step, catalogue: Collection[str]) -> list[AnyTool]:

@@ -42,6 +42,7 @@ from cuecard.adapters.langchain_tools import (
 )
 from cuecard.boundary import admit_turn, check_graph
 from cuecard.catalogue.search import wrong_limit
+from cuecard.config.models_file import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import Call, Json, Step, Turn
@@ -94,6 +95,7 @@ class Cuecard:
     on_step: Callable[[Step], None] | None = None
     search_tool: BaseTool = field(init=False, repr=False)
     _threads: Threads = field(init=False, repr=False)
+    _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
     _deferred: Deferred = field(init=False, repr=False, default_factory=Deferred)
 
     def __post_init__(self) -> None:
@@ -128,7 +130,7 @@ class Cuecard:
         Raises:
             InputError: with every missing, unknown or wrong input of the turn, or when the state is another agent's.
         """
-        facts = facts_of(model, self.engine.models)
+        facts = facts_of(model, self._profile)
         made = partial(self._turn, turn, facts, tools)
         thread = self._running(self._threads.open(cuecard), messages, made)
         known = {record.call_id for record in thread.chat.state.results if record.call_id}
@@ -167,6 +169,13 @@ class Cuecard:
     ) -> Answer:
         """The same for `ToolNode(tools, awrap_tool_call=...)`."""
         return self._refused(request) or await execute(request)
+
+    def _profile(self, name: str, endpoint: str) -> ModelProfile:
+        """What is known of a model, looked up once."""
+        found = self._profiles.get((name, endpoint))
+        if found is None:
+            found = self._profiles[name, endpoint] = self.engine.models.find(name, endpoint=endpoint)
+        return found
 
     def _refused(self, request: ToolCallRequest) -> ToolMessage | None:
         name, step = request.tool_call["name"], self._threads.step(_stored(request.state))

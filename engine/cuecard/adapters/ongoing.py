@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from dataclasses import replace
+
 from cuecard.catalogue.search import wrong_limit
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -15,11 +18,25 @@ def made_by(call: Call, engine: Engine) -> bool:
     return (made.sha256, made.catalogue) == (agent.sha256, agent.catalogue.sha256)
 
 
-def search(engine: Engine, chat: Conversation, query: str, limit: int | None) -> SearchResult | str:
-    """What the search tool finds in this conversation, or what a model hears that has asked for too much."""
+def search(
+    engine: Engine, chat: Conversation, query: str, limit: int | None, here: Collection[str] | None = None
+) -> SearchResult | str:
+    """What the search tool finds in this conversation, or what a model hears that has asked for too much.
+
+    Args:
+        engine: the prompt engine.
+        chat: the conversation.
+        query: what the tools should do.
+        limit: at most so many.
+        here: the tools of the agent that searches, where the conversation is of several; None for all.
+    """
+    call = chat.call
+    if call and here is not None:
+        there = tuple(name for name in call.tools.available if name in here)
+        call = replace(call, tools=replace(call.tools, available=there))
     searches = (record for record in chat.state.results if record.found and not record.is_error)
     known = tuple(ToolResult(each.tool, list(each.found), each.call_id) for each in searches)
     try:
-        return engine.search_tools(query, limit, call=chat.call, history=known)
+        return engine.search_tools(query, limit, call=call, history=known)
     except InputError:
         return wrong_limit(limit or 0, engine.words)

@@ -14,7 +14,7 @@ from cuecard.adapters.homes import Reader
 from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Step
+from cuecard.model import Authority, Step
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}
 
@@ -109,13 +109,22 @@ def _place(
     results: Callable[[Message], tuple[str, ...]],
     first: Sequence[Body],
 ) -> list[Body]:
-    role = model.mid_conversation
+    bare = [message for message in messages if message not in first]
+    return _placed(bare, step, model.mid_conversation, results)
 
+
+def place_in_chat(messages: Iterable[Message], step: Step, role: Authority) -> list[Body]:
+    """Messages of Chat Completions with each block in its place, as a message of this role."""
+    return _placed(messages, step, role, _tool_ids)
+
+
+def _placed(
+    messages: Iterable[Message], step: Step, role: Authority, results: Callable[[Message], tuple[str, ...]]
+) -> list[Body]:
     def block(text: str) -> Body:
         return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
-    bare = [message for message in messages if message not in first]
-    return place_after(bare, step, block, Reader(results, _is_user))
+    return place_after(messages, step, block, Reader(results, _is_user))
 
 
 def _is_user(message: Message) -> bool:

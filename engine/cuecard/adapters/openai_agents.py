@@ -31,11 +31,13 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
         ToolInputGuardrailData,
         ToolOutputGuardrail,
         ToolOutputGuardrailData,
+        ToolOutputText,
         function_tool,
     )
     from agents.agent import AgentBase
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
+from cuecard.adapters.ongoing import made_by
 from cuecard.adapters.openai_agents_run import Run, Told
 from cuecard.boundary import check_graph, check_run
 from cuecard.conversation import Conversation
@@ -80,6 +82,7 @@ class Cuecard:
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     _search: FunctionTool = field(init=False, repr=False)
+    _ours: dict[int, Tool] = field(default_factory=dict, repr=False)
     _given: WeakKeyDictionary[Conversation, dict[str, Any]] = field(default_factory=WeakKeyDictionary, repr=False)
 
     def __post_init__(self) -> None:
@@ -90,9 +93,14 @@ class Cuecard:
     def tools(self, tools: Iterable[Tool] = ()) -> list[Tool]:
         """The tools for an agent: the search tool first, then copies of these that are refused while not active.
 
-        Function tools that the catalogue does not know, and tools of other kinds, are the host's own and always there.
+        Where one of them has the name of the search tool, it takes its place. Function tools that the catalogue does
+        not know, and tools of other kinds, are the host's own and always there.
         """
-        return [self._search, *map(self._watched, tools)]
+        watched = [self._watched(tool) for tool in tools]
+        own = any(tool.name == self._search.name for tool in watched)
+        given = watched if own else [self._search, *watched]
+        self._ours.update({id(tool): tool for tool in given})
+        return given
 
     def options(
         self,
@@ -140,9 +148,9 @@ class Cuecard:
         if resumed and chat.call is None:
             told = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", told, "pass the conversation of the run", "conversation"))
-        run = Run(self.engine, chat, turn, config or RunConfig(), Told(self.on_call, self.on_step))
+        run = Run(self.engine, chat, turn, config or RunConfig(), Told(self.on_call, self.on_step), self._serves)
         run.given = self._given.setdefault(chat, run.given)
-        if resumed:
+        if resumed and chat.call and made_by(chat.call, self.engine):
             run.call, run.step = chat.call, chat.step()
         return run
 
@@ -165,7 +173,7 @@ class Cuecard:
         return self._prepared(data, await first if inspect.isawaitable(first) else first)
 
     def _prepared(self, data: CallModelData[Any], items: ModelInputData) -> ModelInputData:
-        if not any(tool is self._search for tool in data.agent.tools):
+        if not self._serves(data.agent):
             return items
         return self._running(data.context).prepared(data.agent, items)
 
@@ -174,10 +182,13 @@ class Cuecard:
             run.failed.add(error.call_id)
         return own(error) if own else None
 
+    def _serves(self, agent: AgentBase) -> bool:
+        return any(id(tool) in self._ours for tool in agent.tools)
+
     def _running(self, context: Any) -> Run:
         run = self.find(context)
-        if run is None:
-            told = "the context of the run holds none of this adapter"
+        if run is None or run.engine is not self.engine:
+            told = "the context of the run holds none of this card"
             raise InputError(Problem("wrong-argument", told, "pass `**card.options()` to the runner", "context"))
         return run
 
@@ -209,7 +220,7 @@ class Cuecard:
 
     def _noted(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
         """The SDK makes text of what a tool gave by `str`: what it said is read before."""
-        if not isinstance(data.output, str):
+        if not isinstance(data.output, (str, ToolOutputText)):
             self._running(data.context.context).given[data.context.tool_call_id] = data.output
         return ToolGuardrailFunctionOutput.allow()
 
@@ -218,7 +229,8 @@ class Cuecard:
         card = engine.tools.get(engine.search_tool)
 
         async def search(context: ToolContext[Any], query: str, limit: int | None = None) -> str:
-            return self._running(context.context).search(query, limit, context.tool_call_id)
+            here = {tool.name for tool in context.agent.tools} if context.agent else set()
+            return self._running(context.context).search(query, limit, context.tool_call_id, here)
 
         described = {"query": words.query_description, "limit": words.limit_description}
         tool = function_tool(

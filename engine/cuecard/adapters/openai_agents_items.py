@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from cuecard.adapters.blocks import place_after
-from cuecard.adapters.homes import Reader
-from cuecard.adapters.placing import Body, reminder
+from cuecard.adapters.homes import homes
+from cuecard.adapters.placing import reminder
+from cuecard.adapters.turns import Read
 from cuecard.errors import InputError, Problem
 from cuecard.model import Authority, Step, ToolResult
 
@@ -40,27 +40,49 @@ def tool_results(items: Sequence[Item], known: Mapping[str, str]) -> tuple[ToolR
 
 
 def _results(items: Sequence[Item], tools: Mapping[str, str]) -> Iterator[ToolResult]:
-    batch = None
+    outputs = [bool(_ids(item)) for item in items]
+    first = ""
     for place, item in enumerate(items):
-        goes_on = place > 0 and _ids(items[place - 1])
-        batch = batch if goes_on else str(item.get("call_id"))
-        alone = not goes_on and not (place + 1 < len(items) and _ids(items[place + 1]))
-        if item.get("type") in _OUTPUTS:
+        if not outputs[place]:
+            continue
+        goes_on = place > 0 and outputs[place - 1]
+        first = first if goes_on else str(item.get("call_id"))
+        several = goes_on or (place + 1 < len(items) and outputs[place + 1])
+        if item["type"] in _OUTPUTS:
             call = item.get("call_id") or None
-            yield ToolResult(tools.get(call or "", ""), item.get("output"), call, batch=None if alone else batch)
+            yield ToolResult(
+                tools.get(call or "", ""), _said(item.get("output")), call, batch=first if several else None
+            )
 
 
-def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Body]:
+def _said(output: Any) -> Any:
+    """What a tool said: of one text in a list of parts, the text."""
+    only = output[0] if isinstance(output, list) and len(output) == 1 else None
+    return only["text"] if isinstance(only, Mapping) and only.get("type") == "input_text" else output
+
+
+def place_blocks(items: Sequence[Item], step: Step, role: Authority) -> list[Item]:
     """The items with each block in its place, as a message of this role; for `user`, as a reminder of the user.
+
+    Args:
+        items: of the request, without blocks: the SDK makes them anew for each.
+        step: what is to be placed.
+        role: whose words the blocks are.
 
     Raises:
         InputError: when there is no item of the user or of a tool that a block could follow.
     """
-
-    def block(text: str) -> Body:
-        return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
-
-    return place_after(items, step, block, Reader(_ids, lambda item: item.get("role") == "user"))
+    if not step.appended:
+        return list(items)
+    read = Read([_ids(item) for item in items], [item.get("role") == "user" for item in items])
+    found = homes(read, step.appended, step.turns)
+    placed: list[Item] = []
+    for place, item in enumerate(items):
+        placed.append(item)
+        for block in found.get(place, ()):
+            text = reminder(block.text, step.reminder) if role == "user" else block.text
+            placed.append({"role": role, "content": text})
+    return placed
 
 
 def _ids(item: Item) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from agents import Model, OpenAIChatCompletionsModel, OpenAIResponsesModel, RunC
 from agents.agent import AgentBase
 
 from cuecard.config.models_file import ModelProfiles
-from cuecard.model import Authority, Turn
+from cuecard.model import Turn
 
 
 def with_model(turn: Turn, agent: AgentBase, config: RunConfig, profiles: ModelProfiles) -> Turn:
@@ -24,14 +24,10 @@ def with_model(turn: Turn, agent: AgentBase, config: RunConfig, profiles: ModelP
     if not isinstance(name, str):
         return turn
     if not isinstance(model, (OpenAIResponsesModel, OpenAIChatCompletionsModel)):
-        return replace(turn, model=name, authority="user")
+        return replace(turn, model=name, authority=turn.authority or "user")
     named = replace(turn, model=name, endpoint=_address(model))
-    return replace(named, authority=role_of(named, profiles))
-
-
-def role_of(turn: Turn, profiles: ModelProfiles) -> Authority:
-    """The role of blocks in mid-conversation: what the host says, else what is known of the model at its address."""
-    return turn.authority or profiles.find(turn.model, endpoint=turn.endpoint).mid_conversation
+    role = profiles.find(name, endpoint=named.endpoint).mid_conversation
+    return replace(named, authority=turn.authority or role)
 
 
 def _model(agent: AgentBase, config: RunConfig) -> Model:

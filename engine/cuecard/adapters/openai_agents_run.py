@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
@@ -12,8 +12,9 @@ from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
 from cuecard.adapters.ongoing import search
+from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
-from cuecard.adapters.openai_agents_models import role_of, with_model
+from cuecard.adapters.openai_agents_models import with_model
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -40,6 +41,7 @@ class Run:
         turn: what the host knows of it.
         config: the settings of the run, which may name the model.
         told: whom it tells of its calls and steps.
+        serves: whether an agent gets the prompt.
         call: the prepared call; None before the first request.
         step: the step that the model is answering.
         given: what tools gave before the SDK made text of it, by call id; those of a conversation's runs share it.
@@ -53,6 +55,7 @@ class Run:
     turn: Turn
     config: RunConfig
     told: Told
+    serves: Callable[[AgentBase], bool]
     call: Call | None = None
     step: Step | None = None
     given: dict[str, Any] = field(default_factory=dict)
@@ -68,8 +71,7 @@ class Run:
         """
         if self.call is None:
             self.turn = with_model(self.turn, agent, self.config, self.engine.models)
-            if self.turn.tools is None and not agent.mcp_servers:
-                self.turn = replace(self.turn, tools=self._there(agent))
+            self.turn = replace(self.turn, tools=self._there(agent) if self.turn.tools is None else self.turn.tools)
             self.call = self.chat.user(self.turn)
             if self.told.call:
                 self.told.call(self.call)
@@ -82,13 +84,13 @@ class Run:
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
-        self.begin(agent)
+        authority = self.begin(agent).delivery.authority
         items = cast("Sequence[Item]", data.input)
         self.step = self.chat.step(self._results(items))
         self.found.clear()
         if self.told.step:
             self.told.step(self.step)
-        placed: Any = place_blocks(items, self.step, role_of(self.turn, self.engine.models))
+        placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
         own = f"\n\n{data.instructions}" if data.instructions else ""
         return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
 
@@ -107,18 +109,23 @@ class Run:
             self.failed.add(call_id)
         return refusal
 
-    def search(self, query: str, limit: int | None, call_id: str) -> str:
-        """What the search tool answers, as JSON."""
-        found = search(self.engine, self.chat, query, limit)
+    def search(self, query: str, limit: int | None, call_id: str, here: Collection[str]) -> str:
+        """What the search tool answers, as JSON: no tool that this agent does not have, unless servers have others."""
+        found = search(self.engine, self.chat, query, limit, here if self.turn.tools else None)
         if isinstance(found, str):
             self.failed.add(call_id)
             return found
         self.found |= set(found.tools)
         return json.dumps(found.to_json(), ensure_ascii=False)
 
-    def _there(self, agent: AgentBase) -> tuple[str, ...]:
-        tools = (tool for tool in agent.tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
-        return tuple(tool.name for tool in tools if tool.name in self.engine.tools)
+    def _there(self, agent: AgentBase) -> tuple[str, ...] | None:
+        """The tools of all agents that the run may be handed to; None where only their servers know."""
+        agents = [each for each in reachable(agent) if each is agent or self.serves(each)]
+        if any(each.mcp_servers for each in agents):
+            return None
+        tools = [tool for each in agents for tool in each.tools]
+        there = (tool for tool in tools if not isinstance(tool, FunctionTool) or tool.is_enabled is not False)
+        return tuple(dict.fromkeys(tool.name for tool in there if tool.name in self.engine.tools))
 
     def _results(self, items: Sequence[Item]) -> list[ToolResult]:
         """Those that the conversation does not know, and all searches, which it compares by what they have found."""
@@ -132,6 +139,7 @@ class Run:
             before = told.get(each.call_id or "")
             if before and before.tool == each.tool and (each.tool != search or before.is_error):
                 continue
-            said = self.given.get(each.call_id or "", each.result)
+            text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
+            said = self.given.get(each.call_id or "", each.result) if text else each.result
             results.append(replace(each, result=said, is_error=each.call_id in self.failed))
         return results

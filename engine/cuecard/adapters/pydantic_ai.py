@@ -121,6 +121,12 @@ class Cuecard(AbstractCapability[Any]):
         return search_toolset(self.engine, self._search) if self.engine.tools else None
 
     @override
+    async def prepare_tools(self, ctx: RunContext[Any], tool_defs: list[ToolDefinition]) -> list[ToolDefinition]:
+        """Tools of the catalogue are found by the engine's search: pydantic-ai's own would hide them from it."""
+        found_here = self.engine.tools
+        return [replace(each, defer_loading=each.defer_loading and each.name not in found_here) for each in tool_defs]
+
+    @override
     async def before_model_request(
         self, ctx: RunContext[Any], request_context: ModelRequestContext
     ) -> ModelRequestContext:
@@ -148,7 +154,10 @@ class Cuecard(AbstractCapability[Any]):
         sent = list(request_context.messages)
         placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, step.appended)
         if started and showing != "active":
-            placed = with_notices(placed, listed.notices(before, self.engine.words))
+            notices = listed.notices(before, self.engine.words)
+            placed = with_notices(placed, notices)
+            if notices:
+                chat.tools_changed(name for name in call.tools.available if listed.has(name))
         # The history keeps the blocks too, so that the next request begins with this one.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from cuecard.agent.agent import Agent
 from cuecard.agent.draft import Draft, make_draft
+from cuecard.agent.helpers import LoadHelpers, refuse_helpers
 from cuecard.agent.memo import Memo
 from cuecard.agent.ranker import NamedRanker, named_ranker
 from cuecard.catalogue import Catalogue
@@ -16,17 +17,18 @@ from cuecard.template import clean, without_controls
 from cuecard.template.guards.gate import Gate
 
 
-def build_agent(sources: AgentSources, memo: Memo | None = None) -> Agent:
+def build_agent(sources: AgentSources, memo: Memo | None = None, load: LoadHelpers = refuse_helpers) -> Agent:
     """Check and compile an agent.
 
     Args:
         sources: its texts.
         memo: from earlier builds of this agent; what has not changed since is neither parsed nor compiled again.
+        load: loads the helpers that the agent file names.
 
     Raises:
         SpecError: with every problem of every file.
     """
-    draft = make_draft(sources, memo or Memo())
+    draft = make_draft(sources, memo or Memo(), load)
     if draft.spec is None or draft.assembly is None or draft.has_errors:
         raise SpecError(draft.problems)
     words, cues = draft.spec.words.protocols, draft.spec.tools.cues

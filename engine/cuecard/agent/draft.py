@@ -12,6 +12,7 @@ from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
 from cuecard.agent.checks.tools import check_file_order, check_tools
 from cuecard.agent.checks.words import check_words
+from cuecard.agent.helpers import LoadHelpers, load_all, named_helpers, refuse_helpers
 from cuecard.agent.instructions import Instructions, lost_instructions, read_instructions
 from cuecard.agent.memo import Memo
 from cuecard.agent.models import read_own_models
@@ -59,12 +60,12 @@ class Draft:
         return self.assembly is None or any(problem.severity == "error" for problem in self.problems)
 
 
-def make_draft(sources: AgentSources, memo: Memo) -> Draft:
+def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_helpers) -> Draft:
     """Read, compile and check everything that can be."""
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
-    cards, named, found = told.cards, told.names, told.problems
+    cards, found = told.cards, told.problems
     models, wrong = read_own_models(sources.models, memo)
     draft = Draft(sources, specification, None, cards, (), {}, models=models)
     problems += specification.problems if specification else ()
@@ -72,8 +73,12 @@ def make_draft(sources: AgentSources, memo: Memo) -> Draft:
         problems += _template_problems(sources, memo)
         return replace(draft, problems=(*problems, *found, *wrong))
     document, spec = specification.document, specification.spec
-    names = elements_written(spec, sources) | named
-    world = World(document, spec, sources, memo, names, specification.removed)
+    names = elements_written(spec, sources) | told.names
+    named = [*named_helpers(document, spec)]
+    helpers = _attempt(lambda: load_all(named, load), problems)
+    if helpers is None:  # what calls them would be told as mistakes
+        return replace(draft, problems=(*problems, *found, *wrong))
+    world = World(document, spec, sources, memo, names, specification.removed, helpers)
     problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
     assembly = _attempt(lambda: _assemble(world, outlined=specification.outlined), problems)
     problems += assembly.problems if assembly else ()

@@ -11,7 +11,7 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.documents.yaml_text import Document
 from cuecard.records import dataclass
-from cuecard.template import Limits
+from cuecard.template import Helper, Limits
 
 Printing: TypeAlias = Literal["text", "names"]
 """How `{{{x}}}` prints data in an agent's templates: every `<` escaped, or only before the prompt's own elements."""
@@ -21,7 +21,8 @@ Printing: TypeAlias = Literal["text", "names"]
 class World:
     """An agent's files, read: its agent file as written and as validated, all texts, the elements that they write.
 
-    `removed` is where sections were taken away that a file below had, as `file:line:column`.
+    `helpers` are functions of the host's, by name; `removed` is where sections were taken away that a file below had,
+    as `file:line:column`.
     """
 
     document: Document
@@ -30,6 +31,7 @@ class World:
     memo: Memo
     names: frozenset[str]
     removed: Mapping[str, str] = field(default_factory=dict)
+    helpers: tuple[tuple[str, Helper], ...] = ()
 
     @property
     def limits(self) -> Limits:

@@ -9,6 +9,7 @@ from cuecard.boundary.capability import check_capability, check_graph, check_run
 from cuecard.boundary.conversations import (
     admit_entities,
     admit_more,
+    admit_names,
     admit_state,
     admit_user,
     check_conversation,
@@ -18,13 +19,14 @@ from cuecard.boundary.conversations import (
 )
 from cuecard.boundary.opening import (
     check_callback,
+    check_delivery,
     check_following,
     check_keeping,
     check_opening,
     check_serving,
     check_watching,
 )
-from cuecard.boundary.requests import admit_definitions, admit_request
+from cuecard.boundary.requests import admit_chat, admit_definitions, admit_request
 from cuecard.boundary.searches import admit_search, check_search
 from cuecard.boundary.skills import check_reading
 from cuecard.boundary.summaries import admit_summary
@@ -33,10 +35,12 @@ from cuecard.boundary.tools import admit_cards
 __all__ = [
     "admit_call",
     "admit_cards",
+    "admit_chat",
     "admit_definitions",
     "admit_entities",
     "admit_memory",
     "admit_more",
+    "admit_names",
     "admit_request",
     "admit_results",
     "admit_search",
@@ -48,6 +52,7 @@ __all__ = [
     "check_callback",
     "check_capability",
     "check_conversation",
+    "check_delivery",
     "check_following",
     "check_graph",
     "check_ids",

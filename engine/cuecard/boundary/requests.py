@@ -83,6 +83,19 @@ def admit_request(
     return Admitted(said, offered, _profile(model, (options or {}).get("base_url", "")))
 
 
+def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+    """A conversation and tools in the form of Chat Completions, before there is a step.
+
+    Raises:
+        InputError: with everything that is wrong in any of them.
+    """
+    found = Findings()
+    said = _dicts(messages, "messages", _called_chat, found)
+    offered = _dicts(tools, "tools", _tool, found)
+    found.refuse()
+    return said, offered
+
+
 def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
     """The cards of tools that are to be defined for a provider, in any iterable.
 
@@ -105,7 +118,8 @@ def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
     if isinstance(model, str):
         return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
     if model and base_url and model.endpoint != endpoint_name(base_url):
-        return replace(model, mid_conversation=read_models().find(model.name, endpoint=base_url).mid_conversation)
+        there = read_models().find(model.name, endpoint=base_url)
+        return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
     return model or ModelProfile("")
 
 
@@ -175,6 +189,17 @@ def _chat(message: Mapping[str, Any]) -> Iterator[Told]:
     yield from _text(message, "role")
     if message.get("role") == "tool":
         yield from _text(message, "tool_call_id")
+
+
+def _called_chat(message: Mapping[str, Any]) -> Iterator[Told]:
+    yield from _chat(message)
+    calls = message.get("tool_calls") or ()
+    if not isinstance(calls, (list, tuple)):
+        yield Told(".tool_calls", "a list of calls", calls)
+        return
+    for place, call in enumerate(calls):
+        if not isinstance(call, Mapping) or not isinstance(call.get("function") or {}, Mapping):
+            yield Told(f".tool_calls[{place}]", "a call with a `function`", call)
 
 
 def _responses(item: Mapping[str, Any]) -> Iterator[Told]:

@@ -12,6 +12,7 @@ from cuecard.errors import InputError, visible
 from cuecard.model import Cut, ToolCard
 from cuecard.records import dataclass
 from cuecard.shapes import Findings
+from cuecard.shapes.json_values import MAX_DEPTH, JsonValue
 from cuecard.template import clean
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
@@ -21,6 +22,7 @@ MAX_TOOL_TEXT = 8_192
 """How many characters a description, a category or a phrase of a tool server may have."""
 
 _CARD = shape_of(ToolCard)
+_SCHEMA = JsonValue(finite=True)
 _SHOWN = 80
 
 
@@ -44,6 +46,10 @@ class _Admission:
         if _is_odd(card):
             reason = "left out: the name of a tool has 1 to 64 letters, digits, `_`, `-` or `.`, all of ASCII"
             self.cuts.append(Cut(f"tool {visible(card.name)[:_SHOWN]}", reason))
+            return
+        if _has_odd_schema(card):
+            reason = f"left out: its input schema nests more than {MAX_DEPTH} levels, or holds what is not JSON"
+            self.cuts.append(Cut(f"tool {card.name}", reason))
             return
         taken = _CARD.take(card, f"cards[{place}]", self.found)
         if isinstance(taken, ToolCard) and not self.found.problems:
@@ -92,3 +98,10 @@ def _is_odd(card: Any) -> bool:
     name = getattr(card, "name", None)
     is_named = isinstance(card, ToolCard) and isinstance(name, str) and not TOOL_NAME.fullmatch(name)
     return is_named and _CARD.fits(replace(card, name="name"))
+
+
+def _has_odd_schema(card: Any) -> bool:
+    """Whether nothing but the input schema keeps a card out."""
+    schema = getattr(card, "input_schema", None)
+    is_written = isinstance(card, ToolCard) and isinstance(schema, Mapping) and not _SCHEMA.fits(schema)
+    return is_written and _CARD.fits(replace(card, input_schema={}))

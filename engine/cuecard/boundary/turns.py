@@ -69,13 +69,16 @@ def _controls_in_message(message: Any) -> Iterator[Problem]:
     if isinstance(message, Message):
         for name in ("content", "speaker", "id", "timestamp", "tool_call_id"):
             yield from refuse_controls(getattr(message, name), f"turn.message.{name}")
+        for number, call in enumerate(message.tool_calls):
+            for name in ("id", "name", "arguments"):
+                yield from refuse_controls(getattr(call, name), f"turn.message.tool_calls[{number}].{name}")
 
 
 def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:
     """The control characters in a memory whose shape may be wrong, too."""
     try:
         held = any(has_controls(f"{entity.type}{entity.id}{entity.name}{entity.key}") for entity in memory.entities)
-    except (AttributeError, TypeError):  # it is no memory, which has been told
+    except (AttributeError, TypeError, ValueError):  # it is no memory, which has been told
         return
     if held:
         yield from refuse_controls([asdict(entity) for entity in memory.entities], name)

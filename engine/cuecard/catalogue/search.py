@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias, cast
@@ -17,8 +17,9 @@ from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import Diagnostic, SearchResult, ToolCard
+from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.records import dataclass
+from cuecard.shapes.json_values import MAX_BITS
 
 Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
 """Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
@@ -46,6 +47,7 @@ class SearchIndex:
         examples: queries that do find something, for the message when nothing was found.
         fallback: makes the ranker that answers where the first one fails.
         diagnostics: what every answer tells the host, such as that a model could not be loaded.
+        hidden: those of the names that do not exist for this search: they take no places, and the host hears of them.
     """
 
     names: frozenset[str]
@@ -53,6 +55,7 @@ class SearchIndex:
     examples: tuple[str, ...] = ()
     fallback: Callable[[], Ranker] = lambda: _nothing
     diagnostics: tuple[Diagnostic, ...] = ()
+    hidden: frozenset[str] = frozenset()
 
     @classmethod
     def build(
@@ -97,10 +100,12 @@ class SearchIndex:
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
-        ranking, ranker = self._ranked(query, limit)
-        told = (*self.diagnostics, *ranking.diagnostics)
-        confidence = ranking.hits[0].score if ranking.hits else 0.0
-        kept = worth_returning(ranking.hits, calibrated(spec, ranker))
+        ranking, ranker = self._ranked(query, min(limit + len(self.hidden), MAX_LIMIT))
+        hits = tuple(hit for hit in ranking.hits if hit.tool not in self.hidden)[:limit]
+        sure = calibrated(spec, ranker)
+        told = (*self.diagnostics, *ranking.diagnostics, *self._absent(worth_returning(ranking.hits[:limit], sure)))
+        confidence = hits[0].score if hits else 0.0
+        kept = worth_returning(hits, sure)
         if not kept:
             return SearchResult((), self.nothing(query, words), confidence, told)
         return SearchResult(kept, found_message(len(kept), found_hint, words), confidence, told)
@@ -143,6 +148,11 @@ class SearchIndex:
         """What a model hears when no tool fits."""
         return self._advised(fill(words.search.nothing, {"query": words.quoted(_echo(query))}), words)
 
+    def _absent(self, hits: Iterable[Hit]) -> Iterator[Diagnostic]:
+        for hit in hits:
+            if hit.tool in self.hidden:
+                yield Diagnostic("absent_tool", f"`{hit.tool}` fits the query and does not exist for this call")
+
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
         try:
@@ -172,12 +182,17 @@ def _allowed(limit: int) -> int:
     if 1 <= limit <= MAX_LIMIT:
         return limit
     hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
-    raise InputError(Problem("search-limit", f"a search cannot return {limit} tools", hint, name="limit"))
+    raise InputError(Problem("search-limit", f"a search cannot return {_number(limit)} tools", hint, name="limit"))
+
+
+def _number(limit: int) -> str:
+    """The number, if it can be written out."""
+    return str(limit) if limit.bit_length() <= MAX_BITS else "that many"
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:
     """What a model hears that asks for more tools than a search can return, or for none."""
-    numbers = {"limit": str(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
+    numbers = {"limit": _number(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
     return fill(words.search.wrong_limit, numbers)
 
 

@@ -14,9 +14,11 @@ import typer
 import cuecard
 from cuecard.cli.author_commands import init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
+from cuecard.cli.mcp_commands import mcp, skills_app
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.run_command import run
+from cuecard.cli.serve_command import serve
 from cuecard.cli.tool_commands import bench_app, tools_app
 from cuecard.errors import CuecardError
 
@@ -29,6 +31,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.add_typer(tools_app, name="tools")
+app.add_typer(skills_app, name="skills")
 app.add_typer(bench_app, name="bench")
 
 
@@ -103,12 +106,14 @@ def check(
     ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
     strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
     json: Json = False,
+    allow_code: AllowCode = False,
 ) -> None:
     """Check every file of an agent and report all problems at once."""
+    from cuecard.cli.check.command import Options
     from cuecard.cli.check.command import check as command
 
     form = "json" if json else format
-    raise typer.Exit(command(*agents, format=form, select=select, ignore=ignore, strict=strict))
+    raise typer.Exit(command(*agents, options=Options(form, select, ignore, strict, allow_code)))
 
 
 @app.command()
@@ -196,9 +201,11 @@ def watch(
 
 
 app.command()(run)
+app.command()(mcp)
 app.command()(init)
 app.command(name="test")(run_tests)
 app.command()(probe)
+app.command()(serve)
 app.command()(schema)
 
 

@@ -18,6 +18,6 @@ SIDE_HELP = "An agent, REV:PATH of an agent in git, a turn file, or JSON of `cue
 Discovered = Annotated[str, typer.Option("--discovered", metavar="A,B", help="As if the search had found these tools.")]
 Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A value for an input; repeatable.")]
 AllowCode = Annotated[
-    bool, typer.Option("--allow-code", help="Load the function that the agent file names as its ranker.")
+    bool, typer.Option("--allow-code", help="Load the functions that the agent file names: its ranker, its helpers.")
 ]
 TurnFile = Annotated[Path | None, typer.Option("--turn", metavar="FILE", help="A turn file (YAML): inputs, memory ...")]

@@ -17,6 +17,7 @@ from cuecard.outside.cache import cache_at
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
 from cuecard.outside.folder import folder_of, read_agent
+from cuecard.outside.helpers import helper_loader
 from cuecard.outside.kept_agents import kept_agent
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
@@ -29,8 +30,8 @@ def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code
     settings, path = read_settings(), find_content(agent)
     salt = settings.salt.get_secret_value() if settings.salt else ""
     cache = cache_at(settings.cache_folder)
-    made = kept_agent(read_agent(path), cache)
-    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path))
+    made = kept_agent(read_agent(path), cache, helper_loader(allow_code=allow_code))
+    search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
     count = kept_counter(made.spec.tokens.encoding, cache)
     return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, salt, "", search)
 

@@ -48,6 +48,30 @@ def tools_search(
     search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
 
+@tools_app.command("import")
+def tools_import(
+    agent: AgentPath,
+    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A JSON file of tools.")] = None,
+    mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this tool server.")] = None,
+    mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the tool server there.")] = None,
+    openapi: Annotated[
+        Path | None, typer.Option("--openapi", metavar="FILE", help="Operations of an OpenAPI description.")
+    ] = None,
+    into: Annotated[Path | None, typer.Option("--into", metavar="FILE", help="The file for new tools.")] = None,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")] = False,
+    trust: Annotated[
+        Literal["data", "author"], typer.Option(help="Whose word the server's instructions for its tools are.")
+    ] = "data",
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a server may take.")] = 60.0,
+    json: Json = False,
+) -> None:
+    """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
+    from cuecard.cli.tool_import.command import Options, Source, import_tools
+
+    source = Source(mcp, mcp_url, openapi, file, timeout)
+    raise typer.Exit(import_tools(agent, source, Options(into, check, trust, json)))
+
+
 @tools_app.command("graph")
 def tools_graph(
     agent: AgentPath,

@@ -27,14 +27,18 @@ def read_catalogue(text: str, name: str) -> list[ToolCard]:
         SpecError: with every tool that is none, at its place.
     """
     value = read_json(text, name)
-    path: Path = ("tools",) if isinstance(value, dict) else ()
-    tools = value.get("tools") if isinstance(value, dict) else value
+    path, tools = _listed(value)
     if not isinstance(tools, list):
         raise SpecError(
             Problem("wrong-value", "a catalogue is a list of tools", f"write `{'` or `'.join(_FORMS)}`", name)
         )
-    entries = [_entry(tool) for tool in tools]
-    wrong = [((*path, n, *at), code, said) for n, tool in enumerate(entries) for at, code, said in _mistakes(tool)]
+    listed = list(_single(tools))
+    entries = [_entry(tool) for _, tool in listed]
+    wrong = [
+        ((*path, n, *at), code, said)
+        for (n, _), tool in zip(listed, entries, strict=True)
+        for at, code, said in _mistakes(tool)
+    ]
     if wrong:
         document = Document(name, text, value, *json_places(text))
         raise SpecError(document.problem(at, code, said, f"a tool is {_TOOL}") for at, code, said in wrong)
@@ -44,8 +48,29 @@ def read_catalogue(text: str, name: str) -> list[ToolCard]:
 _TOOL = '`{"name": "send_mail", "description": "Send a mail"}`'
 
 
+_AROUND = ("tools", "result", "toolConfig")
+_SEVERAL = ("functionDeclarations", "function_declarations")
+
+
+def _listed(value: Json) -> tuple[Path, Json]:
+    """The list of tools, wherever it stands: alone, in `tools`, in an answer of JSON-RPC, in Bedrock's `toolConfig`."""
+    path: Path = ()
+    for _ in _AROUND:
+        key = next((key for key in _AROUND if isinstance(value, dict) and key in value), None)
+        if key is not None:
+            path, value = (*path, key), value[key]
+    return path, value
+
+
+def _single(tools: list[Json]) -> Iterator[tuple[int, Json]]:
+    """The tools one by one, each with the number of the entry it stands in: Gemini lists several in one."""
+    for number, tool in enumerate(tools):
+        several = [tool[key] for key in _SEVERAL if isinstance(tool, dict) and isinstance(tool.get(key), list)]
+        yield from ((number, each) for each in (several[0] if several else [tool]))
+
+
 def _entry(tool: Json) -> Json:
-    inner = tool.get("function") if isinstance(tool, dict) else None
+    inner = next((tool[key] for key in ("function", "toolSpec") if isinstance(tool, dict) and key in tool), None)
     return inner if isinstance(inner, dict) else tool
 
 
@@ -65,6 +90,8 @@ def _mistakes(tool: Json) -> Iterator[tuple[Path, str, str]]:
 
 def _card(tool: Mapping[str, Json]) -> ToolCard:
     schema: Json = next((tool[key] for key in _SCHEMAS if isinstance(tool.get(key), dict)), {})
+    if set(schema) == {"json"} and isinstance(schema["json"], dict):
+        schema = schema["json"]  # Bedrock
     server = tool.get("server") or ""
     return ToolCard(
         tool["name"],

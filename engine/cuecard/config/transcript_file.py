@@ -112,6 +112,9 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
         raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
     except RecursionError:
         raise SpecError(Problem("json-syntax", "nested too deep", "flatten the file", name)) from None
+    except ValueError:  # the one that Python raises itself
+        message = "a number of more digits than can be read"
+        raise SpecError(Problem("json-syntax", message, "write it as a text", name)) from None
 
 
 def _whole(value: Json) -> Json:

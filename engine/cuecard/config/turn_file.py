@@ -82,8 +82,8 @@ StoredSummary = Annotated[
 """A summary, or its text alone, which then tells none of the messages."""
 
 
-class TurnFile(FileModel):
-    """What the host knows of one call."""
+class TurnFields(FileModel):
+    """What the host knows of one call, however it says it."""
 
     now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
@@ -92,9 +92,6 @@ class TurnFile(FileModel):
     )
     tools: Names | None = Field(None, description="the tools that exist; all when left out")
     discovered: Names = Field((), description="tools found earlier whose results are no longer in the history")
-    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="tool results of the conversation, oldest first"
-    )
     delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
     model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
     endpoint: str = Field("", description="the base URL of the service that is asked; empty for the provider's own")
@@ -121,6 +118,14 @@ class TurnFile(FileModel):
         None,
         description="tools that the user's words have found; left out, they are searched where the agent file says so",
     )
+
+
+class TurnFile(TurnFields):
+    """What the host knows of one call, written down."""
+
+    history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="tool results of the conversation, oldest first"
+    )
     expect: Expectation = Field(Expectation.usual(), description="what `cuecard test` holds the prompt against")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
@@ -136,7 +141,7 @@ class ConversationFile(FileModel):
     )
 
 
-def to_turn(file: TurnFile, inputs: Mapping[str, Json]) -> Turn:
+def to_turn(file: TurnFields, inputs: Mapping[str, Json]) -> Turn:
     """The turn with these inputs.
 
     Raises:

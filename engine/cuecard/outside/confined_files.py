@@ -11,6 +11,7 @@ import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from cuecard.records import dataclass
 
@@ -65,6 +66,22 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
         OSError: when it cannot be read, or when a part of the path is a link.
         RefusedError: when it is no regular file; `TooLargeError` when it is larger than `limit` bytes.
     """
+    with open_below(root, parts, limit) as file:
+        data = file.read(limit + 1)
+        if len(data) > limit:
+            raise TooLargeError(f"more than {limit:,} bytes")
+        seen = os.fstat(file.fileno())
+        return data, (seen.st_dev, seen.st_ino)
+
+
+@contextmanager
+def open_below(root: str, parts: Sequence[str], limit: int) -> Iterator[BinaryIO]:
+    """A regular file, open for reading; it had at most `limit` bytes when it was opened.
+
+    Raises:
+        OSError: when it cannot be opened, or when a part of the path is a link.
+        RefusedError: when it is no regular file; `TooLargeError` when it is larger.
+    """
     if not parts:
         raise RefusedError("this is not a regular file")
     with _opened(root, parts[:-1]) as (folder, prefix):
@@ -77,10 +94,9 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
             seen = os.fstat(handle)
             if not stat.S_ISREG(seen.st_mode):
                 raise RefusedError("this is not a regular file")
-            data = b"" if seen.st_size > limit else file.read(limit + 1)
-            if seen.st_size > limit or len(data) > limit:
+            if seen.st_size > limit:
                 raise TooLargeError(f"more than {limit:,} bytes")
-            return data, (seen.st_dev, seen.st_ino)
+            yield file
 
 
 def _entry(handle: int | None, folder: str, name: str) -> Entry:

@@ -17,6 +17,7 @@ from types import MappingProxyType
 from typing import Any
 
 from cuecard.agent.agent import Agent
+from cuecard.agent.helpers import LoadHelpers, refuse_helpers
 from cuecard.config.documents.texts import AgentSources
 from cuecard.outside.cache import Cache, fingerprint
 
@@ -25,29 +26,31 @@ _OTHERS = frozenset({("builtins", "frozenset"), ("builtins", "set"), ("builtins"
 """What a kept agent is made of beside cuecard's own classes and functions."""
 
 
-def kept_agent(sources: AgentSources, cache: Cache) -> Agent:
+def kept_agent(sources: AgentSources, cache: Cache, load: LoadHelpers = refuse_helpers) -> Agent:
     """The agent of these texts, as another process has compiled it, or compiled now and kept for the next.
+
+    One with helpers of the host's is made anew each time: their code is not cuecard's to keep.
 
     Raises:
         SpecError: with every problem of every file; an agent that has errors is never kept.
     """
     if cache.folder is None:
-        return _built(sources)
+        return _built(sources, load)
     key = fingerprint(("agent", *_code(), repr(sources)))
     found = _read(cache.get(key))
     if found is not None and found.sha256 == sources.sha256():
         return found
-    made = _built(sources)
-    data = _written(made)
+    made = _built(sources, load)
+    data = None if made.spec.helpers else _written(made)
     if data is not None:
         cache.put(key, data)
     return made
 
 
-def _built(sources: AgentSources) -> Agent:
+def _built(sources: AgentSources, load: LoadHelpers) -> Agent:
     from cuecard.agent.build import build_agent  # noqa: PLC0415 - loads the compiler, which is what keeping agents saves
 
-    return build_agent(sources)
+    return build_agent(sources, load=load)
 
 
 class _Writer(pickle.Pickler):

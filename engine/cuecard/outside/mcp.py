@@ -26,6 +26,7 @@ from cuecard.records import dataclass
 
 if TYPE_CHECKING:
     from mcp.client.client import Client
+    from mcp.client.extension import ClientExtension
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,12 +38,14 @@ class ToolServer:
         start: how it was started.
         said: what it says on its standard error.
         dropped: tools that it lists and that cannot be used, each with the reason.
+        meta: tool to what the server says beside its definition (`_meta`): data, whatever it says.
     """
 
     client: Client
     start: ServerCommand
     said: LastWords
     dropped: list[Problem] = field(default_factory=list)
+    meta: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     async def tools(self) -> tuple[ToolCard, ...]:
         """Every tool of the server that can be used, page by page, in its order; the others are `dropped`.
@@ -64,8 +67,10 @@ class ToolServer:
                 card = read_tool(tool, cards, self.start.name)
                 if isinstance(card, Problem):
                     self.dropped.append(card)
-                else:
-                    cards[card.name] = card
+                    continue
+                cards[card.name] = card
+                if tool.meta:
+                    self.meta[card.name] = dict(tool.meta)
             cursor = page.next_cursor
             if cursor is None and len(cards) + len(self.dropped) <= MAX_TOOLS:
                 return tuple(cards.values())
@@ -97,8 +102,12 @@ class ToolServer:
 
 
 @asynccontextmanager
-async def open_server(start: ServerCommand) -> AsyncIterator[ToolServer]:
+async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIterator[ToolServer]:
     """A running server; it is stopped when the block ends, whatever happens in it.
+
+    Args:
+        start: how to start it.
+        modern: whether to ask first for a version of MCP without a handshake, which extensions need.
 
     Raises:
         ToolServerError: when the command does not start, ends early, does not answer in time, or writes what is no MCP.
@@ -112,7 +121,10 @@ async def open_server(start: ServerCommand) -> AsyncIterator[ToolServer]:
     gate, said = Gate(start.name), LastWords()
     # The plain handshake: asking first which protocol a server speaks would double the wait for a silent one.
     transport = connected(start, gate, said)
-    client = Client(transport, mode="legacy", read_timeout_seconds=start.timeout, cache=None)
+    mode = "auto" if modern else "legacy"
+    client = Client(
+        transport, mode=mode, read_timeout_seconds=start.timeout, cache=None, extensions=offered() if modern else None
+    )
     try:
         async with client:
             yield ToolServer(client, start, said, gate.dropped)
@@ -125,3 +137,10 @@ async def open_server(start: ServerCommand) -> AsyncIterator[ToolServer]:
         if isinstance(cause, MCPError):
             raise server_error(cause, start, said, gate.strays) from None
         raise (cause if len(found) == 1 else group) from None
+
+
+def offered() -> list[ClientExtension]:
+    """The extensions of MCP that are spoken here."""
+    from mcp.client.extension import advertise  # noqa: PLC0415 - `cuecard --help` needs no mcp
+
+    return [advertise("io.modelcontextprotocol/skills")]

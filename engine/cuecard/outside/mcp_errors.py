@@ -77,7 +77,7 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def _told(start: ServerCommand, said: LastWords, code: str, message: str, hint: str) -> ToolServerError:
-    lines = [f"it runs: {' '.join(start.command)}", *_tail(said), hint]
+    lines = [start.where or f"it runs: {' '.join(start.command)}", *_tail(said), hint]
     return ToolServerError(Problem(code, message, "\n".join(lines), start.name))
 
 

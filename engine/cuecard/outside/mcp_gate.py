@@ -21,7 +21,7 @@ from mcp.types import (
     Tool,
 )
 from mcp.types.methods import validate_server_result
-from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_HANDSHAKE_VERSION, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from cuecard.errors import Problem, visible
@@ -32,8 +32,11 @@ from cuecard.outside.mcp_lines import TooLong, UnreadableError, read_message
 _OURS: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, UNREADABLE})
 """Codes that say what happened to the connection; a server that says them means something of its own."""
 
-_USED = ("name", "description", "inputSchema")
+_USED = ("name", "description", "inputSchema", "_meta")
 """What is read of a tool. The rest is left out unseen, such as schemas of results that take minutes to hold against."""
+
+_OF_EXTENSIONS = frozenset({"skills/list", "skills/get"})
+"""What MCP itself does not define; who asks checks the answers."""
 
 _ID_LENGTH = 200
 
@@ -121,7 +124,12 @@ class Gate:
             content = result.get("content")
             if isinstance(content, list) and len(content) > MAX_BLOCKS:
                 raise UnreadableError(f"{len(content):,} blocks; at most {MAX_BLOCKS:,} can be read")
-        validate_server_result(method, self._version, result)
+        if method == "server/discover":
+            if LATEST_MODERN_VERSION not in result.get("supportedVersions", ()):
+                raise UnreadableError("versions of MCP that are not spoken here")
+            self._version = LATEST_MODERN_VERSION
+        if method not in _OF_EXTENSIONS:
+            validate_server_result(method, self._version, result)
         return result
 
     def _tools(self, listed: Any) -> list[dict[str, Any]]:

@@ -36,6 +36,7 @@ class ServerCommand:
         timeout: seconds that starting it, or one tool call, may take.
         name: how errors call it, such as the file it is configured in.
         settings: where its command and its timeout are set, for errors.
+        where: how errors say where it is, in place of its command.
     """
 
     command: Sequence[str]
@@ -44,6 +45,7 @@ class ServerCommand:
     timeout: float = 60.0
     name: str = "tool server"
     settings: tuple[str, str] = ("server.command", "server.timeout")
+    where: str = ""
 
 
 @asynccontextmanager

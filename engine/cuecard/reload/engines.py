@@ -7,6 +7,7 @@ from dataclasses import field
 from pathlib import Path
 
 from cuecard.agent import Agent, build_agent
+from cuecard.agent.helpers import LoadHelpers
 from cuecard.agent.memo import Memo
 from cuecard.boundary import check_watching
 from cuecard.config.documents.texts import AgentSources
@@ -14,6 +15,7 @@ from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
 from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
+from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
 from cuecard.outside.rankers.search import Search
@@ -69,7 +71,8 @@ def watch(
     files = AgentFiles(path)
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
     wish, home = SearchWish(ranker, allow_code, cache), files.agent.parent
-    maker = _Maker(delivery, clock, Secrets(salt, key), ready, lambda agent: wish.open(agent.ranker, home))
+    load = helper_loader(allow_code=allow_code)
+    maker = _Maker(delivery, clock, Secrets(salt, key), ready, lambda agent: wish.open(agent.ranker, home), load)
     return Watcher(files, maker, LastGood(kept, files.agent), pace, remake=maker.apart)
 
 
@@ -91,9 +94,10 @@ class _Maker:
         secrets: Secrets,
         ready: Callable[[Engine], Engine] | None,
         search: Callable[[Agent], Search],
+        load: LoadHelpers,
     ) -> None:
         self._delivery, self._clock, self._secrets, self._ready = delivery, clock, secrets, ready
-        self._search = search
+        self._search, self._load = search, load
         self._memo = Memo()
         self._counter: TokenCounter | None = None
 
@@ -107,7 +111,7 @@ class _Maker:
         return self._make(sources, Memo())
 
     def _make(self, sources: AgentSources, memo: Memo) -> Engine:
-        agent = build_agent(sources, memo)
+        agent = build_agent(sources, memo, self._load)
         delivery = self._delivery or agent.spec.delivery
         count, secrets = self._count(agent.spec.tokens.encoding), self._secrets
         engine = Engine(agent, delivery, count, self._clock, secrets.salt, secrets.key, self._search(agent))

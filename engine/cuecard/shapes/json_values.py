@@ -12,8 +12,11 @@ from cuecard.shapes.shape import Shape
 MAX_DEPTH = 64
 """How many levels a value may nest."""
 
+MAX_BITS = 2_048
+"""How many bits a whole number of a value may have: Python writes no longer ones out where a process is strict."""
+
 _HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
-_PLAIN: frozenset[type] = frozenset({str, int, bool, type(None)})
+_PLAIN: frozenset[type] = frozenset({str, bool, type(None)})
 
 _WRONG_KEY = object()
 
@@ -45,13 +48,19 @@ class JsonValue(Shape):
                 found.report("value-too-deep", place, told, hint)
         return _with_dicts(value, {}) if len(found.problems) == before else value
 
+    def _number_problems(self, value: float, at: str) -> Iterator[_Told]:
+        if isinstance(value, int):
+            if value.bit_length() > MAX_BITS:
+                yield "not-json", at, f"is {seen(value)}, too long to be written out", "supply it as a text"
+        elif self.finite and not math.isfinite(value):
+            yield "not-json", at, f"is {seen(value)}, which JSON does not have", _HINT
+
     def _problems(self, value: Any, at: str, depth: int, done: dict[int, bool], kind: type) -> Iterator[_Told]:
         """`done` tells by id which lists and objects have been looked at, and, while it is False, which are being."""
-        if value is None or isinstance(value, (str, int)):
+        if value is None or isinstance(value, str):
             return
-        if isinstance(value, float):
-            if self.finite and not math.isfinite(value):
-                yield "not-json", at, f"is {seen(value)}, which JSON does not have", _HINT
+        if isinstance(value, (int, float)):
+            yield from self._number_problems(value, at)
         elif not isinstance(value, (kind, list, tuple)):
             yield "not-json", at, f"should be a JSON value, not {seen(value)}", _HINT
         elif depth == MAX_DEPTH or done.get(id(value)) is False:
@@ -61,7 +70,7 @@ class JsonValue(Shape):
             for path, item in _inside(value, at):
                 if item is _WRONG_KEY:
                     yield "not-json", at, path, _HINT
-                elif type(item) not in _PLAIN:
+                elif type(item) not in _PLAIN and not (type(item) is int and item.bit_length() <= MAX_BITS):
                     yield from self._problems(item, path, depth + 1, done, kind)
             done[id(value)] = True
 

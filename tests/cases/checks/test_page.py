@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import check
+from cuecard.cli.check.command import Options, check
 from cuecard.errors import visible
 from unit.checks.examples import Example, examples
 from unit.checks.source_codes import source_codes
@@ -44,7 +44,7 @@ def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
 
 
 def github(capsys: pytest.CaptureFixture[str]) -> str:
-    check(Path("tests/cases/agents/everything_at_once"), format="github")
+    check(Path("tests/cases/agents/everything_at_once"), options=Options(format="github"))
     return f"```text\n{capsys.readouterr().out}```\n"
 
 
@@ -61,7 +61,7 @@ def table() -> str:
 
 
 def row(code: str, example: Example) -> str:
-    place = example.place if example.place in {"Python", "command line"} else f"`{example.place}`"
+    place = example.place if example.place in {"HTTP", "Python", "command line"} else f"`{example.place}`"
     remarks = [f"saved as {example.bad_saved_as}"] if example.bad_saved_as != "utf-8" else []
     remarks += [f"without the package {example.bad_without}"] if example.bad_without else []
     severity = " or ".join(sorted(source_codes()[code]))

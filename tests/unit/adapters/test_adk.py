@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -433,6 +435,18 @@ def test_arguments_are_refused_with_all_that_is_wrong() -> None:
         Cuecard("prompts/cms", turn=4, on_step=3)  # type: ignore[arg-type]  # that is the point
 
 
+@pytest.mark.parametrize("held", ["text", 5, {"conversation": 3}, {"conversation": "{"}], ids=str)
+def test_a_state_that_holds_no_conversation_is_refused(held: Any) -> None:
+    host = Host([])
+    at: dict[str, Any] = {"app_name": "site", "user_id": "ann", "session_id": "one"}
+    asyncio.run(host.sessions.create_session(**at, state={"cuecard:cms": held}))
+
+    with pytest.raises(RuntimeError, match="bad-conversation"):
+        host.run()
+
+    assert host.sent == []
+
+
 def test_the_turn_may_be_made_from_the_state_of_the_session() -> None:
     def turn(context: Any) -> Turn:
         return Turn(now=NOW, memory=Memory((Entity("page", "page-7", context.session.id),)))
@@ -497,3 +511,110 @@ def test_thirty_runs_at_once_do_not_see_each_other() -> None:
             n == int(name) for n in range(30)
         ] * 2
         assert requests[1][1] == ["cms_createPage" if int(name) % 2 else "cms_searchImages", "tool_search"]
+
+
+FOUND: list[tuple[Any, bool]] = [
+    (["cms_createPage"], True),
+    ({"tools": ["cms_createPage"]}, True),
+    ('{"tools": ["cms_createPage"]}', True),
+    ({"result": [{"name": "cms_createPage"}]}, True),
+    ([{"tool_name": "cms_createPage"}], True),
+    ({"content": [{"type": "text", "text": '["cms_createPage"]'}]}, True),
+    ({"tools": [f"tool_{number}" for number in range(5000)] + ["cms_createPage"]}, True),
+    ("cms_createPage", False),
+    ({"isError": True, "tools": ["cms_createPage"]}, False),
+    ({"error": "no such index", "tools": ["cms_createPage"]}, False),
+    (None, False),
+    (7, False),
+]
+
+
+@pytest.mark.parametrize(("result", "found"), FOUND, ids=[str(number) for number in range(len(FOUND))])
+def test_a_search_tool_of_the_hosts_own_is_read_whatever_it_gives(result: Any, found: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    def tool_search(query: str) -> Any:
+        return result
+
+    host = Host([[("tool_search", {"query": "create a page"})]], tools=[tool_search, *TOOLS])
+
+    host.run()
+
+    assert names(host.sent[0]) == ["tool_search", "cms_createPage", "cms_searchImages", "cms_listPages"]
+    assert ("cms_createPage" in host.steps[-1].active_tools) is found
+
+
+def test_results_are_told_apart_by_ids_also_where_the_request_has_none_and_they_say_the_same() -> None:
+    search = ("tool_search", PAGES)
+    host = Host([[search, search], [("cms_createPage", ABOUT), ("cms_createPage", ABOUT)]])
+
+    host.run()
+
+    responses = [p.function_response for c in host.sent[2].contents for p in c.parts or () if p.function_response]
+    assert [response.id for response in responses] == [None] * 4
+    assert kinds(host.sent[2])[:4] == ["user: text", "model: call call", "user: result result", "user: text"]
+    assert len(blocks(host.sent[2])) == 1
+
+
+@pytest.mark.parametrize("ids", [["x", "y"], ["same", "same"]], ids=["own", "repeated"])
+def test_call_ids_of_the_models_own_are_kept_also_where_it_repeats_them(ids: list[str]) -> None:
+    class WithIds(Scripted):
+        @override
+        async def generate_content_async(
+            self, llm_request: LlmRequest, stream: bool = False
+        ) -> AsyncGenerator[LlmResponse, None]:
+            number = len(self.sent)
+            async for response in super().generate_content_async(llm_request, stream):
+                for part in (response.content and response.content.parts) or ():
+                    if part.function_call:
+                        part.function_call.id = ids[number]
+                yield response
+
+    model, steps = WithIds(batches=[[("tool_search", PAGES)], [("tool_search", IMAGES)]]), list[Step]()
+    agent = LlmAgent(name="cms", model=model, tools=TOOLS)
+
+    asyncio.run(talk(runner(agent, Cuecard(engine(), turn=Turn(now=NOW), on_step=steps.append)), "hello"))
+
+    assert steps[-1].active_tools == ("tool_search", "cms_createPage", "cms_searchImages")
+    assert wire(model.sent[2])[: len(wire(model.sent[1]))] == wire(model.sent[1])
+
+
+def test_images_are_the_users_words() -> None:
+    host = Host([[("tool_search", PAGES)]])
+    picture = types.Part(inline_data=types.Blob(data=b"png", mime_type="image/png"))
+
+    async def say() -> None:
+        await host.runner.session_service.create_session(app_name="site", user_id="ann", session_id="one")
+        message = types.Content(role="user", parts=[picture])
+        _ = [e async for e in host.runner.run_async(user_id="ann", session_id="one", new_message=message)]
+
+    asyncio.run(say())
+
+    assert kinds(host.sent[1]) == ["user: text", "model: call", "user: result", "user: text"]
+
+
+def test_a_tool_that_raises_ends_the_run_as_it_does_without_the_plugin_and_the_session_goes_on() -> None:
+    def cms_createPage(title: str) -> str:  # noqa: N802 - the same
+        raise OSError("the disk is full")
+
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[cms_createPage])
+    with pytest.raises(OSError, match="the disk is full"):
+        host.run()
+
+    host.run("again")
+
+    assert [call.turn for call in host.calls] == [0, 1]
+    assert len(blocks(host.sent[-1])) == 1
+
+
+def test_a_version_of_adk_that_lacks_something_is_refused_with_the_versions_that_work() -> None:
+    code = """
+import google.adk.plugins.base_plugin as seam
+del seam.BasePlugin
+try:
+    import cuecard.adapters.adk
+except Exception as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "the adapter needs google-adk>=2.13" in ran.stdout
+    assert 'pip install "cuecard[adk]"' in ran.stdout

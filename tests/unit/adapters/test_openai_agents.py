@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -14,19 +16,24 @@ from typing import Any
 import pytest
 from agents import (
     Agent,
+    GuardrailFunctionOutput,
+    InputGuardrail,
     RunConfig,
     RunContextWrapper,
     Runner,
+    RunState,
     SQLiteSession,
     Tool,
+    ToolOutputText,
     UserError,
     function_tool,
     handoff,
 )
+from agents.extensions.handoff_filters import remove_all_tools
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 
-from cuecard import Call, Conversation, Engine, Entity, InputError, Memory, Step, Turn
+from cuecard import Call, Conversation, Engine, Entity, InputError, Memory, Step, ToolCard, Turn
 from cuecard.adapters.openai_agents import Cuecard
 from cuecard.adapters.openai_agents_run import Run
 from cuecard.model import Delivery
@@ -270,6 +277,16 @@ def test_what_the_tool_that_ends_a_run_gave_is_remembered_with_the_next_message(
     assert chat.memory.entities == (Entity("page", "page-1", "About"),)
 
 
+def test_entities_are_read_out_of_the_parts_that_a_tool_gives() -> None:
+    page = function_tool(lambda: ToolOutputText(text='{"id": "page-3", "name": "Home"}'), name_override="cms_listPages")
+    host = Host([[("tool_search", {"query": "list all pages", "limit": 1})], [("cms_listPages", {})]], tools=[page])
+    chat = engine().conversation()
+
+    host.run(chat=chat)
+
+    assert chat.memory.entities == (Entity("page", "page-3", "Home"),)
+
+
 def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     @function_tool
     def send_email() -> str:
@@ -422,7 +439,7 @@ def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
 def test_a_run_without_the_context_is_refused_before_any_request() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match=r"(?s)context: .*holds none of this adapter.*pass `\*\*card.options"):
+    with pytest.raises(InputError, match=r"(?s)context: .*holds none of this card.*pass `\*\*card.options"):
         asyncio.run(Runner.run(host.agent, "hello", run_config=host.card.config(QUIET)))
 
     assert host.sent == ()
@@ -457,3 +474,210 @@ def test_results_without_their_calls_are_refused_with_the_reason() -> None:
 
     with pytest.raises(InputError, match=r"(?s)no call 'gone' is among the items.*send the whole conversation"):
         host.run(says=items)
+
+
+def test_guardrails_that_run_beside_the_first_request_change_nothing() -> None:
+    async def slow(_context: Any, _agent: Any, _items: Any) -> GuardrailFunctionOutput:
+        await asyncio.sleep(0.01)
+        return GuardrailFunctionOutput(output_info=None, tripwire_triggered=False)
+
+    host = Host([[("tool_search", PAGES)]], "rewrite", options={"input_guardrails": [InputGuardrail(slow)]})
+
+    host.run()
+
+    assert [names(call) for call in host.sent] == [["tool_search"], ["tool_search", "cms_createPage"]]
+
+
+def confirmed() -> Tool:
+    return function_tool(
+        lambda title: {"id": "page-9", "name": title}, name_override="cms_createPage", needs_approval=True
+    )
+
+
+def test_a_run_goes_on_after_an_approval() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed()])
+    result = host.run()
+    state = result.to_state()
+    state.approve(result.interruptions[0])
+
+    ended = asyncio.run(Runner.run(host.agent, state, run_config=host.card.config(QUIET)))
+
+    assert ended.final_output == "done"
+    assert [call.turn for call in host.calls] == [0]
+    assert outputs(host.sent[-1])[-1] == "{'id': 'page-9', 'name': 'About'}"
+
+
+def test_a_run_goes_on_after_an_approval_in_another_process() -> None:
+    first = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed()])
+    chat = engine().conversation()
+    result = first.run(chat=chat)
+    state = result.to_state()
+    state.approve(result.interruptions[0])
+    waiting, stored = state.to_string(context_serializer=lambda _run: {}), engine().dump(chat)
+    second = Host([], tools=[confirmed()])
+    run = second.card.run(conversation=engine().load(stored), resumed=True)
+
+    async def go_on() -> Any:
+        resumed = await RunState.from_string(second.agent, waiting, context_override=RunContextWrapper(run))
+        return await Runner.run(second.agent, resumed, run_config=second.card.config(QUIET))
+
+    assert asyncio.run(go_on()).final_output == "done"
+    assert second.calls == []
+    assert second.sent[0].system_instructions == first.sent[0].system_instructions
+    assert shape(second.sent[0])[: len(shape(first.sent[-1]))] == shape(first.sent[-1])
+    assert run.chat.memory.entities == (Entity("page", "page-9", "About"),)
+
+
+def test_a_run_is_resumed_only_where_there_is_one() -> None:
+    with pytest.raises(InputError, match="no run to resume"):
+        Cuecard(engine()).run(conversation=engine().conversation(), resumed=True)
+
+
+def test_a_run_that_is_resumed_after_a_change_of_the_tools_gets_a_new_prompt() -> None:
+    chat = engine().conversation()
+    Host([[("tool_search", PAGES)]]).run(chat=chat)
+    changed = engine().with_tools([ToolCard("cms_newTool", "does something new")])
+    card = Cuecard(changed)
+
+    run = card.run(Turn(now=NOW), changed.load(engine().dump(chat)), resumed=True)
+    agent: Agent[Any] = Agent("cms", model=ScriptedModel([[assistant_message("done")]]), tools=card.tools(TOOLS))
+    asyncio.run(Runner.run(agent, "hello", context=run, run_config=card.config(QUIET)))
+
+    assert run.call is not None
+    assert run.call.turn == 1
+
+
+def test_agents_that_share_a_card_are_each_told_of_their_own_tools() -> None:
+    card = Cuecard(engine())
+    second: Agent[Any] = Agent("second", tools=card.tools([cms_searchImages]))
+    first: Agent[Any] = Agent("first", tools=card.tools([cms_createPage]), handoffs=[handoff(second)])
+    first.model = ScriptedModel(
+        [
+            [function_call("tool_search", {"query": "search images"}, call_id="1")],
+            [function_call("transfer_to_second", {}, call_id="2")],
+        ]
+    )
+    second.model = model = ScriptedModel(
+        [
+            [function_call("tool_search", IMAGES, call_id="3")],
+            [function_call("cms_searchImages", {"query": "sea"}, call_id="4")],
+            [assistant_message("done")],
+        ]
+    )
+
+    asyncio.run(Runner.run(first, "hello", **card.options(Turn(now=NOW), config=QUIET)))
+
+    said = [json.loads(text)["tools"] for text in outputs(model.calls[-1]) if '"tools"' in text]
+    assert "cms_searchImages" not in said[0]
+    assert said[1] == ["cms_searchImages"]
+    assert outputs(model.calls[-1])[-1] == "[{'id': 'image-1', 'name': 'sea'}]"
+
+
+def test_a_run_of_another_card_is_refused() -> None:
+    host = Host([])
+
+    with pytest.raises(InputError, match="holds none of this card"):
+        asyncio.run(Runner.run(host.agent, "hello", context=Cuecard(engine("rewrite")).run()))
+
+
+def test_where_the_server_keeps_the_conversation_nothing_is_appended_and_the_manifest_says_so() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
+    options = host.card.options(Turn(now=NOW, host="system-only"), config=QUIET)
+
+    asyncio.run(Runner.run(host.agent, "hello", auto_previous_response_id=True, **options))
+
+    assert [len(call.input) for call in host.sent] == [1, 1, 1]
+    assert "<cms_createPage>" in (host.sent[2].system_instructions or "")
+    assert names(host.sent[1]) == ["tool_search", "cms_createPage"]
+    assert host.steps[0].manifest.delivery.reason.startswith("in place of append: the host can only set the system")
+
+
+def test_images_and_lists_of_parts_are_the_users_words() -> None:
+    parts = [
+        {"type": "input_text", "text": "like this"},
+        {"type": "input_image", "image_url": "data:image/png;base64,"},
+    ]
+    host = Host([[("tool_search", PAGES)]])
+
+    host.run(says=[{"role": "user", "content": parts}])
+
+    assert host.sent[1].input[0]["content"] == parts
+    assert len(blocks(host.sent[1])) == 1
+
+
+def test_a_request_that_failed_leaves_the_conversation_as_it_was_to_the_next_one() -> None:
+    host = Host([])
+    host.agent.model = host.model = ScriptedModel(
+        [
+            ModelStep.raise_error(OSError("down")),
+            [function_call("tool_search", PAGES, call_id="search")],
+            [assistant_message("done")],
+        ]
+    )
+    chat = engine().conversation()
+    with pytest.raises(OSError, match="down"):
+        host.run(chat=chat)
+
+    host.run(chat=chat)
+
+    assert [call.turn for call in host.calls] == [0, 1]
+    assert len(blocks(host.sent[-1])) == 1
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["nested", "removed"])
+def test_a_handoff_may_shorten_what_was_said(keeps: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    card = Cuecard(engine())
+    cms: Agent[Any] = Agent("cms", tools=card.tools(TOOLS), model=script([[("tool_search", PAGES)]]))
+    to_cms: Any = cms if keeps else handoff(cms, input_filter=remove_all_tools)
+    front: Agent[Any] = Agent("front", handoffs=[to_cms])
+    front.model = ScriptedModel([[function_call("transfer_to_cms", {}, call_id="go")]])
+    config = RunConfig(tracing_disabled=True, nest_handoff_history=keeps)
+
+    result = asyncio.run(Runner.run(front, "hello", **card.options(Turn(now=NOW), config=config)))
+
+    assert result.final_output == "done"
+    assert isinstance(cms.model, ScriptedModel)
+    assert len(blocks(cms.model.calls[1])) == 1
+
+
+FOUND: list[tuple[Any, bool]] = [
+    (["cms_createPage"], True),
+    ({"tools": ["cms_createPage"]}, True),
+    ('{"tools": ["cms_createPage"]}', True),
+    ({"result": [{"name": "cms_createPage"}]}, True),
+    ([{"tool_name": "cms_createPage"}], True),
+    (ToolOutputText(text='{"tools": ["cms_createPage"]}'), True),
+    ([ToolOutputText(text='["cms_createPage"]')], True),
+    ({"tools": [f"tool_{number}" for number in range(5000)] + ["cms_createPage"]}, True),
+    ("cms_createPage", False),
+    ({"isError": True, "tools": ["cms_createPage"]}, False),
+    ({"error": "no such index"}, False),
+    (None, False),
+    (7, False),
+]
+
+
+@pytest.mark.parametrize(("result", "found"), FOUND, ids=[str(number) for number in range(len(FOUND))])
+def test_a_search_tool_of_the_hosts_own_is_read_whatever_it_gives(result: Any, found: bool) -> None:  # noqa: FBT001 - the same
+    own = function_tool(lambda query: result, name_override="tool_search", strict_mode=False)  # noqa: ARG005 - searched
+    host = Host([[("tool_search", {"query": "create a page"})]], tools=[own, *TOOLS])
+
+    host.run()
+
+    assert names(host.sent[0]) == ["tool_search", "cms_createPage", "cms_searchImages", "cms_listPages"]
+    assert ("cms_createPage" in host.steps[-1].active_tools) is found
+
+
+def test_a_version_of_the_sdk_that_lacks_something_is_refused_with_the_versions_that_work() -> None:
+    code = """
+import agents
+del agents.ToolErrorFormatterArgs
+try:
+    import cuecard.adapters.openai_agents
+except Exception as error:
+    print(error)
+"""
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+
+    assert "the adapter needs openai-agents>=0.24" in ran.stdout
+    assert 'pip install "cuecard[openai-agents]"' in ran.stdout

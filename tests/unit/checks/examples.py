@@ -22,7 +22,7 @@ MARK = "<!-- the example -->\n"
 class Example(FileModel):
     """One code, bad and good."""
 
-    place: str = Field(alias="in", description="the file that the texts are of; or `Python`, or `command line`")
+    place: str = Field(alias="in", description="the file that the texts are of; or `Python`, `command line`, `HTTP`")
     bad: str
     good: str
     whole: bool = Field(default=False, description="the texts are all of the file, not a part of the one in `base`")
@@ -35,7 +35,7 @@ class Example(FileModel):
         """The base with the example in it."""
         shutil.copytree(BASE, folder, dirs_exist_ok=True)
         files = dict(self.also)
-        if self.place not in {"Python", "command line"} and text:
+        if self.place not in {"HTTP", "Python", "command line"} and text:
             files[self.place] = text
         for name in {*files, "agent.xml"}:
             path = folder / name

@@ -11,7 +11,7 @@ import pytest
 
 from cuecard import Engine, InputError
 from cuecard.cli.check.codes import CODES
-from cuecard.cli.check.command import check
+from cuecard.cli.check.command import Options, check
 from cuecard.cli.check.formats import annotation
 from cuecard.cli.check.selection import matcher
 from cuecard.cli.main import main
@@ -47,13 +47,13 @@ def test_an_error_fails_a_check_and_a_warning_does_not(
 
 
 def test_what_is_ignored_does_not_count(broken: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert check(broken, ignore="xml-schema") == 0
+    assert check(broken, options=Options(ignore="xml-schema")) == 0
     assert capsys.readouterr().out == "helper: 3 sections, 2 tools: 0 errors, 0 warnings\n"
 
 
 def test_what_is_not_selected_does_not_count(broken: Path) -> None:
-    assert check(broken, select="yaml,volatile-text") == 0
-    assert check(broken, select="yaml, xml") == 1
+    assert check(broken, options=Options(select="yaml,volatile-text")) == 0
+    assert check(broken, options=Options(select="yaml, xml")) == 1
 
 
 def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> None:
@@ -83,7 +83,7 @@ def test_every_wrong_name_is_told_with_the_nearest_code() -> None:
 
 
 def test_json_holds_every_problem(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(warned, format="json")
+    check(warned, options=Options(format="json"))
     told = json.loads(capsys.readouterr().out)
 
     assert told["ok"] is True
@@ -93,7 +93,7 @@ def test_json_holds_every_problem(warned: Path, capsys: pytest.CaptureFixture[st
 
 
 def test_github_gets_one_command_per_problem_on_stdout(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    check(warned, format="github")
+    check(warned, options=Options(format="github"))
     shown = capsys.readouterr()
 
     assert shown.err == ""
@@ -120,14 +120,17 @@ def test_what_lint_finds_is_told_beside_other_errors(
 ) -> None:
     path = written("volatile-text", tmp_path, monkeypatch)
     (tmp_path / "tools" / "more.yaml").write_text("tools: []")
-    check(path, format="json")
+    check(path, options=Options(format="json"))
     told = json.loads(capsys.readouterr().out)
 
     assert [p["code"] for p in told["problems"]] == ["volatile-text", "wrong-value"]
 
 
 def test_problems_stand_file_by_file_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
-    check(ROOT / "tests" / "cases" / "agents" / "unused_and_reserved_input", format="json", ignore="escaped-text")
+    check(
+        ROOT / "tests" / "cases" / "agents" / "unused_and_reserved_input",
+        options=Options(format="json", ignore="escaped-text"),
+    )
     places = [(p["name"], p["span"]["line"]) for p in json.loads(capsys.readouterr().out)["problems"]]
 
     assert len(places) > 1
@@ -188,8 +191,8 @@ def test_under_strict_a_warning_fails_the_check(tmp_path: Path, capsys: pytest.C
     agent.write_text("agent: a\ninputs: {x: {default: ''}}\nsections: [{id: a, text: a}]\n", encoding="utf-8")
 
     assert check(agent) == 0
-    assert check(agent, strict=True) == 1
-    assert check(agent, strict=True, ignore="unused-input") == 0
+    assert check(agent, options=Options(strict=True)) == 1
+    assert check(agent, options=Options(strict=True, ignore="unused-input")) == 0
     assert "1 warning" in capsys.readouterr().out
 
 

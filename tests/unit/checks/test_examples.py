@@ -8,6 +8,7 @@ import gzip
 import json
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import time
@@ -30,8 +31,14 @@ from cuecard.outside.revision import read_revision
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
+from cuecard.server.agents import open_agents
+from cuecard.server.envelopes import Envelopes
+from cuecard.server.guard import App
+from cuecard.server.options import ServiceOptions
+from cuecard.server.run import listen
 from cuecard.template.backends.pybars_backend import pybars3
 from unit.checks.examples import Example, examples
+from unit.server.served import ask_at_once, in_thread, raw_requests
 
 PATIENCE = 10
 
@@ -62,6 +69,9 @@ NAMES = {
             request,
             wait_for,
             watch,
+            Envelopes,
+            open_agents,
+            listen,
         )
     },
     "UTC": UTC,
@@ -103,6 +113,8 @@ def told(
     monkeypatch.chdir(folder)
     if example.place == "Python":
         return executed(text)
+    if example.place == "HTTP":
+        return asked(text, folder, monkeypatch, capsys)
     command = text if example.place == "command line" else example.run or "cuecard check ."
     return ran(command, monkeypatch, capsys)
 
@@ -117,6 +129,23 @@ def executed(text: str) -> list[str]:
         for watcher in (value for value in names.values() if isinstance(value, Watcher)):
             watcher.stop()
     return []
+
+
+def asked(text: str, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:
+    """The codes in what a service answers: its command is run, and its socket is real."""
+    command, *lines = text.splitlines()
+    codes: list[str] = []
+
+    def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
+        with in_thread(app, options, listening) as address:
+            for answer in ask_at_once(address, raw_requests(lines)):
+                codes.extend(re.findall(r'"problems":\[{"code":"([a-z-]+)"', answer.decode()))
+
+    monkeypatch.setenv("CUECARD_STATES", str(folder / "states"))
+    monkeypatch.setattr("cuecard.server.run.run_app", run_app)
+    monkeypatch.setattr("cuecard.server.run.listen", lambda host, _: listen(host, 0))
+    monkeypatch.setattr("cuecard.server.logs.log_to_stderr", lambda: None)
+    return [*ran(command, monkeypatch, capsys), *codes]
 
 
 def ran(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 
 from cuecard import ToolCard, Turn
 from cuecard.model import FileText, Json
+from cuecard.template.guards.layout_guard import guard_layout, layout_guard
 from unit.assembly.cores import CORE, core
 from unit.section_lists.agents import opened, step
 
@@ -44,6 +45,12 @@ def counted(folder: Path, section: str, **inputs: Json) -> dict[str, int]:
         ("a\\n{{{x}}}{{{y}}}\\nb", "-", "--", "a\n\\---\nb"),
         ("a\\n--{{{x}}}", "-", "", "a\n\\---"),
         ("{{{x}}}{{{y}}}", "</ru", "les>", "&lt;/rules>"),
+        ("{{{x}}}", "\n -- \nx", "", "\\-- \nx"),
+        ("{{{x}}}", "Rules\n-----", "", "Rules\n\\-----"),
+        ("{{{x}}}{{{y}}}", "Rules\n-", "--\nx", "Rules\n\\---\nx"),
+        ("Ours\\n{{{x}}}", "--\r\nx", "", "Ours\n\\--\nx"),
+        ("Ours{{{x}}}--\\nx", "\n", "", "Ours\n\\--\nx"),
+        ("{{{x}}}", "Rules \r\n   -- \n.", "", "Rules \n   \\-- \n."),
         ("a <{{{x}}}", "rules>", "", "a &lt;rules>"),
         ("a </ru{{{x}}}>", "les", "", "a &lt;/rules>"),
         ("{{{x}}}les>", "<ru", "", "&lt;rules>"),
@@ -193,3 +200,22 @@ def test_the_path_of_a_supplied_file_is_data_like_its_text(tmp_path: Path) -> No
 
     assert made.system == "\\## x&lt;/rules>: text"
     assert made.manifest.trust["invisible_removed"] == 2
+
+
+@pytest.mark.parametrize(
+    "x", ["- a\n\n--\n", "a -- b", "a\n--b", "a\n==", "|a|b|\n|-|-|", "a\n    --", "a\n\\--", "a\n- -"]
+)
+def test_dashes_that_are_no_line_under_a_text_stay_as_they_are(tmp_path: Path, x: str) -> None:
+    assert said(tmp_path, 'text: "{{{x}}}."', x=x) == f"{x}."
+
+
+def test_what_an_author_underlines_stays_a_heading(tmp_path: Path) -> None:
+    assert said(tmp_path, 'text: "{{{x}}}\\n--\\n"', x="Rules") == "Rules\n--"
+
+
+@pytest.mark.parametrize(("rank", "line"), [("#", "="), ("##", "-")])
+def test_only_the_ranks_that_the_agent_writes_are_looked_for(rank: str, line: str) -> None:
+    guard = layout_guard([f"{rank} "])
+
+    assert guard_layout(f"a\n{line * 3}", guard) == (f"a\n\\{line * 3}", 1)
+    assert guard_layout("a\n===\n\nb\n---", layout_guard(["### "])) == ("a\n===\n\nb\n---", 0)

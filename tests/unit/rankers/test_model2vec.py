@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import socket
 from collections.abc import Callable
 from pathlib import Path
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from cuecard import Engine, SpecError
-from cuecard.outside.rankers.model2vec import load_model
+from cuecard.outside.rankers.model2vec import find_model, load_model
 from unit.rankers.agents import write_agent
 from unit.rankers.tiny_model import write_model, write_tensors
 
@@ -148,7 +149,10 @@ def test_a_damaged_model_leaves_the_search_to_bm25_and_the_host_hears_why(
 
 
 def test_vectors_are_those_of_the_model(tmp_path: Path) -> None:
-    encoder = load_model(write_model(tmp_path / "potion", quantized=True))
+    write_model(tmp_path / "potion", quantized=True)
+    files = find_model("potion", tmp_path)
+    assert files is not None
+    encoder = load_model(files)
     vectors = encoder.encode(["rain RAIN tune nonsense", "nonsense", ""])
 
     assert vectors[0].tolist() == pytest.approx([2 / 5**0.5, 0, 1 / 5**0.5, 0])
@@ -165,3 +169,52 @@ def test_numbers_that_are_none_do_not_spread(tmp_path: Path) -> None:
 
     assert engine.search_tools("weather post").diagnostics == ()
     assert engine.search_tools("post").tools == ("mail",)
+
+
+def test_a_model_whose_files_lead_out_of_the_roots_is_refused_with_link_and_target(tmp_path: Path) -> None:
+    write_model(tmp_path / "elsewhere")
+    agent = tmp_path / "agent"
+    (agent / "potion").mkdir(parents=True)
+    for name in ("model.safetensors", "tokenizer.json"):
+        (agent / "potion" / name).symlink_to(tmp_path / "elsewhere" / name)
+    with pytest.raises(SpecError) as error:
+        Engine.open(write_agent(agent, "{ranker: 'model2vec:./potion'}"))
+
+    [problem] = error.value.problems
+    assert problem.code == "link-outside"
+    assert str(tmp_path / "elsewhere") in problem.message
+
+
+def test_what_was_a_file_and_became_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
+    write_model(tmp_path / "elsewhere")
+    write_model(tmp_path / "potion")
+    engine = Engine.open(write_agent(tmp_path, "{ranker: 'model2vec:./potion'}"))
+    weights = tmp_path / "potion" / "model.safetensors"
+    weights.unlink()
+    weights.symlink_to(tmp_path / "elsewhere" / "model.safetensors")
+    assert [each.code for each in engine.search_tools("send a letter").diagnostics] == ["ranker_failed"]
+
+    weights.unlink()
+    os.mkfifo(weights)
+    with pytest.raises(SpecError, match="there is no model"):
+        Engine.open(write_agent(tmp_path, "{ranker: 'model2vec:./potion'}"))
+
+
+def test_a_model_that_a_hub_keeps_is_found_through_its_own_links_and_no_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HF_HUB_CACHE", str(tmp_path / "hub"))
+    kept = tmp_path / "hub" / "models--any--potion"
+    write_model(kept / "blobs")
+    (kept / "refs").mkdir()
+    (kept / "refs" / "main").write_text("abc", encoding="ascii")
+    (kept / "snapshots" / "abc").mkdir(parents=True)
+    for name in ("model.safetensors", "tokenizer.json"):
+        (kept / "snapshots" / "abc" / name).symlink_to(f"../../blobs/{name}")
+    assert find_model("any/potion", tmp_path) is not None
+
+    write_model(tmp_path / "elsewhere")
+    link = kept / "snapshots" / "abc" / "tokenizer.json"
+    link.unlink()
+    link.symlink_to(tmp_path / "elsewhere" / "tokenizer.json")
+    assert find_model("any/potion", tmp_path) is None

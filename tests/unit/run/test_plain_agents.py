@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from pathlib import Path
@@ -21,7 +22,7 @@ from pydantic_ai.models.function import AgentInfo
 from unit.run.talking import AGENT, cuecard, deciding, forget_modules, write
 
 ODD_SERVER = Path(__file__).parents[1] / "adapters" / "odd_server.py"
-HOSTILE_SERVER = ODD_SERVER.parent / "hostile_server.py"
+LISTING_SERVER = ODD_SERVER.parents[1] / "tool_import" / "listing_server.py"
 TOOLS = '''\
 from decimal import Decimal
 
@@ -157,6 +158,26 @@ def test_a_name_that_two_sources_have_is_told_and_the_first_counts(monkeypatch: 
 
     assert ran.code == 0
     assert "warning[server-tool]: `boom` is listed twice" in ran.err
+
+
+def test_a_tool_that_no_provider_takes_is_told_and_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    listing = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("alerts/list", "alerts-list")]}
+    write(tmp_path, {"listing.json": json.dumps(listing), "tools.yaml": "described: {alerts/list: {}}"})
+    write(tmp_path, {"agent.yaml": "agent: a\nsections: [{id: s, text: Hi}]\ntools: {instructions: tools.yaml}\n"})
+    shown: list[str] = []
+
+    def decide(_messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
+        shown.extend(tool.name for tool in info.function_tools)
+        return ModelResponse([TextPart("done")])
+
+    deciding(monkeypatch, decide)
+    server = shlex.join([sys.executable, str(LISTING_SERVER), "listing.json"])
+    ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
+
+    assert ran.code == 0
+    assert "warning[server-tool]: tool alerts/list is left out: the name of a tool has 1 to 64 letters" in ran.err
+    assert "alerts-list" in shown
+    assert "alerts/list" not in shown
 
 
 def test_a_turn_without_an_answer_ends_a_script_with_1(monkeypatch: pytest.MonkeyPatch) -> None:

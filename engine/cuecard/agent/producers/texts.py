@@ -17,7 +17,7 @@ from cuecard.config.documents.yaml_text import problem_at
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.records import dataclass
-from cuecard.template import BACKENDS, InputUse, Limits, Template, compile_template
+from cuecard.template import BACKENDS, Helper, InputUse, Limits, Template, compile_template
 from cuecard.template.syntax.nodes import Program
 from cuecard.template.syntax.source import Source
 
@@ -90,7 +90,7 @@ def written_text(world: World, written: Written) -> SectionText:
     place = partial(_placed, world, written, source.name)
     backend = world.spec.template.backend if world.spec.template else "cuecard"
     try:
-        given = (source.text, source.name, partials, backend, world.limits)
+        given = (source.text, source.name, partials, backend, world.limits, world.helpers)
         template = world.memo(_compile, *given)
     except TemplateError as error:
         raise type(error)(map(place, error.problems)) from None
@@ -115,9 +115,10 @@ def _compile(
     partials: tuple[tuple[str, str], ...],
     backend: str,
     limits: Limits,
+    helpers: tuple[tuple[str, Helper], ...],
 ) -> Template:
     made = partial(compile_template, escaping="marks", backend=BACKENDS[backend], limits=limits)
-    return made(text, name=name, partials=dict(partials))
+    return made(text, name=name, partials=dict(partials), helpers=dict(helpers))
 
 
 def _placed(world: World, written: Written, name: str, problem: Problem) -> Problem:

@@ -29,7 +29,7 @@ from cuecard.config.documents.texts import SourceText
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.records import dataclass
-from cuecard.template import BACKENDS, Limits, Part, compile_template
+from cuecard.template import BACKENDS, Helper, Limits, Part, compile_template
 from cuecard.template.limits import USUAL
 from cuecard.template.markup.well_formed import fragment_problems
 from cuecard.template.syntax.source import Source
@@ -44,7 +44,13 @@ class Core:
     problems: tuple[Problem, ...]
 
 
-def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: str, limits: Limits = USUAL) -> Core:
+def read_core(
+    template: SourceText,
+    partials: tuple[SourceText, ...],
+    backend: str,
+    limits: Limits = USUAL,
+    helpers: tuple[tuple[str, Helper], ...] = (),
+) -> Core:
     """Compile and check a core template.
 
     Raises:
@@ -53,7 +59,7 @@ def read_core(template: SourceText, partials: tuple[SourceText, ...], backend: s
     texts = {each.stem: each.text for each in partials}
     made = partial(compile_template, escaping="marks", backend=BACKENDS[backend], limits=limits)
     try:
-        compiled = made(template.text, name=template.name, partials=texts)
+        compiled = made(template.text, name=template.name, partials=texts, helpers=dict(helpers))
     except TemplateError as error:
         files = {each.stem: each.name for each in partials}
         raise type(error)(replace(p, name=files.get(p.name, p.name)) for p in error.problems) from None
@@ -78,11 +84,11 @@ class XmlCore:
         """
         self._world, spec = world, world.spec
         backend = spec.template.backend if spec.template else "cuecard"
-        given = (template, world.sources.partials, backend, world.limits)
+        given = (template, world.sources.partials, backend, world.limits, world.helpers)
         core = world.memo(read_core, *given)
         self.core, self._path = core, template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]
-        self.layout = Layout(compact=spec.whitespace == "compact", escaping=world.escaping)
+        self.layout = Layout(whitespace=spec.whitespace, escaping=world.escaping)
         self.frame = tuple((part.id, self._element(part)) for part in core.parts if part.seam.frame)
         self._own: Mapping[str, Part] = {part.id: part for part in core.parts if not part.seam.frame}
 

@@ -16,32 +16,50 @@ from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.content import content_root, find_content
 from cuecard.outside.folder import read_agent
+from cuecard.outside.helpers import helper_loader
 from cuecard.outside.paths import is_folder
 from cuecard.outside.tokens import bundled_counter
 from cuecard.outside.yaml_files import AGENT_FILES
+from cuecard.records import dataclass
 
 
-def check(*agents: Path, format: Format = "text", select: str = "", ignore: str = "", strict: bool = False) -> int:
-    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What people may say of a check.
 
-    Args:
-        agents: agent files, their folders, or folders of such folders.
+    Attributes:
         format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
         select: codes or their first words, separated by commas; only these count.
         ignore: the same; these do not count.
         strict: warnings fail the check, too.
+        allow_code: whether helpers that an agent file names may be loaded.
+    """
+
+    format: Format = "text"
+    select: str = ""
+    ignore: str = ""
+    strict: bool = False
+    allow_code: bool = False
+
+
+def check(*agents: Path, options: Options = Options()) -> int:
+    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
+
+    Args:
+        agents: agent files, their folders, or folders of such folders.
+        options: how it is checked and shown.
 
     Raises:
         InputError: when `select` or `ignore` names no check.
     """
-    counts = matcher(select, ignore)
+    counts = matcher(options.select, options.ignore)
     checked = []
     for agent in dict.fromkeys(found for each in agents for found in _agents(find_content(each))):
-        problems, facts = _problems(agent)
+        problems, facts = _problems(agent, allow_code=options.allow_code)
         checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
-    print_report(checked, format)
+    print_report(checked, options.format)
     told = [problem for each in checked for problem in each.problems]
-    return 1 if any(strict or problem.severity == "error" for problem in told) else 0
+    return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
 
 
 def _agents(path: Path) -> list[Path]:
@@ -51,9 +69,9 @@ def _agents(path: Path) -> list[Path]:
     return sorted(found.parent for name in AGENT_FILES for found in path.glob(f"**/{name}")) or [path]
 
 
-def _problems(agent: Path) -> tuple[Sequence[Problem], str]:
+def _problems(agent: Path, *, allow_code: bool) -> tuple[Sequence[Problem], str]:
     try:
-        draft = make_draft(read_agent(agent), Memo())
+        draft = make_draft(read_agent(agent), Memo(), helper_loader(allow_code=allow_code))
     except SpecError as error:
         return error.problems, str(agent)
     count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)

@@ -102,6 +102,8 @@ def _recorded(name: str, path: Path) -> Side:
     """A step or a bare manifest, as JSON."""
     try:
         data: Any = json.loads(read_bytes(path, limit=MAX_LOG_BYTES))
+    except RecursionError:
+        raise InputError(Problem("bad-json", "this JSON nests too deep", _FORMS, name)) from None
     except ValueError as error:
         raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
     if not isinstance(data, dict) or "manifest" not in data:

@@ -33,6 +33,7 @@ async def chat_with(engine: Engine, options: ChatOptions, model: Model, ask: Ask
     async with opened(options.sources) as source:
         own = tuple(name for name in (engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE) if name in engine.tools)
         running = Running.on(source, "chat", engine, own=own, base=base)
+        _tell_cuts(running.engine)
         _tell_unserved(running)
         return await converse(running, model, ask, emit)
 
@@ -55,6 +56,12 @@ def base_turn(engine: Engine, options: ChatOptions) -> Turn:
     turn = to_turn(file, {**file.inputs, **assignments(engine, options.values)})
     engine.prepare_call(turn)  # a wrong input is told before anything is asked
     return turn
+
+
+def _tell_cuts(engine: Engine) -> None:
+    for cut in engine.tool_cuts:
+        told = Problem("server-tool", f"{cut.what} is {cut.reason}", "", "cuecard run", severity="warning")
+        sys.stderr.write(f"{told.picture()}\n")
 
 
 def _tell_unserved(running: Running) -> None:

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
-from pathlib import Path
 
 from cuecard.adapters.assistant import CallTool
 from cuecard.adapters.module_tools import module_tools
 from cuecard.cli.run.options import Sources
-from cuecard.errors import InputError, Problem, most_telling
+from cuecard.cli.server_command import server_command
+from cuecard.errors import Problem, most_telling
 from cuecard.model import Json, ToolCard, ToolResult
 from cuecard.outside.mcp import ToolServer, open_server
-from cuecard.outside.mcp_process import ServerCommand
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,22 +22,6 @@ class ToolSource:
 
     cards: tuple[ToolCard, ...]
     call: CallTool
-
-
-def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:
-    """How to start a server, from one argument of a command line.
-
-    Raises:
-        InputError: when it is empty, or a quote in it is never closed.
-    """
-    try:
-        words = shlex.split(text)
-    except ValueError as error:
-        message = f"`{option} {text}` cannot be read: {str(error).lower()}"
-        raise InputError(Problem("wrong-option", message, "write it as in a shell", option)) from None
-    if not words:
-        raise InputError(Problem("wrong-option", f"`{option}` names no command", "write it as in a shell", option))
-    return ServerCommand(words, {}, Path.cwd(), timeout, option, (option, "--timeout"))
 
 
 @asynccontextmanager

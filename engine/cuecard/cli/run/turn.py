@@ -50,7 +50,9 @@ class Running:
         """The agent with these tools; those that it has itself are not taken from elsewhere."""
         known = engine.with_tools(source.cards)
         taken = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
-        names = tuple(card.name for card in source.cards if card.name not in taken and card.name in known.tools)
+        there = [card.name for card in source.cards if card.name not in taken and card.name in known.tools]
+        cut = {cut.what for cut in known.tool_cuts}
+        names = tuple(each for each in there if f"tool {each}" not in cut)
         return cls(name, known, source.call, names, own, **options)
 
     def turn(self, now: datetime | None) -> Turn:

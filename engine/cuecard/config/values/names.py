@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, WithJsonSchema
@@ -11,6 +12,13 @@ Name = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,63}$")]
 
 ToolName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/-]{1,128}$")]
 """A tool's name as model providers accept it (and as MCP servers send it)."""
+
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_.:/-]{1,128}")
+
+
+def is_tool_name(text: str) -> bool:
+    """Whether a text is a `ToolName`."""
+    return _TOOL_NAME.fullmatch(text) is not None
 
 
 def _texts(value: Any) -> Any:

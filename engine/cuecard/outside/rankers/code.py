@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from importlib import import_module
-from operator import attrgetter
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from cuecard.agent.ranker import NamedRanker
 from cuecard.catalogue import Ranker
 from cuecard.errors import SpecError
 from cuecard.model import ToolCard
+from cuecard.outside.code import named_object
 
 
 @runtime_checkable
@@ -36,18 +35,7 @@ def load_function(named: NamedRanker) -> AnyRanker:
     Raises:
         SpecError: when there is no such module or function, when importing it fails, or when it cannot be called.
     """
-    module, _, name = named.name.value.partition(":")
-    try:
-        found: object = attrgetter(name)(import_module(module))
-    except ModuleNotFoundError as error:
-        hint = "install it, or put its folder on Python's path: PYTHONPATH=FOLDER"
-        raise SpecError(named.problem("missing-ranker", f"there is no module `{error.name}`", hint)) from None
-    except AttributeError:
-        message = f"the module `{module}` has no `{name}`"
-        raise SpecError(named.problem("missing-ranker", message, "name a function of it")) from None
-    except Exception as error:
-        message = f"`{module}` cannot be imported: {type(error).__name__}: {error}"
-        raise SpecError(named.problem("missing-ranker", message, "mend it, or name another ranker")) from error
+    found = named_object(named.name.value, lambda message, hint: named.problem("missing-ranker", message, hint))
     if not is_ranker(found):
         message = f"`{named.name.value}` is of type {type(found).__name__}, which cannot be called"
         raise SpecError(

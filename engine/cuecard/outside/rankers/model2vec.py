@@ -4,36 +4,61 @@ from __future__ import annotations
 
 import json
 import os
+import stat
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from cuecard.errors import SpecError
+from cuecard.outside.rankers.model_files import read
 from cuecard.outside.rankers.tensors import read_tensors
-from cuecard.outside.rankers.word_vectors import WordVectors, read_tokenizer
+from cuecard.outside.rankers.word_vectors import MAX_TOKENIZER, WordVectors, read_tokenizer
+from cuecard.outside.roots import Place, Roots
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
+_REVISION = 200
+"""More bytes than any name of a revision has."""
 
 
-def find_model(place: str, folder: Path) -> Path | None:
-    """The folder of a model: one that is there, relative to `folder`; else what a hub's client keeps by that name."""
-    named = [*(_kept(place) if not place.startswith((".", "/", "~")) else ())]
+@dataclass(frozen=True, slots=True)
+class ModelFiles:
+    """Where the files of a model are."""
+
+    weights: Place
+    tokenizer: Place
+
+
+def find_model(place: str, folder: Path, roots: Iterable[str] = ()) -> ModelFiles | None:
+    """The files of a model: in a folder relative to `folder`, else in what a hub's client keeps by that name.
+
+    Args:
+        place: the folder or the name.
+        folder: the agent's folder.
+        roots: folders outside of it where links may lead.
+
+    Raises:
+        SpecError: when a link on the way leads out of the roots.
+    """
     try:
-        return next((each for each in (folder / Path(place).expanduser(), *named) if _is_model(each)), None)
-    except (OSError, ValueError, RuntimeError):  # a name that no file could have
+        named = os.fspath(Path(place).expanduser())
+    except RuntimeError:  # there is no such user
         return None
+    found = _files(Roots.of(folder, (named,), roots), named)
+    if found is None and not place.startswith((".", "/", "~")):
+        found = _kept(place)
+    return found
 
 
-def _is_model(folder: Path) -> bool:
-    return (folder / WEIGHTS).is_file() and (folder / TOKENIZER).is_file()
-
-
-def load_model(folder: Path) -> WordVectors:
+def load_model(files: ModelFiles) -> WordVectors:
     """The vectors of a model.
 
     Raises:
         ValueError: when its files are not what they should be.
         OSError: when they cannot be read.
     """
-    tensors, tokenizer = read_tensors(folder / WEIGHTS), read_tokenizer(folder / TOKENIZER)
+    text = read(files.tokenizer, MAX_TOKENIZER)
+    tensors, tokenizer = read_tensors(files.weights), read_tokenizer(TOKENIZER, text)
     table = tensors.get("embeddings")
     if table is None or table.ndim != 2:
         raise ValueError(f"{WEIGHTS} has no table `embeddings`")
@@ -43,24 +68,34 @@ def load_model(folder: Path) -> WordVectors:
         raise ValueError(f"{WEIGHTS} has a `mapping` to rows that do not exist")
     if weights is not None and (weights.ndim != 1 or len(weights) < min(size, len(table if rows is None else rows))):
         raise ValueError(f"{WEIGHTS} has other `weights` than pieces")
-    return WordVectors(tokenizer, table, rows, weights, unknown=_unknown(folder, tokenizer))
+    return WordVectors(tokenizer, table, rows, weights, unknown=_unknown(text, tokenizer))
 
 
-def _unknown(folder: Path, tokenizer: Any) -> int:
+def _files(roots: Roots, folder: str) -> ModelFiles | None:
+    found = ModelFiles(*(roots.find(f"{folder}/{name}") for name in (WEIGHTS, TOKENIZER)))
+    try:
+        regular = all(stat.S_ISREG(each.path.lstat().st_mode) for each in (found.weights, found.tokenizer))
+    except (OSError, ValueError):  # not there, or a name that no file could have
+        return None
+    return found if regular else None
+
+
+def _unknown(text: bytes, tokenizer: Any) -> int:
     """The number of the piece for what is not known; such pieces say nothing."""
-    model = json.loads((folder / TOKENIZER).read_text(encoding="utf-8"))["model"]
+    model = json.loads(text)["model"]
     token, number = model.get("unk_token"), model.get("unk_id")
     found = tokenizer.token_to_id(token) if isinstance(token, str) else number
     return found if isinstance(found, int) else -1
 
 
-def _kept(name: str) -> list[Path]:
+def _kept(name: str) -> ModelFiles | None:
     """The newest revision of a model in the folder where clients of the hub keep what they have fetched."""
     home = Path(os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface"))
     hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
-    model = hub / f"models--{name.replace('/', '--')}"
+    # The files of a revision are links to others of the same model.
+    roots = Roots.of(hub / f"models--{name.replace('/', '--')}")
     try:
-        revision = (model / "refs" / "main").read_text(encoding="ascii").strip()
-        return [model / "snapshots" / revision] if revision.isalnum() else []
-    except (OSError, ValueError):
-        return []
+        revision = read(roots.find("refs/main"), _REVISION).decode("ascii").strip()
+        return _files(roots, f"snapshots/{revision}") if revision.isalnum() else None
+    except (OSError, ValueError, SpecError):
+        return None

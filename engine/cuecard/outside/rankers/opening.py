@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -29,16 +30,21 @@ class SearchWish:
     allow_code: bool = False
     cache: str | Path | bool = True
 
-    def open(self, named: NamedRanker, folder: Path) -> Search:
+    def open(self, named: NamedRanker, folder: Path, roots: Sequence[str] = ()) -> Search:
         """How the agent whose file is in `folder` is searched.
+
+        Args:
+            named: the ranker that it names.
+            folder: where relative paths start.
+            roots: what the agent file lists as `roots`.
 
         Raises:
             SpecError: when the ranker that it names is not there, or is code and not allowed.
             InputError: when the host's own ranker cannot be called.
         """
-        return Search(self._made(named, folder), cache_at(self.cache))
+        return Search(self._made(named, folder, roots), cache_at(self.cache))
 
-    def _made(self, named: NamedRanker, folder: Path) -> Made:
+    def _made(self, named: NamedRanker, folder: Path, roots: Sequence[str]) -> Made:
         if self.ranker is not None:
             if not is_ranker(self.ranker):
                 message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
@@ -51,7 +57,7 @@ class SearchWish:
             case "semantic" | "model2vec":
                 from cuecard.outside.rankers.meaning import by_meaning  # noqa: PLC0415 - few agents name vectors
 
-                return by_meaning(named, folder)
+                return by_meaning(named, folder, roots)
         return by_words
 
     def _function(self, named: NamedRanker) -> AnyRanker:

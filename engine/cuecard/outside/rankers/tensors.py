@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
+
+from cuecard.outside.rankers.model_files import opened
+from cuecard.outside.roots import Place
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -12,8 +14,11 @@ if TYPE_CHECKING:
 _KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1", "U8": "u1"}
 _MAX_CONTENTS = 1 << 20
 
+MAX_WEIGHTS: Final = 4 * 1024**3
+"""How many bytes a file of weights may have; of these, only those that are used are read."""
 
-def read_tensors(file: Path) -> dict[str, NDArray[Any]]:
+
+def read_tensors(place: Place) -> dict[str, NDArray[Any]]:
     """Every tensor of a file by name, read from the disk when it is used.
 
     Raises:
@@ -22,14 +27,14 @@ def read_tensors(file: Path) -> dict[str, NDArray[Any]]:
     """
     import numpy as np  # noqa: PLC0415 - part of an extra
 
-    with file.open("rb") as stream:
+    with opened(place, MAX_WEIGHTS) as stream:
         length = int.from_bytes(stream.read(8), "little")
         if length > _MAX_CONTENTS:
             raise ValueError("not a safetensors file")
         contents = json.loads(stream.read(length))
-    if not isinstance(contents, dict):
-        raise ValueError("not a safetensors file")  # noqa: TRY004 - it is the value of a file
-    data = np.memmap(file, mode="r", offset=8 + length)
+        if not isinstance(contents, dict):
+            raise ValueError("not a safetensors file")  # noqa: TRY004 - it is the value of a file
+        data = np.memmap(stream, mode="r", offset=8 + length)
     return {name: _tensor(data, about) for name, about in contents.items() if name != "__metadata__"}
 
 

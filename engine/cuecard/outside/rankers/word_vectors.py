@@ -6,8 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from cuecard.outside.rankers.encoder import unit
 from cuecard.records import dataclass
@@ -17,6 +16,8 @@ if TYPE_CHECKING:
 
     from cuecard.outside.rankers.encoder import Vectors
 
+MAX_TOKENIZER: Final = 64 * 1024**2
+"""How many bytes the file of a tokenizer may have."""
 MAX_PIECES = 512
 """How many word pieces of a text count, as in model2vec."""
 
@@ -76,8 +77,8 @@ class WordVectors:
         return [piece for piece in found if piece != self.unknown and piece < known][:MAX_PIECES]
 
 
-def read_tokenizer(file: Path) -> Any:
-    """A tokenizer from its JSON.
+def read_tokenizer(name: str, data: bytes) -> Any:
+    """A tokenizer from its JSON; `name` is that of its file.
 
     Raises:
         ValueError: when it is none.
@@ -85,11 +86,9 @@ def read_tokenizer(file: Path) -> Any:
     from tokenizers import Tokenizer  # noqa: PLC0415 - part of an extra
 
     try:
-        tokenizer = Tokenizer.from_str(file.read_text(encoding="utf-8"))
-    except OSError:
-        raise
+        tokenizer = Tokenizer.from_str(data.decode())
     except Exception as error:  # noqa: BLE001 - the package raises nothing more exact
-        raise ValueError(f"{file.name} is no tokenizer: {error}") from None
+        raise ValueError(f"{name} is no tokenizer: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -11,8 +11,10 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
+from cuecard.outside.rankers.model_files import read
 from cuecard.outside.rankers.tensors import read_tensors
-from cuecard.outside.rankers.word_vectors import WordVectors, read_tokenizer
+from cuecard.outside.rankers.word_vectors import MAX_TOKENIZER, WordVectors, read_tokenizer
+from cuecard.outside.roots import Roots
 
 MODULE = "wordllama"
 _WEIGHTS = "weights/l2_supercat_256.safetensors"
@@ -36,7 +38,10 @@ def load_wordllama() -> WordVectors:
 def _load() -> WordVectors:
     found = find_spec(MODULE)
     folder = Path(next(iter(found.submodule_search_locations or ()), "")) if found else Path()
-    table = read_tensors(folder / _WEIGHTS).get("embedding.weight")
+    # Installers may have put links in the package's place.
+    weights, tokenizer = (Roots.anywhere(folder).find(name) for name in (_WEIGHTS, _TOKENIZER))
+    table = read_tensors(weights).get("embedding.weight")
     if table is None or table.ndim != 2:
         raise ValueError("wordllama's weights are not where they were")
-    return WordVectors(read_tokenizer(folder / _TOKENIZER), table, weighs=True, identity=f"{MODULE} {version(MODULE)}")
+    pieces = read_tokenizer(tokenizer.path.name, read(tokenizer, MAX_TOKENIZER))
+    return WordVectors(pieces, table, weighs=True, identity=f"{MODULE} {version(MODULE)}")

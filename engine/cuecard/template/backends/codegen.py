@@ -114,7 +114,7 @@ class ProgramWriter(FunctionWriter):
             self.built_in(name, node, at)
         elif supplied or name in BUILT_IN or node.call.has_arguments:  # a helper, or an error that names it
             branches = self.branch(node.program, at), self.branch(node.inverse, at)
-            at.function.put(f"text({self.invoke(node.call, at, branches)}, {self.place(node)})")
+            at.function.put(f"block({self.invoke(node.call, at, branches)}, {self.place(node)})")
         else:
             self.section(node, at)
 

@@ -164,7 +164,7 @@ class _Writer(ProgramWriter):
         if name in BLOCKS and name not in self.rules.helpers:
             code, then, other = self.built_in_code(name, node, at), name in {"if", "unless"}, True
         elif name in {*self.rules.helpers, *BUILT_IN} or node.call.has_arguments:
-            code, then, other = f"text({self.invoke(node.call, at, branches)}, {self.place(node)})", False, False
+            code, then, other = f"block({self.invoke(node.call, at, branches)}, {self.place(node)})", False, False
         else:
             code, then, other = self.section_of(node, at, branches), False, boxed
         opened = self.define(code, _choose)

@@ -64,6 +64,7 @@ def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runti
         "S": runtime.strict,
         "T": runtime.bare,
         "are_clean": runtime.are_clean,
+        "block": runtime.block,
         "call": runtime.call,
         "each": runtime.each,
         "fail": runtime.fail,

@@ -17,7 +17,7 @@ from typing import Literal
 from cuecard.records import dataclass
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
-from cuecard.template.guards.layout_guard import BREAK, LayoutGuard
+from cuecard.template.guards.layout_guard import BREAK, LayoutGuard, underlines
 from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, marked, read_marks
 from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 
@@ -121,6 +121,9 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
         for line in guard.lines.finditer(plain):
             if _is_data(spans, _line_break(plain, line), _line_end(line)):
                 yield Edit(line.start(2), 0, "\\", "layout_marks")
+    for begin, place, end in underlines(plain, guard):
+        if _is_data(spans, begin, end):
+            yield Edit(place, 0, "\\", "layout_marks")
     if guard.markers:
         for marker in guard.markers.finditer(plain):
             if _is_data(spans, marker.start(), marker.end("mark")):

@@ -6,7 +6,8 @@ The counterpart of `guard.py`, which keeps values from looking like elements of 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from itertools import pairwise
 
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
@@ -21,6 +22,15 @@ _START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
 
 _END = f"(?=(?P<end>(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z)))"
 
+_UNDERLINED = {"#": "=", "##": "-"}
+"""The ranks of headings that Markdown also writes with a line under them, and what that line is made of."""
+
+_ABOVE = 200
+"""How many characters of the line above are looked at."""
+
+_ENTRY = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])(?:\s|\Z)")
+"""How an entry of a list begins."""
+
 _BLANK = r"(?=(?P<blank>\s|\Z))"
 
 
@@ -33,6 +43,7 @@ class LayoutGuard:
             `end`).
         markers: the first character of a marker.
         cut_off: the beginning of a marker at the very end of a text.
+        underlines: the line under a text that makes a heading of it, behind the line break (`under`).
         longest: how many characters the longest marker has.
     """
 
@@ -40,6 +51,7 @@ class LayoutGuard:
     markers: re.Pattern[str] | None
     cut_off: re.Pattern[str] | None
     longest: int
+    underlines: re.Pattern[str] | None = None
 
 
 def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), markers: Iterable[str] = ()) -> LayoutGuard:
@@ -72,6 +84,7 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
         re.compile(f"(?=(?P<mark>{'|'.join(map(re.escape, inside))}))(?P<first>.)", re.IGNORECASE) if inside else None,
         re.compile(f"(?:{'|'.join(map(re.escape, ends))})\\Z", re.IGNORECASE) if ends else None,
         max(map(len, inside), default=0),
+        _underlines("".join(_UNDERLINED.get(mark.strip(), "") for mark in starts)),
     )
 
 
@@ -92,11 +105,38 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
     if guard.lines:
         text, more = guard.lines.subn(r"\1\\\2", text)
         count += more
+    under = [place for _, place, _ in underlines(text, guard) if text[:place].strip()]
+    text = "\\".join(text[first:last] for first, last in pairwise([0, *under, len(text)]))
+    count += len(under)
     return text, count
+
+
+def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int]]:
+    """The lines that make a heading of the line above: from where they are looked at, where they begin, and end.
+
+    Of a single dash, only itself counts: below an entry of a list it is the next one, and empty.
+    """
+    if guard.underlines is None:
+        return
+    for found in guard.underlines.finditer(text):
+        over, place = found.start("over"), found.start("under")
+        if found["under"] != "-":
+            yield over or place, place, found.end("under")
+        elif not _ENTRY.match(BREAK.split(text[max(0, over - _ABOVE) : over])[-1]):
+            yield place, place, found.end("under")
 
 
 def _lines(marks: Iterable[str]) -> list[str]:
     return [line.lstrip() for mark in marks for line in re.split(f"[{_BREAKS}]", mark) if line.strip()]
+
+
+def _underlines(signs: str) -> re.Pattern[str] | None:
+    """A line of one of these signs alone, right behind a line with a text, or where a heading may stand before it."""
+    if not signs:
+        return None
+    marks = "|".join(f"{re.escape(sign)}+" for sign in dict.fromkeys(signs))
+    end_of_text = f"(?<=\\S)(?:(?![{_BREAKS}])\\s)*(?:\\r\\n|[{_BREAKS}])"
+    return re.compile(f"(?P<over>\\A\\s*|{end_of_text}(?:(?![{_BREAKS}])\\s){{0,3}})(?P<under>{marks}){_END}")
 
 
 def _repeated(mark: str) -> str:

@@ -40,6 +40,10 @@ class MarkingRuntime(Runtime):
             return self.bare(value, place)
         return marked(escape_text(self.text(value, place), mode="names", attribute=True))
 
+    def block(self, value: Json, place: int) -> str:
+        """What a helper has made of its block: data, unless the helper is an author's."""
+        return value if isinstance(value, Trusted) else marked(self.text(value, place))
+
     def quoted(self, value: Json, place: int, *, attribute: bool = False) -> str:
         """Data between the tags that `xml` writes; an author's as it is."""
         text = Runtime.quoted(self, value, place, attribute=attribute)

@@ -99,6 +99,10 @@ class Printer:
         except RecursionError:
             self.fail(place, "value-too-deep", "the value is nested too deep to print", "print a part of it")
 
+    def block(self, value: Json, place: int) -> str:
+        """What a helper has made of its block."""
+        return self.text(value, place)
+
     def object_printed(self, place: int) -> NoReturn:
         """Raise: nobody means `[object Object]`."""
         hint = "print it as JSON, `{{{json value}}}`, or name a part of it, such as `value.name`"

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from cuecard.errors import Problem, TemplateSyntaxError
+from cuecard.errors import Problem
 from cuecard.records import dataclass
 from cuecard.template.syntax import habits
+from cuecard.template.syntax.mistakes import Mistakes
 from cuecard.template.syntax.source import Source
 
 SPACES = " \t\n\v\f\r\u00a0\u1680" + "".join(map(chr, range(0x2000, 0x200B))) + "\u2028\u2029\u202f\u205f\u3000\ufeff"
@@ -83,18 +84,18 @@ class Token:
     end: int
 
 
-def tokenize(source: Source) -> Iterator[Token]:
+def tokenize(source: Source, mistakes: Mistakes) -> Iterator[Token]:
     """The tokens of a template, ending with one of kind `EOF`.
 
-    Raises:
-        TemplateSyntaxError: for a tag that is never closed, or a character that no tag may hold.
+    A tag that is never closed, and a character that no tag may hold, are written down. In their place stands a token of
+    kind `BAD`, and then one that closes the tag.
     """
-    return _Lexer(source).tokens()
+    return _Lexer(source, mistakes).tokens()
 
 
 class _Lexer:
-    def __init__(self, source: Source) -> None:
-        self.source, self.text, self.position = source, source.text, 0
+    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+        self.source, self.text, self.position, self.mistakes = source, source.text, 0, mistakes
 
     def tokens(self) -> Iterator[Token]:
         while self.position < len(self.text):
@@ -145,7 +146,9 @@ class _Lexer:
         while True:
             match = _TOKEN.match(self.text, self.position)
             if match is None:
-                raise TemplateSyntaxError(self.unreadable(opening))
+                self.mistakes.add(self.unreadable(opening))
+                yield from self.rest_of_tag()
+                return
             kind = _kind(match)
             token = Token(kind, match.group(), self.position, match.end())
             self.position = match.end()
@@ -154,6 +157,17 @@ class _Lexer:
             yield token
             if kind in _CLOSINGS:
                 return
+
+    def rest_of_tag(self) -> Iterator[Token]:
+        """What cannot be read, up to the end of the tag; where it has none in its line, what was a tag is unclear."""
+        start = self.position
+        ends = [self.text.find(mark, start) for mark in ("}}", "{{", "\n")]
+        end = min((each for each in ends if each >= 0), default=len(self.text))
+        is_closed = end == ends[0]
+        self.mistakes.is_tangled |= not is_closed
+        self.position = end + 2 * is_closed
+        yield Token("BAD", self.text[start:end], start, end)
+        yield Token("CLOSE", self.text[end : self.position], end, self.position)
 
     def unreadable(self, opening: int) -> Problem:
         name = _WORD.match(self.text, self.position)
@@ -182,12 +196,11 @@ class _Lexer:
         close = (_LONG_COMMENT_END if long else _COMMENT_END).search(self.text, start + mark + 1)
         if close is None:
             hint = f"close it with `{'--' if long else ''}}}}}`"
-            problem = self.source.problem(
-                start, start + mark + 1, "unclosed-comment", "this comment is never closed", hint
-            )
-            raise TemplateSyntaxError(problem)
-        self.position = close.end()
-        return Token("COMMENT", self.text[start : close.end()], start, close.end())
+            message = "this comment is never closed"
+            self.mistakes.add(self.source.problem(start, start + mark + 1, "unclosed-comment", message, hint))
+            self.mistakes.is_tangled = True
+        self.position = close.end() if close else len(self.text)
+        return Token("COMMENT", self.text[start : self.position], start, self.position)
 
     def raw_block(self, start: int) -> Iterator[Token]:
         self.position = start + 4
@@ -199,7 +212,11 @@ class _Lexer:
             found = self.text.find("{{{{", at)
             if found < 0:
                 message, hint = "this raw block is never closed", "close it with `{{{{/name}}}}`"
-                raise TemplateSyntaxError(self.source.problem(start, begin, "unclosed-block", message, hint))
+                self.mistakes.add(self.source.problem(start, begin, "unclosed-block", message, hint))
+                self.mistakes.is_tangled = True
+                self.position = len(self.text)
+                yield Token("BAD", self.text[begin:], begin, self.position)
+                return
             end = _RAW_END.match(self.text, found)
             depth += -1 if end else 1 if self.text[found + 4 : found + 5] != "/" else 0
             at = found + 4

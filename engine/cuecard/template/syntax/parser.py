@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from itertools import pairwise
+from typing import NoReturn, TypeAlias
 
+from cuecard.errors import Problem, TemplateLimitError
 from cuecard.template.syntax.lexer import Token
+from cuecard.template.syntax.mistakes import EnoughError, Mistakes, TagError
 from cuecard.template.syntax.nodes import (
     Block,
     Call,
@@ -39,34 +42,71 @@ _BEGINNINGS = (
     "OPEN_RAW_BLOCK",
 )
 
+_UNKNOWN = "\0"
+"""The name of a block whose tag is wrong: it is closed by any name."""
+
+_Opened: TypeAlias = tuple[Call, tuple[str, ...], Token]
+"""What a tag calls, the names it gives, and its end."""
+
 
 def parse(source: Source) -> Program:
     """The tree of a template, as written: whitespace control comes after.
 
     Raises:
-        TemplateSyntaxError: at the first construct that no reading makes sense of.
+        TemplateSyntaxError: with every tag that no reading makes sense of; of blocks that do not fit, the first.
         TemplateLimitError: when blocks or parentheses nest too deep.
     """
-    return _Parser(source).template()
+    mistakes = Mistakes()
+    try:
+        program = _Parser(source, mistakes).template()
+    except TemplateLimitError:
+        mistakes.refuse()
+        raise
+    except EnoughError:
+        program = Program([])
+    mistakes.refuse()
+    return program
 
 
 class _Parser(CallParser):
-    def __init__(self, source: Source) -> None:
-        super().__init__(source)
+    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+        super().__init__(source, mistakes)
         self.depth = 0
 
     def template(self) -> Program:
         program = self.program()
-        token = self.next
-        if token.kind == "OPEN_ENDBLOCK":
-            self.index += 1
-            name = self.head().original if self.next.kind in HEADS else ""
-            end = self.tokens[self.index].end
-            message = f"`{{{{/{name}}}}}` closes a block that was never opened"
-            self.fail(token, "unopened-block", message, self.way_to_open(name, token), to=end)
-        if token.kind in _BRANCHES:
-            self.fail(token, "stray-else", "`else` stands outside of any block", "put it inside a block, or remove it")
+        while (token := self.next).kind != "EOF":
+            self.misfit(self.unopened(token) if token.kind == "OPEN_ENDBLOCK" else self.stray_else(token))
+            self.skip_tag()
+            program = self.program()
         return program
+
+    def unopened(self, token: Token) -> Problem:
+        """A tag that closes a block that was never opened."""
+        self.index += 1
+        try:
+            name = self.head().original if self.next.kind in HEADS else ""
+        except TagError:
+            name = ""
+        message = f"`{{{{/{name}}}}}` closes a block that was never opened"
+        end = self.tokens[self.index].end
+        return self.problem(token, "unopened-block", message, self.way_to_open(name, token), to=end)
+
+    def stray_else(self, token: Token) -> Problem:
+        """An `else` that stands outside of any block."""
+        hint = "put it inside a block, or remove it"
+        return self.problem(token, "stray-else", "`else` stands outside of any block", hint)
+
+    def misfit(self, problem: Problem) -> None:
+        """Write down that blocks do not fit, if that can be told."""
+        if self.mistakes.is_tangled:
+            raise EnoughError
+        self.mistakes.add(problem)
+
+    def give_up(self, problem: Problem) -> NoReturn:
+        """Write down that blocks do not fit, and read no further: who belongs to whom is unclear from here on."""
+        self.misfit(problem)
+        raise EnoughError
 
     def program(self) -> Program:
         self.deeper("blocks nest", "move the inner ones into a partial")
@@ -93,7 +133,7 @@ class _Parser(CallParser):
             return self.raw_block(token)
         if token.kind in {"OPEN_PARTIAL", "OPEN_PARTIAL_BLOCK"}:
             return self.partial(token)
-        return self.mustache(token)
+        return self.attempt(lambda: self.mustache(token)) or _nothing(token)
 
     def mustache(self, opening: Token) -> Mustache:
         if opening.text.endswith("*"):
@@ -105,15 +145,17 @@ class _Parser(CallParser):
     def block(self, opening: Token) -> Block:
         decorator = opening.text.endswith("*")
         call, params, closing = self.opening_tag()
-        if decorator and _name(call) != "inline":
+        if decorator and _name(call) not in {"inline", _UNKNOWN}:
             message = f"`{_name(call)}` is not a decorator"
-            self.fail(opening, "decorator", message, 'only `{{#*inline "name"}}` is', to=call.end)
+            hint = 'only `{{#*inline "name"}}` is'
+            self.mistakes.add(self.problem(opening, "decorator", message, hint, to=call.end))
         program: Program | None = self.program()
         if program:
             program.block_params = params
         inverse, inverse_strip = self.inverse(chain=opening.kind == "OPEN_BLOCK")
         if decorator and inverse:
-            self.fail(opening, "decorator", "an inline partial has no `else`", "remove the branch", to=closing.end)
+            message = "an inline partial has no `else`"
+            self.mistakes.add(self.problem(opening, "decorator", message, "remove the branch", to=closing.end))
         end, close_strip = self.close(opening, call)
         _close_chain(inverse, close_strip)
         if opening.kind == "OPEN_INVERSE":
@@ -121,7 +163,16 @@ class _Parser(CallParser):
         strip = _strip(opening, closing)
         return Block(opening.start, end, call, program, inverse, strip, inverse_strip, close_strip, decorator)
 
-    def opening_tag(self) -> tuple[Call, tuple[str, ...], Token]:
+    def opening_tag(self) -> _Opened:
+        """What stands in the tag that opens a block; where that is wrong, a block of any name."""
+        return self.attempt(self.opened) or self.unknown()
+
+    def unknown(self) -> _Opened:
+        """Stands for a tag that is wrong: the rest of its block is read all the same."""
+        token = self.tokens[self.index - 1]
+        return Call(token.start, token.end, Path(token.start, token.end, _UNKNOWN, (), 0), (), ()), (), token
+
+    def opened(self) -> _Opened:
         call = self.call()
         params: list[str] = []
         if self.next.kind == "OPEN_BLOCK_PARAMS":
@@ -156,26 +207,34 @@ class _Parser(CallParser):
 
     def close(self, opening: Token, call: Call) -> tuple[int, Strip]:
         name = _name(call)
+        if name == _UNKNOWN and self.next.kind != "OPEN_ENDBLOCK":
+            raise EnoughError
         tag = self.source.text[opening.start : opening.end].replace("~", "") + name
         if self.next.kind in _BRANCHES:
-            message = f"`{tag}}}}}` has no room for this `else`"
-            self.fail(self.next, "stray-else", message, "`else` comes once, and last; before it, `else if`")
+            message, hint = (
+                f"`{tag}}}}}` has no room for this `else`",
+                "`else` comes once, and last; before it, `else if`",
+            )
+            self.give_up(self.problem(self.next, "stray-else", message, hint))
         if self.next.kind == "EOF":
             hint = self.way_to_close(name, opening)
-            self.fail(opening, "unclosed-block", f"`{name}` is never closed", hint, to=call.end)
+            self.give_up(self.problem(opening, "unclosed-block", f"`{name}` is never closed", hint, to=call.end))
         token = self.take("OPEN_ENDBLOCK")
-        head = self.head()
-        if head.original != name:
+        closing = self.attempt(lambda: self.closing_tag(token, opening, call)) or self.tokens[self.index - 1]
+        return closing.end, _strip(token, closing)
+
+    def closing_tag(self, token: Token, opening: Token, call: Call) -> Token:
+        """The end of the tag that closes a block; its head stands at the cursor."""
+        name, head = _name(call), self.head()
+        if name not in {head.original, _UNKNOWN}:
             opened = self.source.where(opening.start)
             message = f"`{{{{/{head.original}}}}}` closes `{name}`, which was opened at {opened}"
-            self.fail(
-                token, "mismatched-block", message, _else_hint(call) or f"write `{{{{/{name}}}}}`", to=self.next.end
-            )
+            hint = _else_hint(call) or f"write `{{{{/{name}}}}}`"
+            self.give_up(self.problem(token, "mismatched-block", message, hint, to=self.next.end))
         if self.next.kind in (*HEADS, "OPEN_SEXPR"):
             message = f"`{self.next.text}` stands behind the name of the block"
             self.fail(self.next, "unexpected-token", message, f"a block is closed by its name alone: `{{{{/{name}}}}}`")
-        closing = self.take("CLOSE")
-        return closing.end, _strip(token, closing)
+        return self.take("CLOSE")
 
     def way_to_open(self, name: str, closing: Token) -> str:
         """What to do about a block that is closed and was never opened."""
@@ -192,30 +251,49 @@ class _Parser(CallParser):
                 return f"write `{{{{/{name}}}}}` for the `{{{{{second.text}}}}}` at {self.source.where(first.start)}"
         return f"add `{{{{/{name}}}}}`"
 
-    def raw_block(self, opening: Token) -> Block:
-        call = self.call()
-        self.take("CLOSE_RAW_BLOCK")
-        content = self.take("CONTENT")
-        end = self.take("END_RAW_BLOCK")
+    def raw_block(self, opening: Token) -> Statement:
+        call = self.attempt(self.opened_raw)
+        try:
+            content, end = self.take("CONTENT"), self.take("END_RAW_BLOCK")
+        except TagError as error:
+            if self.next.kind == "BAD":
+                raise EnoughError from None  # it has no end: everything behind it is part of it
+            self.mistakes.add(error.problem)
+            self.index += 1
+            return _nothing(opening)
+        if call is None:
+            return _nothing(opening)
         name = _name(call)
         if end.text != name:
             opened = self.source.where(opening.start)
             message = f"`{{{{{{{{/{end.text}}}}}}}}}` closes the raw block `{name}`, which was opened at {opened}"
-            self.fail(end, "mismatched-block", message, f"write `{{{{{{{{/{name}}}}}}}}}`")
+            self.mistakes.add(self.problem(end, "mismatched-block", message, f"write `{{{{{{{{/{name}}}}}}}}}`"))
         body: list[Statement] = [Content(content.start, content.end, content.start, content.end)]
         return Block(opening.start, end.end, call, Program(body), None, Strip(), Strip(), Strip(), raw=True)
 
-    def partial(self, opening: Token) -> Partial:
+    def opened_raw(self) -> Call:
+        call = self.call()
+        self.take("CLOSE_RAW_BLOCK")
+        return call
+
+    def opened_partial(self) -> _Opened:
         start = self.next.start
         head: Path | Literal | Call = self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
-        call = self.arguments(start, head)
-        closing = self.take("CLOSE")
+        return self.arguments(start, head), (), self.take("CLOSE")
+
+    def partial(self, opening: Token) -> Partial:
+        call, _, closing = self.attempt(self.opened_partial) or self.unknown()
         strip = _strip(opening, closing)
         if opening.kind == "OPEN_PARTIAL":
             return Partial(opening.start, closing.end, call, strip)
         program = self.program()
         end, close_strip = self.close(opening, call)
         return Partial(opening.start, end, call, strip, program, close_strip)
+
+
+def _nothing(token: Token) -> Comment:
+    """Stands for a tag that is wrong."""
+    return Comment(token.start, token.end, Strip())
 
 
 def _strip(opening: Token, closing: Token) -> Strip:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
-from typing import NoReturn
+from collections.abc import Callable
+from typing import NoReturn, TypeVar
 
-from cuecard.errors import Problem, TemplateLimitError, TemplateSyntaxError
+from cuecard.errors import Problem, TemplateLimitError
 from cuecard.template.syntax import habits
 from cuecard.template.syntax.lexer import Token, tokenize
+from cuecard.template.syntax.mistakes import Mistakes, TagError
 from cuecard.template.syntax.nodes import Call, Expression, Literal, Path
 from cuecard.template.syntax.numbers import number_text
 from cuecard.template.syntax.source import Source
@@ -29,17 +31,20 @@ _HINTS = {
     "EQUALS": "a name stands before `=`, a value after it",
 }
 _SHOWN |= {"CLOSE_UNESCAPED": "`}}}`", "CLOSE_RAW_BLOCK": "`}}}}`", "CLOSE_BLOCK_PARAMS": "`|`"}
+_TAG_ENDS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK", "INVERSE", "EOF")
 _SCOPED = re.compile(r"\A\.|this\b", re.ASCII)
 _ESCAPED = re.compile(r"\\([\\\]])")
+
+Read = TypeVar("Read")
 
 
 class CallParser:
     """A cursor over the tokens of a template, and what stands inside tags."""
 
-    def __init__(self, source: Source) -> None:
-        """Read the tokens; see `tokenize` for what it raises."""
-        self.source = source
-        self.tokens = list(tokenize(source))
+    def __init__(self, source: Source, mistakes: Mistakes) -> None:
+        """Read the tokens; what is wrong with them is written down."""
+        self.source, self.mistakes = source, mistakes
+        self.tokens = list(tokenize(source, mistakes))
         self.index = self.parentheses = 0
 
     @property
@@ -178,8 +183,31 @@ class CallParser:
 
     def fail(self, token: Token, code: str, message: str, hint: str, *, to: int = 0) -> NoReturn:
         """Raise: a mistake at a token, or from there to an offset."""
-        problem: Problem = self.source.problem(token.start, to or token.end, code, message, hint)
-        raise TemplateSyntaxError(problem)
+        raise TagError(self.problem(token, code, message, hint, to=to))
+
+    def problem(self, token: Token, code: str, message: str, hint: str, *, to: int = 0) -> Problem:
+        """A mistake at a token, or from there to an offset."""
+        return self.source.problem(token.start, to or token.end, code, message, hint)
+
+    def attempt(self, read: Callable[[], Read]) -> Read | None:
+        """What a tag says; None where it is wrong: that is written down, and the cursor stands behind the tag."""
+        parentheses = self.parentheses
+        try:
+            return read()
+        except TagError as error:
+            self.parentheses = parentheses
+            if not self.skip_tag():
+                self.mistakes.add(error.problem)
+            return None
+
+    def skip_tag(self) -> bool:
+        """Move the cursor behind the tag it stands in; whether that holds what the lexer has told of."""
+        is_told = False
+        while self.next.kind not in _TAG_ENDS:
+            is_told |= self.next.kind == "BAD"
+            self.index += 1
+        self.index += self.next.kind != "EOF"
+        return is_told
 
 
 def segment_text(token: Token) -> str:

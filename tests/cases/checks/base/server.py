@@ -16,7 +16,7 @@ def answer(method: str, params: dict[str, Any]) -> dict[str, Any]:
         server = {"name": "pages", "version": "1"}
         return {"protocolVersion": params["protocolVersion"], "capabilities": {"tools": {}}, "serverInfo": server}
     if method == "tools/list":
-        tools = TOOLS * 2 if "--twice" in sys.argv else ["list_pages"] if "--odd" in sys.argv else TOOLS
+        tools = TOOLS * 2 if "--twice" in sys.argv else "list_pages" if "--odd" in sys.argv else TOOLS
         return {"tools": tools, "nextCursor": "again"} if "--circle" in sys.argv else {"tools": tools}
     return {"content": [{"type": "text", "text": json.dumps({"pages": ["Home"]})}]}
 

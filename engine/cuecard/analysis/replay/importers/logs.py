@@ -69,7 +69,7 @@ def arguments(value: Json) -> Json:
     """The arguments of a call; providers write them as JSON text, which a model may have got wrong."""
     try:
         return json.loads(value) if isinstance(value, str) else value
-    except ValueError:
+    except (ValueError, RecursionError):
         return value
 
 

@@ -1,4 +1,4 @@
-"""The examples of this framework run as a reader runs them."""
+"""The examples of these hosts run as a reader runs them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.mark.parametrize("name", ["langchain_agent", "langgraph_graph"])
+@pytest.mark.parametrize("name", ["langchain_agent", "langgraph_graph", "litellm_loop"])
 def test_an_example_runs_without_arguments(name: str) -> None:
     done = subprocess.run(
         [sys.executable, "-W", "error", f"examples/hosts/{name}.py"],

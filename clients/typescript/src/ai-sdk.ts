@@ -1,0 +1,141 @@
+import { Cuecard, CuecardError, type Agent, type Turn } from "./client.js";
+import { Conversation } from "./conversation.js";
+import { placed, type Message, type Role } from "./placing.js";
+import { resultsIn } from "./results.js";
+
+export interface AiSdkOptions {
+  /** The agent's name; may be left out where the service has only one. */
+  agent?: string;
+  /** What the host knows of a message: the same for all, or made of the call's `options`. */
+  turn?: Turn | ((options: any) => Turn);
+  /** The conversation of a call; each call is one of its own unless told. */
+  conversation?: (options: any) => Conversation | undefined;
+  /** In which role new instructions are sent; `system` only where the model heeds it in mid-conversation. */
+  role?: Role;
+  /** Told of each step before the model is asked. */
+  onStep?: (conversation: Conversation) => void;
+}
+
+/** `prepareCall` and `prepareStep` for a `ToolLoopAgent` of the AI SDK, versions 6 and 7. */
+export interface AiSdkSettings {
+  prepareCall: (options: any) => Promise<any>; // the SDK's own types differ between versions, and depend on the host's tools
+  prepareStep: (options: any) => Promise<any>;
+}
+
+const KEY = "cuecard";
+
+export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSettings {
+  const role = options.role ?? "user";
+  let known: Promise<Agent> | undefined;
+  const agent = () => (known ??= agentOf(client, options.agent).catch((error) => ((known = undefined), Promise.reject(error))));
+
+  return {
+    async prepareCall({ options: asked, ...rest }) {
+      const served = await agent();
+      const chat = options.conversation?.(asked) ?? new Conversation(client, { agent: served.name });
+      const tools = boundTools(rest.tools ?? {}, served, chat);
+      const told = typeof options.turn === "function" ? options.turn(asked) : options.turn;
+      const turn: Turn = { tools: Object.keys(tools).filter((name) => isOurs(name, served)), model: modelName(rest.model), ...told };
+      const step = await chat.user(role === "user" ? { authority: "user", ...turn } : turn, resultsIn(history(rest)));
+      const run = { chat, served, names: Object.keys(tools) };
+      return {
+        ...rest,
+        tools,
+        instructions: step.system,
+        ...(role === "system" ? { allowSystemInMessages: true } : {}),
+        runtimeContext: { ...rest.runtimeContext, [KEY]: run },
+        experimental_context: { ...rest.experimental_context, [KEY]: run },
+      };
+    },
+
+    async prepareStep({ steps, stepNumber, messages, runtimeContext, experimental_context }) {
+      const run: Run | undefined = runtimeContext?.[KEY] ?? experimental_context?.[KEY];
+      if (!run) throw new CuecardError("pass `prepareCall` to the agent, too: it begins the call", 0, "no-call");
+      const step = stepNumber === 0 ? run.chat.step! : await run.chat.next(resultsIn(messages, steps));
+      options.onStep?.(run.chat);
+      return {
+        system: step.system, // version 6
+        instructions: step.system, // version 7, where it carries forward: so it is always the whole text
+        messages: placed(messages, step, role),
+        activeTools: shown(run, step.active_tools),
+      };
+    },
+  };
+}
+
+interface Run {
+  chat: Conversation;
+  served: Agent;
+  names: string[];
+}
+
+/** Under `append` all definitions stay in front, so that a discovery costs no cache, and calls are refused instead. */
+function shown({ chat, served, names }: Run, active: readonly string[]): string[] {
+  const rebuilt = chat.call?.delivery.name === "rewrite";
+  return names.filter((name) => !rebuilt || !isOurs(name, served) || active.includes(name));
+}
+
+/** The host's tools, each of which answers what to do while it is not active; and the search tool. */
+function boundTools(tools: Record<string, any>, served: Agent, chat: Conversation): Record<string, any> {
+  const bound = Object.entries(tools).map(([name, tool]) => [name, tool.execute ? guarded(name, tool, chat) : tool]);
+  return { [served.search_tool.name]: searchTool(served, chat), ...Object.fromEntries(bound) };
+}
+
+function guarded(name: string, tool: any, chat: Conversation): any {
+  return {
+    ...tool,
+    execute(...given: unknown[]) {
+      const refusal = chat.refusal(name);
+      if (refusal !== undefined) throw new Error(refusal);
+      return tool.execute(...given);
+    },
+  };
+}
+
+function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
+  return {
+    description: words.description,
+    inputSchema: standardSchema({
+      type: "object",
+      properties: {
+        query: { type: "string", description: words.query },
+        limit: { type: "integer", minimum: 1, description: words.limit },
+      },
+      required: ["query"],
+      additionalProperties: false,
+    }),
+    async execute({ query, limit }: { query: string; limit?: number }) {
+      const { tools, message } = await chat.search(query, limit);
+      return { tools, message };
+    },
+  };
+}
+
+/** A schema in the form that no library owns (Standard Schema and Standard JSON Schema). */
+function standardSchema(schema: object): object {
+  const told = () => schema;
+  const validate = (value: any) =>
+    typeof value?.query === "string" ? { value } : { issues: [{ message: "`query` should be a text", path: ["query"] }] };
+  return { "~standard": { version: 1, vendor: "cuecard", validate, jsonSchema: { input: told, output: told } } };
+}
+
+async function agentOf(client: Cuecard, name: string | undefined): Promise<Agent> {
+  const { agents } = await client.agents();
+  const found = name === undefined && agents.length === 1 ? agents[0] : agents.find((agent) => agent.name === name);
+  if (found) return found;
+  const names = agents.map((agent) => agent.name).join(", ");
+  const told = name === undefined ? "name an agent" : `the service has no agent \`${name}\``;
+  throw new CuecardError(`${told}: it serves ${names}`, 404, "unknown-agent");
+}
+
+function isOurs(name: string, served: Agent): boolean {
+  return name === served.search_tool.name || served.core_tools.includes(name) || served.tools.some((tool) => tool.name === name);
+}
+
+function modelName(model: unknown): string {
+  return typeof model === "string" ? model : ((model as { modelId?: string } | undefined)?.modelId ?? "");
+}
+
+function history(rest: { messages?: Message[]; prompt?: unknown }): Message[] {
+  return rest.messages ?? (Array.isArray(rest.prompt) ? rest.prompt : []);
+}

@@ -1,0 +1,101 @@
+import { type Cuecard, CuecardError } from "./client.js";
+import type { Entity, Found, PreparedCall, Result, Step, Turn } from "./client.js";
+
+interface Begin {
+  text: string | undefined;
+  turn: Turn;
+  results: Result[];
+  compacted: number | null;
+}
+
+/** One conversation: a handle over the text that the service has signed. Use it for one run at a time. */
+export class Conversation {
+  /** The signed text: keep it where you keep the messages, and go on with `new Conversation(client, { agent, text })`. */
+  text: string | undefined;
+  /** The step that was prepared last. */
+  step: Step | undefined;
+  /** What the last call said of delivery and files. */
+  call: PreparedCall | undefined;
+
+  readonly #client: Cuecard;
+  readonly #agent: { agent?: string };
+  readonly #sent = new Set<string>();
+  #begin: Begin | undefined;
+  #since: Result[] = [];
+
+  constructor(client: Cuecard, options: { agent?: string; text?: string } = {}) {
+    this.#client = client;
+    this.#agent = options.agent === undefined ? {} : { agent: options.agent };
+    this.text = options.text;
+  }
+
+  /** The user has said something: the step for the first request to the model. */
+  async user(turn: Turn = {}, results: Result[] = [], compacted: number | null = null): Promise<Step> {
+    const begin = { text: this.text, turn, results: this.#unsent(results), compacted };
+    await this.#call(begin);
+    this.#begin = begin;
+    this.#since = [];
+    this.#note(begin.results);
+    return this.step!;
+  }
+
+  /** The step for the next request to the model; results may be all so far, or those since the last step. */
+  async next(results: Result[] = []): Promise<Step> {
+    const fresh = this.#unsent(results);
+    if (this.text === undefined) throw new CuecardError("there is no call yet: begin with `user()`", 0, "no-call");
+    try {
+      this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.text, results: fresh }));
+    } catch (error) {
+      // Another replica has other files, and not those that made this call: make it anew, from where it began.
+      if (!(error instanceof CuecardError && error.code === "stale-call" && this.#begin)) throw error;
+      await this.#call(this.#begin);
+      this.#take(await this.#client.prepareStep({ ...this.#agent, conversation: this.text, results: [...this.#since, ...fresh] }));
+    }
+    this.#since.push(...fresh);
+    this.#note(fresh);
+    return this.step!;
+  }
+
+  /** What the search tool answers; only what the next step will have active is announced. */
+  search(query: string, limit?: number): Promise<Found> {
+    const known = this.text === undefined ? {} : { conversation: this.text };
+    return this.#client.searchTools({ ...this.#agent, ...known, query, ...(limit === undefined ? {} : { limit }) });
+  }
+
+  /** Put what was touched by other ways into the working memory, or take out what is gone. */
+  async remember(entities: Entity[], forget: string[] = []): Promise<Entity[]> {
+    const known = this.text === undefined ? {} : { conversation: this.text };
+    const told = await this.#client.remember({ ...this.#agent, ...known, entities, forget });
+    this.text = told.conversation;
+    return told.memory;
+  }
+
+  /** What to answer in place of a call of this tool; undefined where it is active, or none of the agent's tools. */
+  refusal(tool: string): string | undefined {
+    const step = this.step;
+    if (!step || step.active_tools.includes(tool)) return undefined;
+    const { withheld, inactive, search, tools } = step.refusals;
+    if (Object.hasOwn(withheld, tool)) return withheld[tool];
+    return tools.includes(tool) ? inactive.replaceAll("{tool}", tool).replaceAll("{search}", search) : undefined;
+  }
+
+  async #call(begin: Begin): Promise<void> {
+    const known = begin.text === undefined ? {} : { conversation: begin.text };
+    const { turn, results, compacted } = begin;
+    this.call = await this.#client.prepareCall({ ...this.#agent, ...known, turn, results, compacted });
+    this.#take(this.call);
+  }
+
+  #take(told: { conversation: string; step: Step }): void {
+    this.text = told.conversation;
+    this.step = told.step;
+  }
+
+  #unsent(results: Result[]): Result[] {
+    return results.filter((result) => !result.call_id || !this.#sent.has(result.call_id));
+  }
+
+  #note(results: Result[]): void {
+    for (const result of results) if (result.call_id) this.#sent.add(result.call_id);
+  }
+}

@@ -1,0 +1,189 @@
+// The real AI SDK, both versions, with its own mock model, against a running service: what the model saw.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import * as ai6 from "ai6";
+import { MockLanguageModelV3 } from "ai6/test";
+import * as ai7 from "ai";
+import { MockLanguageModelV4 } from "ai/test";
+import { z } from "zod";
+import { Conversation, Cuecard } from "../dist/index.js";
+import { aiSdk } from "../dist/ai-sdk.js";
+
+const client = new Cuecard({ url: process.env.CUECARD_URL });
+const usage = {
+  inputTokens: { total: 1, noCache: 1, cacheRead: 0, cacheWrite: 0 },
+  outputTokens: { total: 1, text: 1, reasoning: 0 },
+};
+const versions = [
+  { name: "ai 6", ai: ai6, Model: MockLanguageModelV3 },
+  { name: "ai 7", ai: ai7, Model: MockLanguageModelV4 },
+];
+
+const calls = (...made) => ({
+  content: made.map(([toolCallId, toolName, input]) => ({ type: "tool-call", toolCallId, toolName, input: JSON.stringify(input) })),
+  finishReason: { unified: "tool-calls", raw: undefined },
+  usage,
+  warnings: [],
+});
+const says = (text) => ({
+  content: [{ type: "text", text }],
+  finishReason: { unified: "stop", raw: undefined },
+  usage,
+  warnings: [],
+});
+
+/** A model that answers by turns, and keeps what it saw. */
+function scripted(Model, answers) {
+  const saw = [];
+  const model = new Model({
+    modelId: "scripted",
+    doGenerate: async ({ prompt, tools }) => {
+      saw.push({
+        system: prompt.filter((m) => m.role === "system").map((m) => m.content).join("\n"),
+        messages: prompt.filter((m) => m.role !== "system"),
+        tools: (tools ?? []).map((t) => t.name),
+      });
+      return answers[saw.length - 1];
+    },
+  });
+  return { model, saw };
+}
+
+function hostTools(ai, made) {
+  const noted = (name, answer) => async (input) => (made.push([name, input]), answer(input));
+  return {
+    cms_createPage: ai.tool({
+      description: "Create a page.",
+      inputSchema: z.object({ name: z.string() }),
+      execute: noted("cms_createPage", ({ name }) => ({ success: true, page: { id: `page-${name}`, name } })),
+    }),
+    cms_deletePage: ai.tool({
+      description: "Delete a page.",
+      inputSchema: z.object({ id: z.string() }),
+      execute: noted("cms_deletePage", () => ({ success: true })),
+    }),
+    weather: ai.tool({ description: "No tool of the agent.", inputSchema: z.object({}), execute: noted("weather", () => "rain") }),
+  };
+}
+
+const text = (message) => (typeof message.content === "string" ? message.content : message.content.map((p) => p.text ?? "").join(""));
+const roles = ({ messages }) => messages.map((m) => m.role).join(" ");
+
+for (const { name, ai, Model } of versions) {
+  test(`${name}: two turns of several steps`, async () => {
+    const made = [];
+    const { model, saw } = scripted(Model, [
+      calls(["c1", "cms_deletePage", { id: "p" }]),
+      calls(["c2", "tool_search", { query: "create a page" }]),
+      calls(["c3", "cms_createPage", { name: "About" }], ["c4", "weather", {}]),
+      says("Done."),
+      calls(["c5", "cms_createPage", { name: "Team" }]),
+      says("Done again."),
+    ]);
+    const chat = new Conversation(client, { agent: "cms" });
+    const agent = new ai.ToolLoopAgent({
+      model,
+      tools: hostTools(ai, made),
+      ...aiSdk(client, { agent: "cms", conversation: (options) => options.chat }),
+    });
+    const messages = [{ role: "user", content: "Make a page." }];
+    const first = await agent.generate({ messages, options: { chat } });
+    const second = await agent.generate({
+      messages: [...messages, ...(first.responseMessages ?? first.response.messages), { role: "user", content: "One more." }],
+      options: { chat: new Conversation(client, { agent: "cms", text: chat.text }) },
+    });
+
+    assert.equal(first.text, "Done.");
+    assert.equal(second.text, "Done again.");
+    assert.equal(saw.length, 6);
+    assert.deepEqual(made, [["cms_createPage", { name: "About" }], ["weather", {}], ["cms_createPage", { name: "Team" }]]);
+
+    // The system prompt is the agent's, and the same in every request; so are the definitions in front of it.
+    assert.match(saw[0].system, /<agent>/);
+    assert.doesNotMatch(saw[0].system, /<cms_createPage>/);
+    for (const each of saw) assert.deepEqual([each.system, each.tools], [saw[0].system, saw[0].tools]);
+    assert.deepEqual([...saw[0].tools].sort(), ["cms_createPage", "cms_deletePage", "tool_search", "weather"]);
+
+    // A tool that nobody has searched for is refused with what to do, and has not run.
+    const refused = JSON.stringify(saw[1].messages.at(-1).content);
+    assert.match(refused, /`cms_deletePage` is not active\. Call `tool_search`/);
+
+    // What the search has found comes with its instructions, once, behind the result, and stays there.
+    assert.equal(roles(saw[2]), "user assistant tool assistant tool user");
+    assert.match(text(saw[2].messages[5]), /<system-reminder>[^]*<cms_createPage>/);
+    assert.match(JSON.stringify(saw[2].messages[4].content), /cms_createPage/);
+    for (const [n, each] of saw.slice(3).entries()) {
+      assert.deepEqual(each.messages.slice(0, 6), saw[2].messages, `request ${n + 4} begins as the third did`);
+      assert.deepEqual(each.messages.slice(0, saw[n + 2].messages.length), saw[n + 2].messages);
+    }
+
+    // What the first turn has made is in the working memory of the second.
+    assert.equal(roles(saw[4]), "user assistant tool assistant tool user assistant tool assistant user user");
+    assert.match(text(saw[4].messages.at(-1)), /"About" \(page-About\)/);
+  });
+
+  test(`${name}: 30 runs at once do not see each other`, async () => {
+    const found = ["cms_createPage", "cms_deletePage"];
+    const answers = (prompt, n) =>
+      prompt.filter((m) => m.role === "tool").length ? says(`run ${n}`) : calls([`c${n}`, "tool_search", { query: n % 2 ? "delete a page" : "create a page", limit: 1 }]);
+    const saw = Array.from({ length: 30 }, () => []);
+    const model = new Model({
+      doGenerate: async ({ prompt }) => {
+        const n = Number(/run (\d+)/.exec(JSON.stringify(prompt.filter((m) => m.role === "user")))[1]);
+        saw[n].push(JSON.stringify(prompt));
+        return answers(prompt, n);
+      },
+    });
+    const agent = new ai.ToolLoopAgent({ model, tools: hostTools(ai, []), ...aiSdk(client, { agent: "cms" }) });
+    const done = await Promise.all(saw.map((_, n) => agent.generate({ prompt: `run ${n}` })));
+
+    for (const [n, requests] of saw.entries()) {
+      assert.equal(done[n].text, `run ${n}`);
+      assert.equal(requests.length, 2);
+      assert.match(requests[1], new RegExp(`<${found[n % 2]}>`));
+      assert.doesNotMatch(requests[1], new RegExp(`<${found[(n + 1) % 2]}>`));
+      assert.equal(requests[1].match(/run \d+/g).every((told) => told === `run ${n}`), true);
+    }
+  });
+
+  test(`${name}: under rewrite only active tools are shown`, async () => {
+    const { model, saw } = scripted(Model, [calls(["c1", "tool_search", { query: "create a page", limit: 1 }]), says("ok")]);
+    const settings = aiSdk(client, { agent: "cms", turn: { delivery: "rewrite" } });
+    await new ai.ToolLoopAgent({ model, tools: hostTools(ai, []), ...settings }).generate({ prompt: "Hi" });
+
+    assert.deepEqual([...saw[0].tools].sort(), ["tool_search", "weather"]);
+    assert.deepEqual([...saw[1].tools].sort(), ["cms_createPage", "tool_search", "weather"]);
+    assert.match(saw[1].system, /<cms_createPage>/);
+    assert.equal(roles(saw[1]), "user assistant tool");
+  });
+
+  test(`${name}: blocks in the role of the system, streamed`, async () => {
+    const requests = [];
+    const chunks = [
+      [{ type: "tool-call", toolCallId: "c1", toolName: "tool_search", input: '{"query":"create a page","limit":1}' }, "tool-calls"],
+      [{ type: "text-start", id: "1" }, { type: "text-delta", id: "1", delta: "ok" }, { type: "text-end", id: "1" }, "stop"],
+    ];
+    const model = new Model({
+      doStream: async ({ prompt }) => {
+        const made = chunks[requests.push(prompt) - 1];
+        const finish = { type: "finish", finishReason: { unified: made.at(-1), raw: undefined }, usage };
+        return { stream: ai.simulateReadableStream({ chunks: [{ type: "stream-start", warnings: [] }, ...made.slice(0, -1), finish] }) };
+      },
+    });
+    const settings = aiSdk(client, { agent: "cms", role: "system", turn: { authority: "system" } });
+    const result = await new ai.ToolLoopAgent({ model, tools: hostTools(ai, []), ...settings }).stream({ prompt: "Hi" });
+
+    assert.equal(await result.text, "ok");
+    assert.equal(requests[1].map((m) => m.role).join(" "), "system user assistant tool system");
+    assert.match(requests[1][4].content, /<cms_createPage>/);
+  });
+
+  test(`${name}: an agent that the service does not have, and a missing prepareCall`, async () => {
+    const { model } = scripted(Model, [says("no")]);
+    const wrong = new ai.ToolLoopAgent({ model, ...aiSdk(client, { agent: "cmss" }) });
+    const half = new ai.ToolLoopAgent({ model, prepareStep: aiSdk(client, { agent: "cms" }).prepareStep });
+
+    await assert.rejects(wrong.generate({ prompt: "Hi" }), /no agent `cmss`: it serves cms/);
+    await assert.rejects(half.generate({ prompt: "Hi" }), /pass `prepareCall`/);
+  });
+}

@@ -1,0 +1,235 @@
+"""LiteLLM: the arguments of a completion, a wrapper around any of its functions, and a callback for all of them.
+
+    card = Cuecard(engine=Engine.open("prompts/cms"))
+    ready = card.prepare("anthropic/claude-opus-4-8", messages, tools)
+    answer = litellm.completion(**ready.arguments)
+
+Nothing is kept but the messages that the host has: they are gone through with each request.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import cached_property, wraps
+from inspect import iscoroutinefunction
+from typing import Any, TypeAlias
+
+from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
+from cuecard.adapters.openai import place_in_chat
+from cuecard.adapters.placing import Body, order_tools, tool_name
+from cuecard.adapters.replays import Replays, with_tools
+from cuecard.boundary import admit_chat, admit_turn, check_graph
+from cuecard.catalogue.search import wrong_limit
+from cuecard.engine import Engine
+from cuecard.errors import InputError
+from cuecard.model import Call, Step, ToolResult, Turn
+
+TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
+"""What the host knows of a conversation: the same for all, or made from the arguments of the completion."""
+
+_FRONT = ("system", "developer")
+
+
+@dataclass(frozen=True, slots=True)
+class Ready:
+    """A completion to ask for.
+
+    Attributes:
+        arguments: for `completion`, `acompletion` or a router: `model`, `messages`, `tools`, and what keeps the prompt
+            cached.
+        step: the step, for its manifest and for `refusal`.
+    """
+
+    arguments: dict[str, Any]
+    step: Step
+    _engine: Engine = field(repr=False)
+    _call: Call = field(repr=False)
+    _results: tuple[ToolResult, ...] = field(repr=False)
+
+    def answer(self, call: Any) -> dict[str, Any] | None:
+        """The message that answers a call of the model, if it is one of the search tool, or of one that is not active.
+
+        Args:
+            call: a tool call of the answer, as LiteLLM gives it or as plain JSON.
+
+        Returns:
+            The message; None for a call that the host has to run.
+        """
+        made = _plain(call)
+        name, words = made["function"]["name"], self._engine.words
+        if (told := self.step.refusal(name)) is None and name == self._engine.search_tool:
+            asked = _json(made["function"].get("arguments"))
+            query, limit = str(asked.get("query") or ""), asked.get("limit")
+            try:
+                found = self._engine.search_tools(query, limit, call=self._call, history=self._results)
+                told = json.dumps(found.to_json(), ensure_ascii=False)
+            except InputError:
+                told = wrong_limit(limit, words) if isinstance(limit, int) else f"{name}: limit is no number"
+        return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
+
+
+@dataclass(kw_only=True)
+class Cuecard:
+    """The prompt engine for hosts that call models with LiteLLM; it may serve any number of conversations at once.
+
+    The list of tools never changes by a discovery under `append` and `frozen`: every definition is in front, and
+    `Ready.answer` refuses a call of a tool that is not active. Under `rewrite` only active tools are shown.
+
+    Attributes:
+        engine: the prompt engine.
+        turn: what the host knows of a conversation.
+        cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
+        on_call: told of the call of every request.
+        on_step: told of every step before its request is sent: for manifests and displays.
+    """
+
+    engine: Engine
+    turn: TurnSource | None = None
+    cache: Cache | None = "5m"
+    on_call: Callable[[Call], None] | None = None
+    on_step: Callable[[Step], None] | None = None
+    _replays: Replays = field(init=False, repr=False)
+    _offered: tuple[list[Any] | None, str] = field(init=False, repr=False, default=(None, ""))
+
+    def __post_init__(self) -> None:
+        given = {name: getattr(self, name) for name in ("engine", "turn", "cache", "on_call", "on_step")}
+        check_graph(given, Engine, Turn)
+        self._replays = Replays(self.engine)
+
+    @cached_property
+    def search_tool(self) -> Body:
+        """The definition of the search tool, in the agent's words; requests have it by themselves."""
+        words, card = self.engine.words.search, self.engine.tools.get(self.engine.search_tool)
+        fields = {
+            "query": {"type": "string", "description": words.query_description},
+            "limit": {"type": "integer", "description": words.limit_description},
+        }
+        schema = {"type": "object", "properties": fields, "required": ["query"]}
+        described = card.description if card else words.description
+        function = {"name": self.engine.search_tool, "description": described, "parameters": schema}
+        return {"type": "function", "function": function}
+
+    def prepare(
+        self, model: str, messages: Iterable[Any], tools: Iterable[Any] = (), *, api_base: str = "", **others: Any
+    ) -> Ready:
+        """The next request to the model: a function of its arguments, but for the clock.
+
+        Args:
+            model: as LiteLLM takes it, such as `anthropic/claude-opus-4-8`, or an alias of a router; it is told to the
+                engine where the turn says nothing of it.
+            messages: the conversation so far. What stands in front as the system's is the host's own, and goes behind
+                the engine's prompt.
+            tools: every tool of the conversation, in the form of Chat Completions.
+            api_base: where requests go, if not to the provider itself.
+            others: further arguments of the completion; `extra_body` is kept, the rest is only shown to `turn`.
+
+        Raises:
+            InputError: with everything that is wrong in messages and tools, or in the turn.
+        """
+        said, offered = self._admitted(messages, tools)
+        own = next((place for place, each in enumerate(said) if each.get("role") not in _FRONT), len(said))
+        named = [tool_name(each) for each in offered]
+        offered = offered if self.engine.search_tool in named else [self.search_tool, *offered]
+        target = Target.of(model, api_base, self.engine.models)
+        arguments = {**others, "model": model, "messages": said, "tools": offered, "api_base": api_base}
+        chat, results = self._replays.replay(said[own:], self._turn(arguments, target))
+        step = chat.step(results)
+        call = chat.call
+        if call is None:
+            raise RuntimeError("a replayed conversation has a call")
+        if self.on_call:
+            self.on_call(call)
+        if self.on_step:
+            self.on_step(step)
+        shown = _active(offered, step, self.engine) if call.delivery.rebuilds else offered
+        role = "user" if target.moves else call.delivery.authority
+        ordered = order_tools(shown, step)
+        front = system_message(step, target, ordered, said[:own], self.cache)
+        placed = place_in_chat(said[own:], step, "system" if role == "unknown" else role)
+        sent = {"model": model, "messages": [front, *placed], "tools": ordered}
+        kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
+        return Ready({**sent, **kept}, step, self.engine, call, results)
+
+    def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
+        """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.
+
+        It takes the arguments of the function, `model`, `messages` and `tools` among them.
+        """
+        if iscoroutinefunction(completion):
+
+            @wraps(completion)
+            async def awaited(model: str, messages: Iterable[Any], **arguments: Any) -> Any:
+                return await completion(**self.over({**arguments, "model": model, "messages": messages}))
+
+            return awaited
+
+        @wraps(completion)
+        def called(model: str, messages: Iterable[Any], **arguments: Any) -> Any:
+            return completion(**self.over({**arguments, "model": model, "messages": messages}))
+
+        return called
+
+    def _admitted(
+        self, messages: Iterable[Any], tools: Iterable[Any]
+    ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
+        """The messages and tools as plain JSON, in copies: LiteLLM changes what it is given.
+
+        Tools that are those of the request before were checked with it.
+        """
+        given = [_dumped(each) for each in tools]
+        known, text = self._offered
+        if known is None or known != given:
+            admit_chat((), given)
+            text = json.dumps(given)
+            self._offered = (json.loads(text), text)
+        said, _ = admit_chat([_plain(each) for each in messages], ())
+        return said, json.loads(text)
+
+    def over(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
+        """The arguments of a completion, prepared: all of them, `model` and `messages` among them.
+
+        Raises:
+            InputError: as `prepare`.
+        """
+        base = arguments.get("api_base") or arguments.get("base_url") or ""
+        apart = {"model", "messages", "tools", "api_base"}
+        others = {name: value for name, value in arguments.items() if name not in apart}
+        asked = arguments["model"], arguments.get("messages") or (), arguments.get("tools") or ()
+        return {**arguments, **self.prepare(*asked, api_base=str(base), **others).arguments}
+
+    def _turn(self, arguments: Mapping[str, Any], target: Target) -> Turn:
+        source = self.turn
+        said: Any = source(arguments) if callable(source) else source or Turn()
+        turn = said if isinstance(said, Turn) else admit_turn(self.engine.agent, said, None)
+        turn = with_tools(turn, map(tool_name, arguments["tools"]), self.engine.tools)
+        named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
+        return replace(named, authority="user" if target.moves else turn.authority or target.role)
+
+
+def _active(tools: Iterable[Mapping[str, Any]], step: Step, engine: Engine) -> list[Mapping[str, Any]]:
+    names = {*step.active_tools}
+    return [tool for tool in tools if tool_name(tool) in names or tool_name(tool) not in engine.tools]
+
+
+def _plain(value: Any) -> Any:
+    """A message as plain JSON, of which nothing but texts is shared with the one that was given."""
+    made = _dumped(value)
+    if not isinstance(made, Mapping):
+        return made
+    return {key: held if isinstance(held, str) else deepcopy(held) for key, held in made.items()}
+
+
+def _dumped(value: Any) -> Any:
+    """An object of LiteLLM as plain JSON, and everything else as it is."""
+    return value if isinstance(value, Mapping) else getattr(value, "model_dump", lambda **_: value)(exclude_none=True)
+
+
+def _json(arguments: Any) -> Mapping[str, Any]:
+    try:
+        read = json.loads(arguments) if isinstance(arguments, str) else arguments
+    except ValueError:
+        return {}
+    return read if isinstance(read, Mapping) else {}

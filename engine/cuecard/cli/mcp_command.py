@@ -1,0 +1,71 @@
+"""`cuecard mcp`: an agent for any MCP client, over standard input and output."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from importlib.util import find_spec
+from pathlib import Path
+
+import cuecard
+from cuecard.agent.skills import usable_skills_of
+from cuecard.cli.step import open_engine
+from cuecard.config.skills.packages import SkillPackage
+from cuecard.config.skills.tool_skills import tool_skills
+from cuecard.engine import Engine
+from cuecard.errors import InputError, Problem, most_telling
+from cuecard.model import Turn
+from cuecard.outside.content import find_content
+from cuecard.outside.folder import folder_of
+from cuecard.outside.skill_packages import read_packages
+
+
+def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
+    """Serve until the client closes the connection.
+
+    Raises:
+        SpecError: with every problem of the agent's files.
+        InputError: when the package `mcp` is not installed.
+    """
+    require_mcp("cuecard mcp")
+    import anyio
+    from mcp.server.stdio import stdio_server
+
+    from cuecard.adapters.mcp_server import agent_server
+
+    engine = open_engine(agent, allow_code=allow_code)
+    server = agent_server(engine, packages_of(engine, agent), cuecard.__version__)
+
+    async def serve() -> None:
+        async with stdio_server() as (reads, writes):
+            await server.run(reads, writes, server.create_initialization_options())
+
+    anyio.run(serve)
+
+
+def packages_of(engine: Engine, agent: Path) -> tuple[SkillPackage, ...]:
+    """The skills that are served: the agent's own, and the instructions of its tools; others are told on stderr."""
+    own, problems = read_packages(usable_skills_of(engine.agent, Turn()), folder_of(find_content(agent)))
+    tell(problems)
+    names = {package.name for package in own}
+    made = tool_skills(engine.name, tuple(engine.tools.values()), engine.instructions)
+    return (*own, *(package for package in made if package.name not in names))
+
+
+def require_mcp(command: str) -> None:
+    """Stop where the package is missing.
+
+    Raises:
+        InputError: when it is.
+    """
+    if not find_spec("mcp"):
+        hint = 'pip install "cuecard[mcp]"'
+        raise InputError(Problem("not-installed", f"`{command}` needs mcp", hint, command))
+
+
+def tell(problems: Iterable[Problem]) -> None:
+    """What is left out, on stderr: standard output is for the client."""
+    told, more = most_telling(problems)
+    sys.stderr.write(
+        "".join(f"{problem.picture()}\n" for problem in told) + (f"... and {more:,} more\n" if more else "")
+    )

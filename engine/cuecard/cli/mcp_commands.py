@@ -1,0 +1,55 @@
+"""The commands that meet other programs by MCP: `cuecard mcp`, and `cuecard skills ...`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from cuecard.cli.options import AgentPath, AllowCode, Json
+
+skills_app = typer.Typer(
+    help="Write skills into a folder: an agent's, or those of an MCP server.", no_args_is_help=True
+)
+
+_Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")]
+_Update = Annotated[bool, typer.Option("--update", help="Write files anew that are there and are others.")]
+
+
+def mcp(agent: AgentPath, allow_code: AllowCode = False) -> None:
+    """Serve an agent to any MCP client: its prompt, its search tool, and its skills."""
+    from cuecard.cli.mcp_command import serve_over_mcp
+
+    serve_over_mcp(agent, allow_code=allow_code)
+
+
+@skills_app.command("export")
+def skills_export(
+    agent: AgentPath,
+    into: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of skills.")],
+    check: _Check = False,
+    update: _Update = False,
+    json: Json = False,
+) -> None:
+    """Write an agent's skills, and the instructions of its tools as skills."""
+    from cuecard.cli.skills_command import export_skills
+
+    raise typer.Exit(export_skills(agent, into, check=check, update=update, as_json=json))
+
+
+@skills_app.command("import")
+def skills_import(
+    into: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of skills.")],
+    mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this server.")] = None,
+    mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the server there.")] = None,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a server may take.")] = 60.0,
+    check: _Check = False,
+    update: _Update = False,
+    json: Json = False,
+) -> None:
+    """Write the skills of an MCP server into a folder, each file held against its SHA-256."""
+    from cuecard.cli.skills_command import import_skills
+
+    options = {"check": check, "update": update, "as_json": json}
+    raise typer.Exit(import_skills(into, mcp=mcp, url=mcp_url, timeout=timeout, **options))

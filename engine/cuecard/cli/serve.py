@@ -1,0 +1,129 @@
+"""`cuecard serve`: agents over HTTP."""
+
+from __future__ import annotations
+
+import ipaddress
+import logging
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cuecard.errors import InputError, Problem
+from cuecard.model import DeliveryWish
+from cuecard.outside.content import find_content
+from cuecard.outside.settings import Settings, read_settings
+from cuecard.reload.engines import watch
+
+if TYPE_CHECKING:
+    from cuecard.server.agents import Agents
+    from cuecard.server.options import ServiceOptions
+
+_NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prometheus-client"}
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where to listen."""
+
+    host: str = "127.0.0.1"
+    port: int = 8765
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """What the command line says of limits."""
+
+    max_body: int
+    max_requests: int
+    timeout: float
+    max_age: float
+
+
+def serve(
+    agents: Sequence[Path],
+    place: Place,
+    limits: Limits,
+    *,
+    delivery: DeliveryWish | None = None,
+    states: Path | None = None,
+    allow_code: bool = False,
+) -> int:
+    """Answer requests until the process is told to end; 0 then.
+
+    Raises:
+        SpecError: with every problem of every agent.
+        InputError: when an option or a setting is wrong.
+    """
+    _check_installed()
+    from cuecard.server.app import create_app
+    from cuecard.server.envelopes import Envelopes
+    from cuecard.server.logs import log_to_stderr
+    from cuecard.server.run import listen, run_app
+    from cuecard.server.service import Service
+
+    settings = read_settings()
+    options = _options(settings, limits)
+    served = _open(agents, settings, delivery or settings.delivery, states or settings.states, allow_code=allow_code)
+    try:
+        listening = listen(place.host, place.port)
+        log_to_stderr()
+        _warn(settings, place)
+        envelopes = Envelopes(options.key, options.max_age)
+        run_app(create_app(Service(served, envelopes), options), listening, options)
+    finally:
+        served.stop()
+    return 0
+
+
+def _open(
+    agents: Sequence[Path], settings: Settings, delivery: DeliveryWish | None, states: Path | None, *, allow_code: bool
+) -> Agents:
+    from cuecard.server.agents import open_agents
+
+    salt = settings.salt.get_secret_value() if settings.salt else ""
+    opened = partial(watch, delivery=delivery, salt=salt, states=states, allow_code=allow_code)
+    return open_agents([find_content(path) for path in agents], partial(opened, cache=settings.cache_folder))
+
+
+def _options(settings: Settings, limits: Limits) -> ServiceOptions:
+    from cuecard.server.options import ServiceOptions
+
+    return ServiceOptions(
+        key=settings.key.get_secret_value() if settings.key else secrets.token_hex(32),
+        token=settings.token.get_secret_value() if settings.token else "",
+        max_body=limits.max_body,
+        max_requests=limits.max_requests,
+        timeout=limits.timeout,
+        max_age=limits.max_age,
+    )
+
+
+def _warn(settings: Settings, place: Place) -> None:
+    from cuecard.server.logs import log_event
+
+    if not settings.key:
+        told = (
+            "conversations are signed with a key that ends with this process; set CUECARD_KEY, the same in all replicas"
+        )
+        log_event("no-key", logging.WARNING, message=told)
+    if not settings.token and not _is_loopback(place.host):
+        log_event("open-to-all", logging.WARNING, message="everybody who reaches this port may ask; set CUECARD_TOKEN")
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _check_installed() -> None:
+    if missing := [package for module, package in _NEEDS.items() if not find_spec(module)]:
+        hint = 'pip install "cuecard[server]"'
+        raise InputError(
+            Problem("not-installed", f"`cuecard serve` needs {name}", hint, "cuecard serve") for name in missing
+        )

@@ -1,0 +1,35 @@
+"""The options of `cuecard serve`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from cuecard.cli.options import AllowCode, DeliveryOption
+
+MONTH: Final = 30 * 24 * 60 * 60.0
+"""Seconds."""
+
+
+def serve(
+    agents: Annotated[list[Path], typer.Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 8765,
+    delivery: DeliveryOption = None,
+    states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
+    max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.")] = 1024 * 1024,
+    max_requests: Annotated[int, typer.Option(metavar="N", help="So many requests at a time.")] = 128,
+    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="For a request, and for its answer.")] = 10.0,
+    max_age: Annotated[float, typer.Option(metavar="SECONDS", help="Older conversations are refused.")] = MONTH,
+    allow_code: AllowCode = False,
+) -> None:
+    """Serve agents over HTTP, for hosts in any language."""
+    from cuecard.cli.serve import Limits, Place
+    from cuecard.cli.serve import serve as command
+
+    limits = Limits(max_body, max_requests, timeout, max_age)
+    raise typer.Exit(
+        command(agents, Place(host, port), limits, delivery=delivery, states=states, allow_code=allow_code)
+    )

@@ -1,0 +1,131 @@
+"""`cuecard tools import`: real tools, written into the files in which their authors say how to use them."""
+
+from __future__ import annotations
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Literal
+
+from cuecard.cli.json_text import json_text
+from cuecard.cli.server_command import server_command
+from cuecard.cli.tool_import.places import Home, find_home
+from cuecard.cli.tool_import.report import Report
+from cuecard.config.tool_changes import Changes, tool_changes
+from cuecard.config.tool_listing import Listing, listing_text, read_listing, with_authors_words
+from cuecard.errors import InputError, Problem, visible
+from cuecard.outside.paths import is_there
+from cuecard.outside.reading import read_text
+from cuecard.outside.tool_sources import MAX_FILE_BYTES, file_listing, server_listing
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """Where the tools are listed; exactly one is named.
+
+    Attributes:
+        mcp: how to start a server, as a shell takes it.
+        url: the address of a server.
+        openapi: an OpenAPI description.
+        json: a JSON file of tools.
+        timeout: seconds that a server may take.
+    """
+
+    mcp: str | None = None
+    url: str | None = None
+    openapi: Path | None = None
+    json: Path | None = None
+    timeout: float = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What an import does.
+
+    Attributes:
+        into: the file for new tools.
+        check: write nothing; 1 when something is different.
+        trust: whose word the server's own instructions for its tools are.
+        as_json: print the report as JSON.
+    """
+
+    into: Path | None = None
+    check: bool = False
+    trust: Literal["data", "author"] = "data"
+    as_json: bool = False
+
+
+def import_tools(agent: Path, source: Source, options: Options) -> int:
+    """List the tools of a source, and write those that are new; the exit code.
+
+    Raises:
+        InputError: when not exactly one source is named, or the agent is one that cuecard brings.
+        SpecError: when a file cannot be read, or cannot take what is new.
+        ToolServerError: when a server cannot be started or spoken to.
+    """
+    listing = asyncio.run(_listed(source))
+    if options.trust == "author":
+        listing = with_authors_words(listing)
+    home = find_home(agent, listing.name, options.into, write=not options.check)
+    text = listing_text(listing)
+    before = read_text(home.lock, limit=MAX_FILE_BYTES).text if is_there(home.lock) else None
+    old = read_listing(before, home.lock.name) if before is not None else None
+    changes = tool_changes(listing, old, home.known, listed=text != before)
+    written = () if options.check else _write(home, listing, changes, text)
+    _show(Report(listing, changes, home.known, home.lock, written, options.check), as_json=options.as_json)
+    return 1 if options.check and changes else 0
+
+
+async def _listed(source: Source) -> Listing:
+    named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
+    if len(named) != 1:
+        told = f"{len(named)} sources of tools are named" if named else "no source of tools is named"
+        hint = "name one: --mcp COMMAND, --mcp-url URL, --openapi FILE, or a JSON file"
+        raise InputError(Problem("wrong-option", told, hint, "tools import"))
+    if path := source.openapi or source.json:
+        return file_listing(path, openapi=source.openapi is not None)
+    if not find_spec("mcp"):
+        hint = 'pip install "cuecard[mcp]"'
+        raise InputError(Problem("not-installed", "tool servers need the package mcp", hint, "tools import"))
+    if source.url is not None:
+        from cuecard.outside.mcp_http import open_http_server
+
+        async with open_http_server(source.url, source.timeout) as server:
+            return await server_listing(server)
+    from cuecard.outside.mcp import open_server
+
+    async with open_server(server_command(source.mcp or "", source.timeout)) as server:
+        return await server_listing(server)
+
+
+def _write(home: Home, listing: Listing, changes: Changes, lock: str) -> tuple[Path, ...]:
+    texts = home.written(changes.new, listing.name or "tools")
+    texts |= {home.lock: lock} if changes.listed else {}
+    for path, text in texts.items():
+        _put(path, text)
+    return tuple(texts)
+
+
+def _put(path: Path, text: str) -> None:
+    """Whole, or not at all."""
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        beside = path.with_name(f".{path.name}.new")
+        beside.write_text(text, encoding="utf-8")
+        beside.replace(path)
+    except OSError as error:
+        message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
+        hint = "see whether the folder is there, and may be written to"
+        raise InputError(Problem("unreadable-file", message, hint, str(path))) from None
+
+
+def _show(report: Report, *, as_json: bool) -> None:
+    if as_json:
+        print(json_text(report.to_json()))
+        return
+    for line in report.notes():
+        sys.stderr.write(f"{line}\n")
+    for line in report.lines():
+        print(visible(line))

@@ -1,0 +1,143 @@
+"""Where imported tools are written, and what the agent's files say already."""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.config.documents.validation import validate
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.layers import lay_over
+from cuecard.config.named_files import AgentPlaces
+from cuecard.config.tool_entries import MAX_CHARACTERS, new_file, with_tools
+from cuecard.config.tool_file import ToolFile, tool_cards
+from cuecard.errors import CuecardError, InputError, Problem, SpecError
+from cuecard.model import ToolCard
+from cuecard.outside.content import find_content
+from cuecard.outside.folder import read_agent
+from cuecard.outside.paths import is_there, shown
+from cuecard.outside.reading import read_text
+from cuecard.outside.yaml_files import in_folder
+
+_ODD = re.compile(r"[^A-Za-z0-9_-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Home:
+    """Where the tools of a source live.
+
+    Attributes:
+        file: the file of tool instructions that new tools go into.
+        alone: whether the agent names this one file, so that there can be no second one beside it.
+        known: tool to `file:line`, of all of the agent's files.
+    """
+
+    file: Path
+    alone: bool
+    known: Mapping[str, str]
+
+    @property
+    def lock(self) -> Path:
+        """The file that keeps what the source said at the last import."""
+        return self.file.with_name(f"{self.file.stem}.lock.json")
+
+    def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, str]:
+        """The texts of the files with these tools in them: as few files as can be.
+
+        Raises:
+            SpecError: when a file that is there cannot take them, or the one that is named has no room.
+        """
+        texts: dict[Path, str] = {}
+        waiting, number = list(cards), 1
+        while waiting:
+            path = self.file if number == 1 else self.file.with_name(f"{self.file.stem}-{number}{self.file.suffix}")
+            there = is_there(path)
+            before = read_text(path).text if there else new_file(category)
+            fitting = _fitting(waiting, MAX_CHARACTERS - len(before)) or (0 if there else 1)
+            if self.alone and fitting < len(waiting):
+                hint = "name a folder under `tools: instructions:`, which can hold several files"
+                raise SpecError(Problem("yaml-too-large", "the file has no room for the new tools", hint, shown(path)))
+            if fitting:
+                texts[path] = with_tools(before, waiting[:fitting], shown(path))
+            waiting, number = waiting[fitting:], number + 1
+        return texts
+
+
+def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Home:
+    """Where the tools of a source live.
+
+    Args:
+        agent: the agent file, its folder, or the name of a system that cuecard brings.
+        source: what the source calls itself; its file is named after it.
+        into: the file instead.
+        write: whether something is to be written.
+
+    Raises:
+        SpecError: when the agent's files cannot be read, or name no place for tool instructions.
+        InputError: when it is a system that cuecard brings, and something is to be written.
+    """
+    found = find_content(agent)
+    if write and found != agent and into is None:
+        hint = "begin one of your own: `cuecard init DIR`; or only look, with `--check`"
+        raise InputError(
+            Problem("wrong-option", f"`{agent}` is what cuecard brings, and stays as it is", hint, "AGENT")
+        )
+    file = in_folder(found, "agent")
+    places, known = _read(file)
+    if into is not None:
+        # It may be a file that the agent does not name yet.
+        return Home(into, alone=False, known={**_entries(into), **known})
+    if not places:
+        hint = "add `tools: {instructions: tools}` to it, a folder beside it; or name a file with `--into`"
+        raise SpecError(Problem("missing-key", "the agent names no place for tool instructions", hint, shown(file)))
+    target = Path(os.path.normpath(file.parent / places[0]))
+    if target.suffix in {".yaml", ".yml"}:
+        return Home(target, alone=True, known=known)
+    return Home(target / f"{slug(source)}.yaml", alone=False, known=known)
+
+
+def slug(name: str) -> str:
+    """A file name of what a source calls itself."""
+    return _ODD.sub("-", name).strip("-_").lower()[:48] or "tools"
+
+
+def _read(file: Path) -> tuple[tuple[str, ...], dict[str, str]]:
+    """The places of tool instructions that the agent names, and the tools of which they say something."""
+    sources = read_agent(file)
+    layers = (*sources.layers, sources.agent)
+    below = [(read_yaml(each.text, each.name), posixpath.dirname(each.path)) for each in layers]
+    known: dict[str, str] = {}
+    problems: list[Problem] = []
+    for each in sources.instructions:
+        try:
+            document = read_yaml(each.text, each.name)
+            known |= {card.name: card.source for card in tool_cards(validate(document, ToolFile), document, each.name)}
+        except CuecardError as error:
+            problems += error.problems
+    if problems:
+        raise SpecError(problems)
+    return AgentPlaces.of(lay_over(below).document.value).instructions, known
+
+
+def _entries(file: Path) -> dict[str, str]:
+    """The tools of which a file says something; none where it is not there."""
+    if not is_there(file):
+        return {}
+    source = read_text(file)
+    document = read_yaml(source.text, source.name)
+    return {card.name: card.source for card in tool_cards(validate(document, ToolFile), document, source.name)}
+
+
+def _fitting(cards: Sequence[ToolCard], room: int) -> int:
+    """How many of the first cards fit into so many characters."""
+    for count, card in enumerate(cards):
+        told = card.instructions
+        texts = (told.before, told.after, told.next, told.gotcha) if told else ()
+        room -= 2 * sum(map(len, (card.name, card.description, *card.phrases, *texts))) + 200
+        if room < 0:
+            return count
+    return len(cards)

@@ -1,0 +1,160 @@
+"""OpenAPI descriptions (2.0, 3.0 and 3.1) as tools: one operation, one tool."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from cuecard.config.openapi_refs import References, mapping
+from cuecard.config.values.names import is_tool_name
+from cuecard.errors import Problem, SpecError
+from cuecard.model import Json, ToolCard
+
+_METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
+_ODD = re.compile(r"[^A-Za-z0-9_.-]+")
+_LONGEST: Final = 64
+"""How long a name is at most that providers take."""
+
+
+@dataclass(slots=True)
+class OpenApi:
+    """What a description says of its operations.
+
+    Attributes:
+        title: the name of the service.
+        cards: its operations as tools, in the order of the file.
+        problems: what was left out, or could not be followed, each as a warning.
+    """
+
+    title: str
+    cards: list[ToolCard] = field(default_factory=list)
+    problems: list[Problem] = field(default_factory=list)
+
+
+def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
+    """The operations of a description as tools.
+
+    A tool is called by its `operationId`, or by method and path where there is none; characters that no name may have
+    become `_`, and a name that is there already gets a number. Parameters of every place, and the properties of a body
+    that is an object, stand side by side in the input schema; other bodies are the parameter `body`. References within
+    the file are followed; one that leads back to itself, to another file, or nowhere, leaves the value open.
+
+    Args:
+        value: the description, as JSON has it.
+        name: how errors call it.
+
+    Raises:
+        SpecError: when it is no OpenAPI description of a version that is known, or has no operation.
+    """
+    version = str(value.get("openapi") or value.get("swagger") or "")
+    if not version.startswith(("2.", "3.0", "3.1")):
+        told = f"version `{version[:20]}` of OpenAPI is not known" if version else "this is no OpenAPI description"
+        raise SpecError(Problem("wrong-openapi", told, "2.0, 3.0 and 3.1 are: `openapi:` or `swagger:` says it", name))
+    found = OpenApi(str(mapping(value.get("info")).get("title") or ""))
+    references, taken = References(value, name), set[str]()
+    for path, method, operation, shared in _operations(value, references):
+        card = _Operation(path, method, operation, shared, references).card(taken)
+        if is_tool_name(card.name):
+            taken.add(card.name)
+            found.cards.append(card)
+        else:
+            message = f"`{method.upper()} {path[:80]}` has no name that a tool can have"
+            found.problems.append(
+                Problem("wrong-openapi", message, "give it an `operationId`", name, severity="warning")
+            )
+    found.problems += references.problems()
+    if not found.cards:
+        hint = "operations stand under `paths:`, by path and method"
+        raise SpecError([Problem("wrong-openapi", "it describes no operation", hint, name), *found.problems])
+    return found
+
+
+def _operations(
+    value: Mapping[str, Json], references: References
+) -> Iterator[tuple[str, str, Mapping[str, Json], list[Json]]]:
+    for path, item in mapping(value.get("paths")).items():
+        steps = mapping(references.followed(item))
+        shared = steps.get("parameters")
+        for method in _METHODS:
+            if isinstance(operation := steps.get(method), dict):
+                yield str(path), method, operation, shared if isinstance(shared, list) else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Operation:
+    path: str
+    method: str
+    said: Mapping[str, Json]
+    shared: list[Json]
+    references: References
+
+    def card(self, taken: set[str]) -> ToolCard:
+        """The operation as a tool, under a name that is not taken."""
+        own = self.said.get("operationId")
+        words = own if isinstance(own, str) and own.strip() else f"{self.method}_{self.path}"
+        plain = re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-")[:_LONGEST] or self.method
+        name, number = plain, 2
+        while name in taken:
+            name, number = f"{plain[: _LONGEST - 6]}_{number}", number + 1
+        tags = self.said.get("tags")
+        named = [tag for tag in tags if isinstance(tag, str)] if isinstance(tags, list) else []
+        return ToolCard(name, self._description(), self._schema(), category=named[0] if named else "")
+
+    def _description(self) -> str:
+        texts = [self.said.get(key) for key in ("summary", "description")]
+        said = [text.strip() for text in texts if isinstance(text, str) and text.strip()]
+        return "\n".join(dict.fromkeys(said)) or f"{self.method.upper()} {self.path}"
+
+    def _schema(self) -> dict[str, Json]:
+        properties: dict[str, Json] = {}
+        required: list[str] = []
+        bodies: list[tuple[Json, bool]] = [self._body()] if "requestBody" in self.said else []
+        for parameter in self._parameters():
+            name, place = parameter.get("name"), parameter.get("in")
+            if place == "body":
+                bodies.append((parameter.get("schema"), parameter.get("required") is True))
+            elif isinstance(name, str) and name and place != "cookie":
+                properties[name] = self._described(parameter)
+                required += [name] if parameter.get("required") is True or place == "path" else []
+        for schema, needed in bodies:
+            self._add_body(properties, required, schema, needed=needed)
+        named = list(dict.fromkeys(required))
+        return {"type": "object", "properties": properties, **({"required": named} if named else {})}
+
+    def _parameters(self) -> list[Mapping[str, Json]]:
+        """Those of the operation go before those of its path."""
+        own = self.said.get("parameters")
+        listed = [*self.shared, *(own if isinstance(own, list) else [])]
+        found = [mapping(self.references.followed(each)) for each in listed]
+        return list({(str(each.get("name")), str(each.get("in"))): each for each in found}.values())
+
+    def _body(self) -> tuple[Json, bool]:
+        body = mapping(self.references.followed(self.said.get("requestBody")))
+        content = mapping(body.get("content"))
+        kinds = sorted(content, key=lambda kind: "json" not in str(kind))
+        return mapping(content[kinds[0]]).get("schema") if kinds else None, body.get("required") is True
+
+    def _described(self, parameter: Mapping[str, Json]) -> Json:
+        """A parameter's schema; in 2.0 it stands in the parameter itself."""
+        kept = {key: parameter[key] for key in ("type", "items", "enum", "default", "format") if key in parameter}
+        content = mapping(parameter.get("content"))
+        schema = parameter.get("schema") or next((mapping(each).get("schema") for each in content.values()), None)
+        resolved = self.references.resolved(schema if schema is not None else kept)
+        said = parameter.get("description")
+        if isinstance(said, str) and isinstance(resolved, dict) and "description" not in resolved:
+            return {**resolved, "description": said}
+        return resolved
+
+    def _add_body(self, properties: dict[str, Json], required: list[str], schema: Json, *, needed: bool) -> None:
+        resolved = self.references.resolved(schema if schema is not None else {})
+        inner = mapping(mapping(resolved).get("properties"))
+        if inner and not set(inner) & set(properties):
+            properties.update(inner)
+            wanted = mapping(resolved).get("required")
+            required += [key for key in wanted if isinstance(key, str)] if needed and isinstance(wanted, list) else []
+            return
+        name = "body" if "body" not in properties else "request_body"
+        properties[name] = resolved
+        required += [name] if needed else []

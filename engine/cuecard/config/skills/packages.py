@@ -1,0 +1,92 @@
+"""Skills as they travel: every file of a skill's folder, and the entry of it that MCP's skills extension has."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from cuecard.config.skills.front_matter import read_front, split_front
+from cuecard.errors import Problem, SpecError
+from cuecard.model import Json
+
+MAX_FILES: Final = 512
+"""How many files a skill may have; the extension says so."""
+MAX_BYTES: Final = 16 * 1024 * 1024
+"""How many bytes its files may have together."""
+MAIN: Final = "SKILL.md"
+
+_ODD = re.compile(rb"[^A-Za-z0-9_.~/-]")
+_NAME = re.compile(r"(?!.*--)[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
+
+
+@dataclass(frozen=True, slots=True)
+class SkillPackage:
+    """A skill with all of its files.
+
+    Attributes:
+        name: what it is called, which is also its folder's name.
+        front: its front matter, as JSON has it.
+        files: path within the folder to content; `SKILL.md` is one of them.
+    """
+
+    name: str
+    front: Mapping[str, Json]
+    files: Mapping[str, bytes]
+
+    def uri(self, owner: str, path: str = MAIN) -> str:
+        """The address of one of its files."""
+        return f"skill://{_quoted(owner)}/{_quoted(self.name)}/{_quoted(path)}"
+
+    def entry(self, owner: str) -> dict[str, Json]:
+        """What `skills/list` says of it: its front matter, and the SHA-256 of each of its files."""
+        resources = [
+            {"uri": self.uri(owner, path), "digest": digest(data), "size": len(data)}
+            for path, data in sorted(self.files.items())
+        ]
+        return {"uri": self.uri(owner), "frontmatter": dict(self.front), "resources": resources}
+
+
+def _quoted(text: str) -> str:
+    """A text as a part of an address; slashes stay."""
+    return _ODD.sub(lambda found: b"%%%02X" % found[0][0], text.encode()).decode()
+
+
+def digest(data: bytes) -> str:
+    """The fingerprint of a file, as the extension writes it."""
+    return f"sha256:{hashlib.sha256(data).hexdigest()}"
+
+
+def make_package(files: Mapping[str, bytes], name: str, source: str) -> SkillPackage:
+    """The package of these files.
+
+    Args:
+        files: path within the folder to content.
+        name: the folder's name.
+        source: how errors call its `SKILL.md`.
+
+    Raises:
+        SpecError: when it has no `SKILL.md`, is too large, or has a name or description that the extension refuses.
+    """
+    if MAIN not in files:
+        raise SpecError(Problem("missing-file", f"the skill has no `{MAIN}`", "every skill has one", source))
+    if len(files) > MAX_FILES or sum(map(len, files.values())) > MAX_BYTES:
+        hint = f"at most {MAX_FILES} files, and {MAX_BYTES // 1024 // 1024} MiB together"
+        raise SpecError(Problem("large-folder", "the skill is too large to be served", hint, source))
+    text = files[MAIN].decode("utf-8", "replace")
+    front = split_front(text, source)
+    if front.yaml is None:
+        raise SpecError(front.problem or Problem("front-matter", "the file has no front matter", "", source))
+    document, _ = read_front(front.yaml, source)
+    said, description = document.value.get("name"), document.value.get("description")
+    if said != name or not _NAME.fullmatch(name):
+        hint = "lower-case letters, digits and single hyphens, the same as its folder"
+        raise SpecError(
+            Problem("skill-name", f"`{str(said)[:80]}` is not the name of the skill `{name}`", hint, source)
+        )
+    if not isinstance(description, str) or not 1 <= len(description.strip()) <= 1024:
+        hint = "1 to 1,024 characters, or no client takes the skill"
+        raise SpecError(Problem("long-text", "the description is missing or too long", hint, source))
+    return SkillPackage(name, document.value, files)

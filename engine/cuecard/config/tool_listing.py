@@ -1,0 +1,109 @@
+"""What a source says of its tools, and the file that keeps it, so that the next import can tell what has changed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from cuecard.config.catalogue_file import read_catalogue
+from cuecard.config.transcript_file import read_json
+from cuecard.errors import InputError, Problem, SpecError
+from cuecard.model import Json, ToolCard, ToolInstructions
+from cuecard.template import clean, without_controls
+
+MAX_DESCRIPTION: Final = 8_192
+"""How many characters a description may have; the engine cuts it off there, too."""
+META_KEY: Final = "cuecard/instructions"
+"""The key of `_meta` under which a server says how its tool is used: `before`, `after`, `next`, `gotcha`, `phrases`."""
+CUES: Final = ("before", "after", "next", "gotcha")
+"""The four texts of a tool's instructions."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """What a source says of itself and of its tools: data, whatever it says.
+
+    Attributes:
+        name: what the source calls itself.
+        cards: its tools, in its order.
+        instructions: what it says of itself as a whole.
+        meta: tool to what it says beside its definition.
+        dropped: tools that cannot be used, each with the reason, and other warnings.
+    """
+
+    name: str
+    cards: tuple[ToolCard, ...]
+    instructions: str = ""
+    meta: Mapping[str, Mapping[str, Json]] = field(default_factory=dict)
+    dropped: tuple[Problem, ...] = ()
+
+
+def listing_text(listing: Listing) -> str:
+    """The listing as the text of a file: equal listings give equal bytes."""
+    value: dict[str, Json] = {"instructions": listing.instructions} if listing.instructions else {}
+    value["tools"] = [_tool(card, listing.meta.get(card.name)) for card in listing.cards]
+    return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
+
+
+def read_listing(text: str, name: str) -> Listing:
+    """The listing that a file keeps.
+
+    Raises:
+        SpecError: when it is none.
+    """
+    value = read_json(text, name)
+    if not isinstance(value, dict) or not isinstance(value.get("instructions", ""), str):
+        hint = "remove the file; the next import writes it anew"
+        raise SpecError(Problem("wrong-value", "this is not what `cuecard tools import` keeps", hint, name))
+    return Listing(name, tuple(read_catalogue(text, name)), value.get("instructions", ""))
+
+
+def with_authors_words(listing: Listing) -> Listing:
+    """The listing whose tools have the instructions that their server gives them: its author's word is taken."""
+    return replace(listing, cards=tuple(_instructed(card, listing.meta.get(card.name, {})) for card in listing.cards))
+
+
+def cleaned(cards: Sequence[ToolCard]) -> tuple[tuple[ToolCard, ...], tuple[Problem, ...]]:
+    """The cards without what no prompt may hold, and what was changed or cannot be kept."""
+    kept: list[ToolCard] = []
+    problems: list[Problem] = []
+    for card in cards:
+        told = without_controls(card.description)
+        try:
+            (text, schema), removed = clean([told, dict(card.input_schema)])
+        except InputError as error:
+            problems.append(_note(card, error.problems[0].message, "the tool is left out"))
+            continue
+        if removed := removed + len(card.description) - len(told):
+            hint = "nobody sees them, and models read them: look at what else it says"
+            problems.append(_note(card, f"{removed} invisible or control characters were removed", hint))
+        if len(text.strip()) > MAX_DESCRIPTION:
+            hint = f"it is cut off after {MAX_DESCRIPTION:,}"
+            problems.append(_note(card, f"its description has {len(text):,} characters", hint))
+        kept.append(replace(card, description=text.strip()[:MAX_DESCRIPTION].strip(), input_schema=schema))
+    return tuple(kept), tuple(problems)
+
+
+def _note(card: ToolCard, message: str, hint: str) -> Problem:
+    return Problem("server-tool", f"`{card.name}`: {message}", hint, card.source, severity="warning")
+
+
+def _instructed(card: ToolCard, meta: Mapping[str, Json]) -> ToolCard:
+    """The card with its instructions, if all four are texts; what else stands there is left out."""
+    said = meta.get(META_KEY)
+    if not isinstance(said, dict):
+        return card
+    texts = [clean(without_controls(said[key]))[0].strip() for key in CUES if isinstance(said.get(key), str)]
+    if len(texts) < len(CUES) or not all(texts):
+        return card
+    phrases = said.get("phrases")
+    known = [text for text in phrases if isinstance(text, str)] if isinstance(phrases, list) else []
+    told = tuple(clean(without_controls(text))[0] for text in known)
+    return replace(card, instructions=ToolInstructions(*texts), phrases=card.phrases or told)
+
+
+def _tool(card: ToolCard, meta: Mapping[str, Json] | None) -> dict[str, Json]:
+    tool: dict[str, Json] = {"name": card.name, "description": card.description, "inputSchema": dict(card.input_schema)}
+    return {**tool, "_meta": dict(meta)} if meta else tool

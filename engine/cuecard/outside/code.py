@@ -1,0 +1,32 @@
+"""Objects of the host's that a file names as `package.module:name`; imported only where the host allows code."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib import import_module
+from operator import attrgetter
+from typing import TypeAlias
+
+from cuecard.errors import Problem, SpecError
+
+Describe: TypeAlias = Callable[[str, str], Problem]
+"""Makes a problem of a message and a hint, at the place that names the object."""
+
+
+def named_object(written: str, describe: Describe) -> object:
+    """What `package.module:name` names.
+
+    Raises:
+        SpecError: when there is no such module or name, or when importing it fails.
+    """
+    module, _, name = written.partition(":")
+    try:
+        return attrgetter(name)(import_module(module))
+    except ModuleNotFoundError as error:
+        hint = "install it, or put its folder on Python's path: PYTHONPATH=FOLDER"
+        raise SpecError(describe(f"there is no module `{error.name}`", hint)) from None
+    except AttributeError:
+        raise SpecError(describe(f"the module `{module}` has no `{name}`", "name something that it has")) from None
+    except Exception as error:
+        message = f"`{module}` cannot be imported: {type(error).__name__}: {error}"
+        raise SpecError(describe(message, "mend it, or leave it out")) from error

@@ -1,0 +1,78 @@
+"""Loads the helpers that an agent file names, where the host allows code."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from importlib.metadata import entry_points
+
+from cuecard.agent.helpers import LoadHelpers, NamedHelpers, refuse_helpers
+from cuecard.errors import Problem, SpecError
+from cuecard.model import Json
+from cuecard.outside.code import named_object
+from cuecard.template import trusted
+from cuecard.template.backends.rules import BUILT_IN, Helper
+
+GROUP = "cuecard.helpers"
+"""The group of entry points under which packages offer helpers."""
+
+_NAME = re.compile(r"[^\W\d][\w-]*")
+
+
+def helper_loader(*, allow_code: bool) -> LoadHelpers:
+    """What loads helpers, or refuses to."""
+    return load_helpers if allow_code else refuse_helpers
+
+
+def load_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
+    """The functions by name; what they return is data, or an author's where the file says so.
+
+    Raises:
+        SpecError: when they cannot be imported, or are no mapping of names to functions.
+    """
+    found = _object(named)
+    if not isinstance(found, Mapping):
+        message = f"`{named.spec.code}` is of type {type(found).__name__}, and no mapping"
+        raise SpecError(_problem(named)(message, "name a mapping of names to functions: `HELPERS = {'shout': shout}`"))
+    wrong = [name for name in found if not _is_helper(name, found[name])]
+    if wrong:
+        message = f"`{named.spec.code}` holds what no template can call: {', '.join(f'`{name}`' for name in wrong)}"
+        hint = f"a helper is a function under a name of letters, digits and `_`; none of {', '.join(BUILT_IN)}"
+        raise SpecError(_problem(named)(message, hint))
+    return {name: _owned(found[name], author=named.spec.trust == "author") for name in found}
+
+
+def _object(named: NamedHelpers) -> object:
+    if ":" in named.spec.code:
+        return named_object(named.spec.code, _problem(named))
+    offered = entry_points(group=GROUP)
+    if named.spec.code not in offered.names:
+        known = ", ".join(f"`{name}`" for name in sorted(offered.names)) or "none is installed"
+        hint = f"install the package that offers it, or write `my_package.my_module:HELPERS`; offered here: {known}"
+        raise SpecError(_problem(named)(f"no installed package offers helpers as `{named.spec.code}`", hint))
+    try:
+        found: object = offered[named.spec.code].load()
+    except Exception as error:
+        message = f"`{named.spec.code}` cannot be loaded: {type(error).__name__}: {error}"
+        raise SpecError(_problem(named)(message, "mend it, or leave it out")) from error
+    return found
+
+
+def _problem(named: NamedHelpers) -> Callable[[str, str], Problem]:
+    return lambda message, hint: named.problem("missing-helpers", message, hint)
+
+
+def _is_helper(name: object, function: object) -> bool:
+    return isinstance(name, str) and bool(_NAME.fullmatch(name)) and name not in BUILT_IN and callable(function)
+
+
+def _owned(function: Helper, *, author: bool) -> Helper:
+    @wraps(function)
+    def owned(*values: Json, **pairs: Json) -> Json:
+        made = function(*values, **pairs)
+        if not isinstance(made, str):
+            return made
+        return trusted(made) if author else str(made)
+
+    return owned

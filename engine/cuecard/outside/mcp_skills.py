@@ -1,0 +1,170 @@
+"""Skills over MCP, its extension for skills: read from a server, every file held against its digest."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+from collections.abc import Mapping
+from typing import Any, Final, Literal
+from urllib.parse import unquote, urlsplit
+
+from mcp.shared.exceptions import MCPError
+from mcp.types import PaginatedRequestParams, Request, Result
+from pydantic import Field, ValidationError
+
+from cuecard.config.skills.packages import MAIN, MAX_BYTES, MAX_FILES, SkillPackage, digest, make_package
+from cuecard.errors import Problem, SpecError, ToolServerError, visible
+from cuecard.model import Json
+from cuecard.outside.mcp import ToolServer
+from cuecard.outside.mcp_errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, server_error
+
+EXTENSION: Final = "io.modelcontextprotocol/skills"
+MAX_SKILLS: Final = 1_000
+"""How many skills a server may have."""
+_PAGES = 200
+
+
+class _ListSkills(Request[PaginatedRequestParams, Literal["skills/list"]]):
+    method: Literal["skills/list"] = "skills/list"
+    params: PaginatedRequestParams
+
+
+class _Listed(Result):
+    skills: list[dict[str, Any]]
+    next_cursor: str | None = Field(None, alias="nextCursor")
+
+
+async def served_skills(server: ToolServer) -> tuple[tuple[SkillPackage, ...], tuple[Problem, ...]]:
+    """The skills of a server, and why others are left out, each as a warning.
+
+    Raises:
+        ToolServerError: when the server has no skills, dies, keeps silent, or lists without end.
+    """
+    extensions = server.client.server_capabilities.extensions or {}
+    if EXTENSION not in extensions:
+        hint = f"it does not say that it has `{EXTENSION}`, which newer versions of MCP have"
+        raise ToolServerError(Problem("server-error", "the server serves no skills", hint, server.start.name))
+    packages: dict[str, SkillPackage] = {}
+    problems: list[Problem] = []
+    for entry in await _entries(server):
+        try:
+            package = await _package(server, entry)
+        except SpecError as error:
+            problems += error.problems
+            continue
+        if package.name in packages:
+            problems.append(_odd(server, f"the skill `{package.name}` is listed twice", "the first counts"))
+        packages.setdefault(package.name, package)
+    return tuple(packages.values()), tuple(problems)
+
+
+async def _entries(server: ToolServer) -> list[dict[str, Any]]:
+    entries: list[dict[str, Any]] = []
+    seen: set[str | None] = set()
+    cursor: str | None = None
+    while cursor not in seen and len(seen) < _PAGES and len(entries) <= MAX_SKILLS:
+        seen.add(cursor)
+        try:
+            page = await server.client.session.send_request(
+                _ListSkills(params=PaginatedRequestParams(cursor=cursor)), _Listed
+            )
+        except MCPError as error:
+            raise server_error(error, server.start, server.said) from None
+        except ValidationError:
+            raise ToolServerError(
+                _odd(server, "its list of skills is none", "tell its makers", "server-output")
+            ) from None
+        entries += page.skills
+        cursor = page.next_cursor
+        if cursor is None and len(entries) <= MAX_SKILLS:
+            return entries
+    hint = f"tell its makers: at most {MAX_SKILLS:,} skills, and a cursor must lead to another page"
+    raise ToolServerError(Problem("server-pages", "the server lists its skills without end", hint, server.start.name))
+
+
+async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackage:
+    """The skill of an entry, all of its files read and checked.
+
+    Raises:
+        SpecError: when the entry is none, or a file is not what it says.
+        ToolServerError: when the server dies or keeps silent.
+    """
+    uri, front, resources = entry.get("uri"), entry.get("frontmatter"), entry.get("resources")
+    parts = _parts(uri)
+    if len(parts) < 2 or parts[-1] != MAIN or not isinstance(front, dict):
+        raise SpecError(_odd(server, f"`{visible(str(uri))[:120]}` is no entry of a skill", "the skill is left out"))
+    name = parts[-2]
+    if not isinstance(resources, list) or len(resources) > MAX_FILES:
+        told = "lists no files" if not isinstance(resources, list) else f"has more than {MAX_FILES} files"
+        raise SpecError(_odd(server, f"the skill `{visible(name)[:64]}` {told}", "the skill is left out"))
+    files: dict[str, bytes] = {}
+    left = MAX_BYTES
+    for resource in resources:
+        path = _within(resource, parts[:-1])
+        if path is None:
+            raise SpecError(
+                _odd(server, f"a file of `{visible(name)[:64]}` has no place in it", "the skill is left out")
+            )
+        files[path] = await _file(server, resource, left)
+        left -= len(files[path])
+    package = make_package(files, name, f"{server.start.name}: {visible(name)[:64]}")
+    if {key: package.front.get(key) for key in ("name", "description")} != {
+        key: front.get(key) for key in ("name", "description")
+    }:
+        told = f"the skill `{name}` is listed as something else than its {MAIN} says"
+        raise SpecError(_odd(server, told, "the skill is left out"))
+    return package
+
+
+async def _file(server: ToolServer, resource: Mapping[str, Json], left: int) -> bytes:
+    uri = str(resource["uri"])
+    try:
+        answer = await server.client.read_resource(uri)
+    except MCPError as error:
+        if error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
+            raise server_error(error, server.start, server.said) from None
+        raise SpecError(
+            _odd(server, f"`{visible(uri)[:120]}`: {visible(error.message)[:200]}", "it is left out")
+        ) from None
+    except ValidationError:
+        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is no file", "the skill is left out")) from None
+    data = _data(answer.contents[0]) if len(answer.contents) == 1 else None
+    if data is None or len(data) > left or digest(data) != resource.get("digest"):
+        hint = "the skill is left out: what is read must be what was listed"
+        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is not what its digest says", hint))
+    return data
+
+
+def _data(content: Any) -> bytes | None:
+    text = getattr(content, "text", None)
+    if isinstance(text, str):
+        return text.encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(getattr(content, "blob", ""), validate=True)
+    except (binascii.Error, TypeError, ValueError):
+        return None
+
+
+def _parts(uri: Json) -> list[str]:
+    """The parts of an address, its host among them; none where it could lead elsewhere."""
+    try:
+        split = urlsplit(uri) if isinstance(uri, str) else None
+    except ValueError:
+        split = None
+    if split is None or not split.scheme:
+        return []
+    parts = [unquote(part) for part in (split.netloc, *split.path.split("/")) if part]
+    odd = any(part in {".", ".."} or set(part) & set("/\\\0:") or part.startswith(".") for part in parts)
+    return [] if odd else [split.scheme.lower(), *parts]
+
+
+def _within(resource: Json, folder: list[str]) -> str | None:
+    """The path of a file in a skill's folder; None where it is not in it."""
+    parts = _parts(resource.get("uri")) if isinstance(resource, dict) else []
+    inside = parts[: len(folder)] == folder and len(parts) > len(folder)
+    return "/".join(parts[len(folder) :]) if inside else None
+
+
+def _odd(server: ToolServer, message: str, hint: str, code: str = "server-tool") -> Problem:
+    severity: Literal["error", "warning"] = "warning" if code == "server-tool" else "error"
+    return Problem(code, message, hint, server.start.name, severity=severity)

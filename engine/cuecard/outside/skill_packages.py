@@ -1,0 +1,93 @@
+"""The folders of an agent's skills, read whole; and skills of others, written into a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from cuecard.config.skills.packages import MAX_BYTES, SkillPackage, make_package
+from cuecard.errors import InputError, Problem, SpecError
+from cuecard.model.skills import Skill
+from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.reading import read_place
+from cuecard.outside.roots import Roots
+from cuecard.outside.walking import Walk
+
+
+def read_packages(skills: Iterable[Skill], base: Path) -> tuple[tuple[SkillPackage, ...], tuple[Problem, ...]]:
+    """The skills with all of their files, and why others cannot be served, each as a warning.
+
+    Hidden files are left out; a link that leads out of the skill's folder is refused.
+
+    Args:
+        skills: the skills.
+        base: the agent file's folder.
+    """
+    packages: dict[str, SkillPackage] = {}
+    problems: list[Problem] = []
+    for skill in skills:
+        file = base / skill.path
+        try:
+            package = make_package(read_folder(file.parent), skill.slug, shown(file))
+        except SpecError as error:
+            problems += (_left_out(problem) for problem in error.problems)
+        else:
+            packages.setdefault(package.name, package)
+    return tuple(packages.values()), tuple(problems)
+
+
+def read_folder(folder: Path) -> dict[str, bytes]:
+    """Every file below a folder, by its path in it.
+
+    Raises:
+        SpecError: when one cannot be read, is a link out of the folder, or all are too large together.
+    """
+    roots = Roots.of(folder, (), ())
+    walk = Walk(folder, roots.find("."), roots, None).walk()
+    if walk.problems:
+        raise SpecError(walk.problems)
+    files: dict[str, bytes] = {}
+    left = MAX_BYTES
+    for found in walk.found:
+        data, _ = read_place(found.place, shown(folder.joinpath(*found.shown)), left)
+        left -= len(data)
+        files["/".join(found.shown)] = data
+    return files
+
+
+def differing(package: SkillPackage, into: Path) -> tuple[dict[Path, bytes], tuple[Path, ...]]:
+    """The files of a skill that are not in a folder of skills as they are in it, and which of these are there.
+
+    Args:
+        package: the skill.
+        into: the folder of skills.
+
+    Raises:
+        SpecError: when what is there cannot be read.
+    """
+    folder = into / package.name
+    there: Mapping[str, bytes] = read_folder(folder) if is_folder(folder) else {}
+    other = {folder / path: data for path, data in package.files.items() if there.get(path) != data}
+    return other, tuple(path for path in other if is_there(path))
+
+
+def write_files(files: Mapping[Path, bytes]) -> None:
+    """Write these files.
+
+    Raises:
+        InputError: when one cannot be written.
+    """
+    for path, data in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+        except OSError as error:
+            message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
+            hint = "see whether the folder may be written to"
+            raise InputError(Problem("unreadable-file", message, hint, shown(path))) from None
+
+
+def _left_out(problem: Problem) -> Problem:
+    hint = f"{problem.hint}\nthe skill is not served" if problem.hint else "the skill is not served"
+    return replace(problem, advice=hint, severity="warning")

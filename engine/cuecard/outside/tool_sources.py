@@ -1,0 +1,71 @@
+"""Where real tools are listed: servers that speak MCP, OpenAPI descriptions, and JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from cuecard.config.catalogue_file import read_catalogue
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.openapi_file import read_openapi
+from cuecard.config.tool_listing import Listing, cleaned
+from cuecard.config.transcript_file import read_json
+from cuecard.config.values.names import is_tool_name
+from cuecard.errors import Problem, SpecError, visible
+from cuecard.model import ToolCard
+from cuecard.outside.reading import read_text
+from cuecard.template import clean, without_controls
+
+if TYPE_CHECKING:
+    from cuecard.outside.mcp import ToolServer
+
+MAX_FILE_BYTES: Final = 32 * 1024 * 1024
+"""How large an OpenAPI description or a JSON file of tools may be."""
+MAX_SAID: Final = 64 * 1024
+"""How many characters are kept of what a server says of itself."""
+
+
+async def server_listing(server: ToolServer) -> Listing:
+    """What an open server lists.
+
+    Raises:
+        ToolServerError: when it dies, keeps silent, or lists without end.
+    """
+    cards = await server.tools()
+    said = clean(without_controls(server.client.instructions or ""))[0][:MAX_SAID]
+    info = server.client.server_info
+    found = _usable(info.name if info else "", cards)
+    return Listing(found.name, found.cards, said, dict(server.meta), (*server.dropped, *found.dropped))
+
+
+def file_listing(path: Path, *, openapi: bool) -> Listing:
+    """What a file lists: an OpenAPI description, or JSON of tools in any of the usual shapes.
+
+    Raises:
+        SpecError: when it cannot be read, or is neither.
+    """
+    source = read_text(path, limit=MAX_FILE_BYTES)
+    if not openapi:
+        return _usable(path.name.partition(".")[0], tuple(read_catalogue(source.text, source.name)))
+    looks_like_json = source.text.lstrip()[:1] in {"{", "["}
+    value = read_json(source.text, source.name) if looks_like_json else read_yaml(source.text, source.name).value
+    if not isinstance(value, dict):
+        hint = "an OpenAPI description is one object"
+        raise SpecError(Problem("wrong-openapi", "this is no OpenAPI description", hint, source.name))
+    described = read_openapi(value, source.name)
+    found = _usable(described.title or path.stem, tuple(described.cards))
+    return Listing(found.name, found.cards, dropped=(*described.problems, *found.dropped))
+
+
+def _usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
+    """The tools whose names files and providers take, cleaned."""
+    hint = "the tool is left out: names are 1 to 128 letters, digits, `_`, `-`, `.`, `:` or `/` of ASCII"
+    odd = [
+        Problem(
+            "server-tool", f"`{visible(card.name)[:64]}` is no name of a tool", hint, card.source, severity="warning"
+        )
+        for card in cards
+        if not is_tool_name(card.name)
+    ]
+    kept, changed = cleaned([card for card in cards if is_tool_name(card.name)])
+    return Listing(name, kept, dropped=(*odd, *changed))

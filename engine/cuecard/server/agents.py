@@ -1,0 +1,119 @@
+"""The agents that a service serves: by name, each following its files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from cuecard.engine import Engine
+from cuecard.errors import CuecardError, InputError, Problem, SpecError, did_you_mean
+from cuecard.reload.engines import watch
+from cuecard.reload.pins import Pins
+from cuecard.reload.settle import Pace
+from cuecard.reload.status import Status
+from cuecard.reload.watcher import Watcher
+
+Open = Callable[..., Watcher[Engine]]
+"""As `cuecard.watch`, with everything but the agent and `ready` bound."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServedAgent:
+    """One agent: its name, what follows its files, and which state serves which conversation."""
+
+    name: str
+    watcher: Watcher[Engine]
+    pins: Pins
+
+    @property
+    def status(self) -> Status:
+        """What is served, and what was refused."""
+        return self.watcher.status
+
+    @property
+    def stale(self) -> bool:
+        """Whether the files say something that is not served."""
+        status = self.status
+        return status.refused is not None or status.restored
+
+
+class Agents:
+    """The agents of a service."""
+
+    def __init__(self, served: Sequence[ServedAgent]) -> None:
+        self._served: Mapping[str, ServedAgent] = {each.name: each for each in served}
+
+    def __iter__(self) -> Iterator[ServedAgent]:
+        return iter(self._served.values())
+
+    def find(self, name: str) -> ServedAgent:
+        """The agent of this name; the only one, where the name is empty and there is but one.
+
+        Raises:
+            InputError: when there is none.
+        """
+        found = next(iter(self)) if not name and len(self._served) == 1 else self._served.get(name)
+        if found is None:
+            told = f"no agent `{name}` is served here" if name else "several agents are served here, and none is named"
+            raise InputError(Problem("unknown-agent", told, did_you_mean(name, self._served), "agent"))
+        return found
+
+    def stop(self) -> None:
+        """Stop following files; what is served stays what it is."""
+        for each in self:
+            each.watcher.stop()
+
+
+def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | None = None) -> Agents:
+    """The agents at these paths.
+
+    Raises:
+        SpecError: with every problem of every agent that has no last good state either.
+        InputError: when two have the same name.
+    """
+    served: list[ServedAgent] = []
+    wrong: list[Problem] = []
+    for path in paths:
+        try:
+            watcher = opened(path, ready=_Ready(), pace=pace)
+        except SpecError as error:
+            wrong += error.problems
+        else:
+            served.append(ServedAgent(watcher.current.name, watcher, Pins(watcher)))
+    try:
+        if wrong:
+            raise SpecError(wrong)
+        _refuse_equal_names(served)
+    except CuecardError:
+        Agents(served).stop()
+        raise
+    return Agents(served)
+
+
+def _refuse_equal_names(served: Sequence[ServedAgent]) -> None:
+    names = Counter(each.name for each in served)
+    hint = "serve each agent once, or give one another name in its `agent:`"
+    if wrong := [name for name, times in names.items() if times > 1]:
+        raise InputError(Problem("duplicate-agent", f"{names[n]} agents are named `{n}`", hint, "AGENT") for n in wrong)
+
+
+class _Ready:
+    """What is done with each engine before it serves: its name stays, and no request waits for what is made once."""
+
+    def __init__(self) -> None:
+        self._name = ""
+
+    def __call__(self, engine: Engine) -> Engine:
+        self._name = self._name or engine.name
+        if engine.name != self._name:
+            told = f"the agent is named `{engine.name}` now, and clients know it as `{self._name}`"
+            raise SpecError(Problem("renamed-agent", told, "name it as before, or start the service anew", "agent"))
+        engine.search_tools("warm up")  # the first search makes the index
+        with suppress(
+            CuecardError
+        ):  # some inputs may have no default; the token table is there after that all the same
+            engine.prepare_step(engine.prepare_call())
+        return engine

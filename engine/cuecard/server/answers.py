@@ -1,0 +1,229 @@
+"""What clients get: the shapes of answers, for OpenAPI and for the types that are generated from it."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from cuecard.model import Authority, Delivery, Json, ReloadPolicy, Tier
+
+
+class Shape(BaseModel):
+    """An answer or a part of one; a later version of the service may add fields."""
+
+    model_config = ConfigDict(frozen=True, json_schema_serialization_defaults_required=True)
+
+
+class SegmentShape(Shape):
+    """A piece of the system prompt; the boundary of what stays the same stands where `stable` becomes false."""
+
+    id: str
+    text: str
+    tier: Tier
+    stable: bool
+
+
+class AppendedShape(Shape):
+    """A block that belongs behind the last result of the batch of `after_call_id`, or with the user message `turn`."""
+
+    id: str
+    text: str
+    after_call_id: str | None
+    turn: int | None
+
+
+class DiscoveryShape(Shape):
+    """A tool, and the search result that named it first."""
+
+    tool: str
+    after_call_id: str | None
+
+
+class RefusalsShape(Shape):
+    """What to answer in place of a call of a tool that is not active."""
+
+    tools: list[str] = Field(description="every tool of the agent's catalogue; of others, nothing is said")
+    inactive: str = Field(description="`{tool}` stands for the tool, `{search}` for the search tool")
+    search: str
+    withheld: dict[str, str] = Field(description="by tool, of those that were found and have no room")
+
+
+class StepShape(Shape):
+    """The whole desired state of one request to the model, never a delta."""
+
+    system: str = Field(description="the system prompt")
+    segments: list[SegmentShape] = Field(description="the same in pieces")
+    appended: list[AppendedShape]
+    active_tools: list[str] = Field(description="the tools that may be called")
+    base_tools: list[str] = Field(description="those whose instructions stand in the system prompt")
+    discovered: list[DiscoveryShape] = Field(description="those that were found in this call")
+    found: list[DiscoveryShape] = Field(description="every tool that searches have named")
+    turns: list[str | None] = Field(description="for each message of the user, the last result before it")
+    messages: list[dict[str, Json]] = Field(description="the message stack, where the turn has brought the messages")
+    reminder: str = Field(description="what stands around a block in the user's turn; `{text}` is the block")
+    refusals: RefusalsShape
+
+
+class DeliveryShape(Shape):
+    """Where new instructions go, and why."""
+
+    name: Delivery
+    reason: str
+    authority: Authority = Field(description="the role that appended blocks should have")
+
+
+class PreparedCall(Shape):
+    """A call, and its first step."""
+
+    conversation: str = Field(description="signed; send it with the next request")
+    step: StepShape
+    delivery: DeliveryShape
+    reload: ReloadPolicy
+    served: str = Field(description="why this state of the files serves the call")
+    manifest: dict[str, Json] | None = None
+
+
+class PreparedStep(Shape):
+    """A step."""
+
+    conversation: str = Field(description="signed; send it with the next request")
+    step: StepShape
+    manifest: dict[str, Json] | None = None
+
+
+class HitShape(Shape):
+    """A tool, and how well it fits, from 0 to 1."""
+
+    tool: str
+    score: float
+
+
+class DiagnosticShape(Shape):
+    """Something that was wrong and stopped nothing."""
+
+    code: str
+    message: str
+
+
+class Found(Shape):
+    """What the search tool answers. The model gets `tools` and `message`."""
+
+    tools: list[str]
+    message: str
+    hits: list[HitShape]
+    confidence: float
+    diagnostics: list[DiagnosticShape]
+
+
+class EntityShape(Shape):
+    """A thing that the conversation has touched."""
+
+    type: str
+    id: str
+    name: str
+    key: str
+
+
+class Remembered(Shape):
+    """The working memory, newest first."""
+
+    conversation: str = Field(description="signed; send it with the next request")
+    memory: list[EntityShape]
+
+
+class ToolShape(Shape):
+    """A tool of the catalogue."""
+
+    name: str
+    description: str
+    category: str
+
+
+class InputShape(Shape):
+    """A value that turns supply."""
+
+    name: str
+    type: str
+    required: bool
+    description: str
+
+
+class SearchToolShape(Shape):
+    """The search tool, in the agent's words: what a model is told of it."""
+
+    name: str
+    description: str
+    query: str
+    limit: str
+
+
+class AgentShape(Shape):
+    """An agent as it is served now."""
+
+    name: str
+    sha256: str = Field(description="the fingerprint of all of its files")
+    since: str = Field(description="since when this state serves, ISO 8601")
+    state: Literal["ready", "stale"] = Field(description="stale: the files say something that is not served")
+    problems: list[dict[str, Json]] = Field(description="why the files are not served")
+    search_tool: SearchToolShape
+    core_tools: list[str]
+    tools: list[ToolShape]
+    inputs: list[InputShape]
+    profiles: list[str]
+    variants: list[str]
+    reload: ReloadPolicy
+
+
+class AgentsAnswer(Shape):
+    """Every agent that is served."""
+
+    agents: list[AgentShape]
+
+
+class ReadyAgent(Shape):
+    """How up to date an agent is; what is wrong with its files is told by `/v1/agents`."""
+
+    name: str
+    state: Literal["ready", "stale"]
+    sha256: str
+    since: str
+    codes: list[str]
+
+
+class Ready(Shape):
+    """Whether the service answers, and from the newest files."""
+
+    state: Literal["ready", "stale"]
+    agents: list[ReadyAgent]
+
+
+class Health(Shape):
+    """The process answers."""
+
+    state: Literal["ok"]
+    version: str
+
+
+class ProblemShape(Shape):
+    """One thing that is wrong."""
+
+    code: str
+    message: str
+    hint: str
+    name: str = Field(description="the field, or the file")
+    span: dict[str, int] | None
+    source: str
+    severity: Literal["error", "warning"]
+    chain: list[str]
+
+
+class ProblemDetails(Shape):
+    """What is wrong, as RFC 9457 has it."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    problems: list[ProblemShape]

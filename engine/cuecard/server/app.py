@@ -1,0 +1,158 @@
+"""The service as an application of FastAPI: routes, and what is wrong as problem details."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+from fastapi import APIRouter, FastAPI, Request
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+import cuecard
+from cuecard.errors import CuecardError, Problem
+from cuecard.model import Json
+from cuecard.server.answers import AgentsAnswer, Found, Health, PreparedCall, PreparedStep, Ready, Remembered
+from cuecard.server.describe import agents_json, ready_json
+from cuecard.server.guard import App, Facts, Guard
+from cuecard.server.json_text import json_bytes
+from cuecard.server.metrics import Metrics
+from cuecard.server.openapi_parts import RESPONSES, openapi_of
+from cuecard.server.options import ServiceOptions
+from cuecard.server.problems import ProblemResponse, fault_response, problem_response
+from cuecard.server.requests import Asked, PrepareCall, PrepareStep, Remember, SearchTools
+from cuecard.server.service import Service
+from cuecard.server.strict_route import StrictRoute
+
+Body = TypeVar("Body", bound=Asked)
+
+_WORKERS = 4
+"""Threads that work on requests, so that a long one holds up neither the others nor `/healthz`."""
+
+
+_v1 = APIRouter(prefix="/v1", route_class=StrictRoute, responses=RESPONSES)
+_watching = APIRouter()
+
+
+@_v1.get("/agents", response_model=AgentsAnswer)
+async def agents(request: Request) -> Response:
+    """Every agent that is served: its tools, inputs and profiles, and what is wrong with its files."""
+    return _json(agents_json(_service(request).agents))
+
+
+@_v1.post("/prepare-call", response_model=PreparedCall)
+async def prepare_call(body: PrepareCall, request: Request) -> Response:
+    """Once per message of the user. Answers with the first step, too, so that the model can be asked at once."""
+    return await _answered(request, _service(request).prepare_call, body)
+
+
+@_v1.post("/prepare-step", response_model=PreparedStep)
+async def prepare_step(body: PrepareStep, request: Request) -> Response:
+    """Once per request to the model after the first one, with the results that came since."""
+    return await _answered(request, _service(request).prepare_step, body)
+
+
+@_v1.post("/search-tools", response_model=Found)
+async def search_tools(body: SearchTools, request: Request) -> Response:
+    """What the search tool answers to the model."""
+    return await _answered(request, _service(request).search_tools, body)
+
+
+@_v1.post("/remember", response_model=Remembered)
+async def remember(body: Remember, request: Request) -> Response:
+    """Put things into the working memory of the conversation, or take them out."""
+    return await _answered(request, _service(request).remember, body)
+
+
+@_watching.get("/healthz", response_model=Health)
+async def healthz() -> Response:
+    """The process answers."""
+    return _json({"state": "ok", "version": cuecard.__version__})
+
+
+@_watching.get("/readyz", response_model=Ready)
+async def readyz(request: Request) -> Response:
+    """Whether the newest files are served; `stale` is an answer with status 200, because the last good ones are."""
+    return _json(ready_json(_service(request).agents))
+
+
+@_watching.get(
+    "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
+)
+async def metrics(request: Request) -> Response:
+    """What Prometheus reads."""
+    told: Metrics = request.app.state.metrics
+    return Response(told.text(), media_type="text/plain; version=0.0.4")
+
+
+def create_app(service: Service, options: ServiceOptions) -> App:
+    """The service as an ASGI application, with everything that guards it."""
+    told = Metrics(service.agents)
+    return Guard(create_routes(service, options, told), options, told)
+
+
+def create_routes(service: Service | None, options: ServiceOptions | None, told: Metrics | None) -> FastAPI:
+    """The routes alone; without a service they can be described, and not asked."""
+    app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None)
+    app.state.service, app.state.options, app.state.metrics = service, options, told
+    app.state.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="cuecard-serve")
+    app.include_router(_v1)
+    app.include_router(_watching)
+    app.exception_handler(CuecardError)(_cuecard_error)
+    app.exception_handler(HTTPException)(_http_exception)
+    app.exception_handler(Exception)(_fault)
+    app.openapi = lambda: openapi_of(app)  # type: ignore[method-assign]  # as FastAPI's docs have it
+    return app
+
+
+async def _answered(request: Request, answer: Callable[[Body], Json], body: Body) -> Response:
+    """What a worker answers, unless it takes too long."""
+    app = request.app
+    facts: Facts = request.scope["cuecard"]
+    facts.agent = _service(request).agents.find(body.agent).name
+    seconds = app.state.options.timeout
+    loop = asyncio.get_running_loop()
+    try:
+        async with asyncio.timeout(seconds):
+            return await loop.run_in_executor(app.state.workers, lambda: _json(answer(body)))
+    except TimeoutError:
+        told = f"the answer took more than {seconds:g} seconds"
+        hint = "try again in a moment, or start more replicas"
+        return _problem(request, problem_response(Problem("too-slow", told, hint, "service")))
+
+
+def _service(request: Request) -> Service:
+    service: Service = request.app.state.service
+    return service
+
+
+def _json(value: Json) -> Response:
+    return Response(json_bytes(value), media_type="application/json")
+
+
+def _problem(request: Request, response: ProblemResponse) -> ProblemResponse:
+    request.scope["cuecard"].codes = response.codes
+    return response
+
+
+async def _cuecard_error(request: Request, error: Exception) -> Response:
+    problems = error.problems if isinstance(error, CuecardError) else ()
+    return _problem(request, ProblemResponse(problems))
+
+
+async def _http_exception(request: Request, error: Exception) -> Response:
+    status = error.status_code if isinstance(error, HTTPException) else 500
+    if status == 404:
+        problem = Problem("unknown-path", "there is nothing at this path", "see /openapi.json", "path")
+    elif status == 405:
+        problem = Problem("wrong-method", "this path is not asked in this way", "see /openapi.json", "method")
+    else:
+        problem = Problem("json-syntax", "the body cannot be read", "send JSON", "body")
+    allowed = getattr(error, "headers", None) or {}
+    return _problem(request, ProblemResponse([problem], allowed))
+
+
+async def _fault(*_: object) -> Response:
+    return fault_response()

@@ -1,0 +1,54 @@
+"""Conversations on their way through the hands of clients: whose they are, how old, and signed."""
+
+from __future__ import annotations
+
+from cuecard.conversation import Conversation
+from cuecard.errors import InputError, Problem
+from cuecard.model import Clock, ConversationState
+from cuecard.model.sealed import seal, unseal
+from cuecard.model.values import Json
+from cuecard.outside.clock import utc_now
+
+NAME = "conversation"
+"""What errors call it: the name of the field."""
+
+
+class Envelopes:
+    """Closes conversations and opens them again, with one key; replicas with the same key open each other's."""
+
+    def __init__(self, key: str, max_age: float, clock: Clock = utc_now) -> None:
+        self._key, self._max_age, self._clock = key, max_age, clock
+
+    def close(self, agent: str, chat: Conversation) -> str:
+        """The conversation as a text that the client keeps, and cannot change."""
+        return seal({"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json()}, self._key)
+
+    def open(self, text: str | None, agent: str) -> ConversationState | None:
+        """The state in the text; None where there is none yet.
+
+        Raises:
+            InputError: when it was changed, is signed with another key, or is another agent's or too old.
+        """
+        if text is None:
+            return None
+        sealed = unseal(text, self._key, NAME)
+        if not _is_ours(sealed):
+            hint = "pass on the `conversation` of the answer before, whole and unchanged"
+            raise InputError(Problem("bad-conversation", "the text is not what this service gave", hint, NAME))
+        if sealed["agent"] != agent:
+            told = f"the conversation is of the agent `{sealed['agent']}`, not of `{agent}`"
+            raise InputError(Problem("foreign-call", told, "name that agent, or begin a conversation", NAME))
+        self._check_age(sealed["issued"])
+        return ConversationState.from_json(sealed["state"], NAME)
+
+    def _check_age(self, issued: int) -> None:
+        age = self._clock().timestamp() - issued
+        if age > self._max_age:
+            told = f"the conversation was last continued {age:,.0f} seconds ago, of {self._max_age:,.0f} at most"
+            raise InputError(Problem("old-conversation", told, "begin a conversation", NAME))
+
+
+def _is_ours(sealed: Json) -> bool:
+    """A key may sign other things, too, such as what `Engine.dump` writes."""
+    named = isinstance(sealed, dict) and sealed.keys() == {"agent", "issued", "state"}
+    return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int

@@ -1,0 +1,145 @@
+"""Around every request: who may ask, how much at once, how large and how slow; and a line of log for each."""
+
+from __future__ import annotations
+
+import hmac
+import logging
+import re
+import secrets
+import time
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from cuecard.errors import Problem
+from cuecard.server.bodies import ClientGone, Message, Receive, read_body, replayed
+from cuecard.server.logs import log_event
+from cuecard.server.metrics import Metrics
+from cuecard.server.options import ServiceOptions
+from cuecard.server.problems import ProblemResponse, problem_response
+
+Scope: TypeAlias = MutableMapping[str, Any]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+OPEN = frozenset({"/healthz", "/readyz"})
+"""What everybody may ask at any time, because it is what watches over the service that asks."""
+
+PATHS = frozenset(
+    {"/v1/agents", "/v1/prepare-call", "/v1/prepare-step", "/v1/search-tools", "/v1/remember", "/metrics"}
+    | {"/openapi.json", *OPEN}
+)
+
+_ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
+_WRITING = 1.0
+"""Seconds for which a request that is not taken may go on writing before it is told so."""
+GONE = 499
+"""The status that logs and metrics have for a client that did not wait."""
+
+
+@dataclass(slots=True)
+class Facts:
+    """What is known of a request for its line of log."""
+
+    status: int = 0
+    agent: str = ""
+    codes: tuple[str, ...] = ()
+    sent: int = 0
+    size: int = 0
+
+
+class Guard:
+    """An ASGI application around another one."""
+
+    def __init__(self, app: App, options: ServiceOptions, metrics: Metrics) -> None:
+        self._app, self._options, self._metrics = app, options, metrics
+        self._token = f"Bearer {options.token}".encode() if options.token else b""
+        self._running = 0
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request."""
+        if scope["type"] != "http":
+            await self._app(scope, receive, send)
+            return
+        started, facts = time.perf_counter(), Facts()
+        headers = dict(scope["headers"])
+        asked = headers.get(b"x-request-id", b"").decode("latin-1")
+        name = asked if _ID.fullmatch(asked) else secrets.token_hex(8)
+        scope["cuecard"] = facts
+        self._count(1)
+        try:
+            await self._answer(scope, receive, _watched(send, facts, name), facts)
+        except ClientGone:
+            facts.status = GONE
+        except Exception as error:  # noqa: BLE001 - logged without its text; the client has its answer already
+            log_event("fault", logging.ERROR, fault=error, request=name, path=_path(scope))
+        finally:
+            self._count(-1)
+            self._log(scope, facts, name, time.perf_counter() - started)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send, facts: Facts) -> None:
+        options = self._options
+        if scope["path"] in OPEN:
+            await self._app(scope, receive, send)
+            return
+        if refusal := self._refusal(dict(scope["headers"])):
+            await read_body(receive, options.max_body, min(_WRITING, options.timeout), keep=False)
+            await self._refuse(refusal, scope, receive, send)
+            return
+        body = await read_body(receive, options.max_body, options.timeout)
+        if isinstance(body, Problem):
+            await self._refuse(body, scope, receive, send)
+            return
+        facts.size = len(body)
+        await self._app(scope, replayed(body, receive), send)
+
+    def _refusal(self, headers: dict[bytes, bytes]) -> Problem | None:
+        if self._token and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
+            hint = "send `Authorization: Bearer ...` with the token that the service was started with"
+            return Problem("no-token", "the request has no token, or another one", hint, "authorization")
+        if self._running > self._options.max_requests:
+            told = f"the service works on {self._options.max_requests} requests already"
+            return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")
+        return None
+
+    async def _refuse(self, problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+        response: ProblemResponse = problem_response(problem, close=True)
+        scope["cuecard"].codes = response.codes
+        await response(scope, receive, send)
+
+    def _count(self, more: int) -> None:
+        self._running += more
+        self._metrics.running.set(self._running)
+
+    def _log(self, scope: Scope, facts: Facts, name: str, seconds: float) -> None:
+        path = _path(scope)
+        self._metrics.answered(path, facts.status, seconds, facts.codes)
+        log_event(
+            "request",
+            logging.DEBUG if path in OPEN and facts.status == 200 else logging.INFO,
+            request=name,
+            path=path,
+            status=facts.status,
+            ms=round(seconds * 1000, 3),
+            agent=facts.agent,
+            codes=list(facts.codes),
+            received=facts.size,
+            sent=facts.sent,
+        )
+
+
+def _path(scope: Scope) -> str:
+    """The path, where it is one of ours: any other could say anything."""
+    path: str = scope["path"]
+    return path if path in PATHS else "other"
+
+
+def _watched(send: Send, facts: Facts, name: str) -> Send:
+    async def watched(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            facts.status = message["status"]
+            message["headers"] = [*message.get("headers", ()), (b"x-request-id", name.encode("ascii"))]
+        facts.sent += len(message.get("body", b""))
+        await send(message)
+
+    return watched

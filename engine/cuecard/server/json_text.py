@@ -1,0 +1,41 @@
+"""JSON in and out: what is no JSON is refused, and every text that was taken can be sent."""
+
+from __future__ import annotations
+
+import json
+from json import JSONDecodeError
+from typing import NoReturn
+
+from cuecard.model import Json
+
+
+def json_bytes(value: Json) -> bytes:
+    """The value as JSON of ASCII characters: a text may hold half a surrogate pair, which no encoding has."""
+    return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
+
+
+def read_json(body: bytes) -> Json:
+    """The value of a JSON text in UTF-8.
+
+    Raises:
+        JSONDecodeError: when it is no JSON; `NaN`, `Infinity` and what is too large for a number are none.
+    """
+    try:
+        return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, parse_float=_finite)
+    except JSONDecodeError:
+        raise
+    except RecursionError:
+        raise JSONDecodeError("nested too deeply", "", 0) from None
+    except UnicodeDecodeError as error:
+        raise JSONDecodeError("not UTF-8", "", error.start) from None
+    except ValueError as error:
+        raise JSONDecodeError(str(error), "", 0) from None
+
+
+def _finite(text: str) -> float:
+    value = float(text)
+    return value if abs(value) != float("inf") else _no_number(text)
+
+
+def _no_number(text: str) -> NoReturn:
+    raise ValueError(f"`{text[:20]}` is no number of JSON")

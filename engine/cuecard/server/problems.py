@@ -1,0 +1,90 @@
+"""What is wrong as HTTP tells it: problem details of RFC 9457, with our codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
+from starlette.responses import Response
+
+from cuecard.errors import MAX_PROBLEMS, Problem, most_telling
+from cuecard.model import Json
+from cuecard.server.json_text import json_bytes
+
+STATUS: Mapping[str, int] = MappingProxyType(
+    {
+        "json-syntax": 400,
+        "bad-http": 400,
+        "no-token": 401,
+        "bad-signature": 403,
+        "unknown-agent": 404,
+        "unknown-path": 404,
+        "wrong-method": 405,
+        "slow-body": 408,
+        "foreign-call": 409,
+        "stale-call": 409,
+        "old-conversation": 410,
+        "large-body": 413,
+        "wrong-media-type": 415,
+        "too-busy": 503,
+        "too-slow": 503,
+    }
+)
+"""The status of each code that has one of its own."""
+
+WRONG = 422
+"""The status of every other one: the request was read, and something in it is wrong."""
+
+FAULT = 500
+
+ALL_STATUSES = tuple(sorted({*STATUS.values(), WRONG, FAULT}))
+
+_HEADERS: Mapping[int, Mapping[str, str]] = {
+    401: {"www-authenticate": "Bearer"},
+    503: {"retry-after": "1"},
+}
+
+
+def status_of(problems: Sequence[Problem]) -> int:
+    """The status of an answer that tells these; the first problem decides."""
+    return STATUS.get(problems[0].code, WRONG)
+
+
+def details(problems: Iterable[Problem]) -> dict[str, Json]:
+    """The body of an answer that tells what is wrong."""
+    told, more = most_telling(problems)
+    first = told[0]
+    body: dict[str, Json] = {
+        "type": f"urn:cuecard:problem:{first.code}",
+        "title": first.code.replace("-", " ").capitalize(),
+        "status": status_of(told),
+        "detail": f"{first.message}; {first.hint}" if first.hint else first.message,
+        "code": first.code,
+        "problems": [problem.to_json() for problem in told],
+    }
+    return {**body, "more": more} if more else body
+
+
+class ProblemResponse(Response):
+    """An answer that tells what is wrong."""
+
+    media_type = "application/problem+json"
+
+    def __init__(self, problems: Iterable[Problem], headers: Mapping[str, str] | None = None) -> None:
+        found = tuple(problems)
+        status = status_of(found)
+        self.codes = tuple(dict.fromkeys(problem.code for problem in found[:MAX_PROBLEMS]))
+        super().__init__(json_bytes(details(found)), status, {**_HEADERS.get(status, {}), **(headers or {})})
+
+
+def fault_response() -> Response:
+    """The answer where the service itself has failed: its log has the place, the client learns nothing of it."""
+    title = "The service has failed"
+    body = {"type": "about:blank", "title": title, "status": FAULT, "detail": "see its log", "code": "", "problems": []}
+    return Response(json_bytes(body), FAULT, media_type=ProblemResponse.media_type)
+
+
+def problem_response(*problems: Problem, close: bool = False, **headers: Any) -> ProblemResponse:
+    """The answer; `close` also ends the connection, because the rest of the request is not read."""
+    return ProblemResponse(problems, {**headers, **({"connection": "close"} if close else {})})

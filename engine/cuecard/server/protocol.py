@@ -1,0 +1,57 @@
+"""HTTP as uvicorn speaks it, for clients that begin a request and never end its headers."""
+
+from __future__ import annotations
+
+import asyncio
+
+import h11
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from cuecard.errors import Problem
+from cuecard.server.problems import problem_response
+
+HEADERS = 10.0
+"""Seconds that a connection may take to send the headers of a request, from its first byte, or from its opening."""
+
+
+class PatientProtocol(H11Protocol):
+    """Closes connections that are opened, or begin a request, and then say nothing more."""
+
+    seconds = HEADERS
+    _late: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it, too
+        """A connection was opened."""
+        super().connection_made(transport)
+        self.access_log = False  # it would tell the query of an address, which anybody may have filled with anything
+        self._wait()
+
+    def handle_events(self) -> None:
+        """Something has arrived."""
+        super().handle_events()
+        awaits_headers = self.conn.their_state is h11.IDLE
+        if awaits_headers and self._late is None and self.conn.trailing_data[0]:
+            self._wait()
+        elif not awaits_headers:
+            self._unwait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is gone."""
+        self._unwait()
+        super().connection_lost(exc)
+
+    def send_400_response(self, msg: str) -> None:
+        """Tell of what is no HTTP as of everything else that is wrong."""
+        answer = problem_response(Problem("bad-http", "the request is no HTTP/1.1", msg, "request"), close=True)
+        head = h11.Response(status_code=answer.status_code, headers=answer.raw_headers)
+        for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
+            self.transport.write(self.conn.send(event) or b"")
+        self.transport.close()
+
+    def _wait(self) -> None:
+        self._late = self.loop.call_later(self.seconds, self.transport.close)
+
+    def _unwait(self) -> None:
+        if self._late:
+            self._late.cancel()
+            self._late = None

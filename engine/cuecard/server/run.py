@@ -1,0 +1,95 @@
+"""The service as a process: it listens, answers, and ends when it is told to."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import uvicorn
+
+from cuecard.errors import InputError, Problem
+from cuecard.server.guard import App
+from cuecard.server.logs import log_event
+from cuecard.server.options import ServiceOptions
+from cuecard.server.protocol import PatientProtocol
+
+_KEEP_ALIVE = 30
+"""Seconds that a connection may rest between two requests: longer than most balancers' pauses between them."""
+_WAITING = 2048
+"""Connections that may wait to be taken."""
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket that listens there; port 0 takes any that is free.
+
+    Raises:
+        InputError: when that cannot be done.
+    """
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
+        )[0]
+        return _opened(socket.socket(family, kind, protocol), address)  # asyncio turns Nagle off only with the protocol
+    except (OSError, OverflowError) as error:
+        told = f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
+        hint = "name another `--host` or `--port`, or end what listens there"
+        raise InputError(Problem("cannot-listen", told, hint, "--port")) from None
+
+
+def _opened(made: socket.socket, address: Any) -> socket.socket:
+    try:
+        if os.name == "posix":  # elsewhere it would share the port with whoever listens there
+            made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        made.bind(address)
+        made.listen(_WAITING)
+    except OSError:
+        made.close()
+        raise
+    return made
+
+
+def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
+    """Answer until SIGINT or SIGTERM; then take nothing more, and let what is under way end."""
+    host, port = listening.getsockname()[:2]
+    log_event("listening", host=host, port=port)
+    with listening:
+        server_of(app, options).run(sockets=[listening])
+    log_event("stopped")
+
+
+def server_of(app: App, options: ServiceOptions) -> uvicorn.Server:
+    """What speaks HTTP for the application."""
+    config = uvicorn.Config(
+        app,
+        http=PatientProtocol,
+        ws="none",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_keep_alive=_KEEP_ALIVE,
+        timeout_graceful_shutdown=max(1, round(options.grace)),
+    )
+    return _Server(config)
+
+
+class _Server(uvicorn.Server):
+    """A server that ends as it was asked to: uvicorn's own raises the signal again, and the process dies of it."""
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        """Take SIGINT and SIGTERM as the wish to end."""
+        if threading.current_thread() is not threading.main_thread():
+            yield
+            return
+        before = {each: signal.signal(each, self.handle_exit) for each in (signal.SIGINT, signal.SIGTERM)}
+        try:
+            yield
+        finally:
+            for each, handler in before.items():
+                signal.signal(each, handler)

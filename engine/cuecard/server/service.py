@@ -1,0 +1,123 @@
+"""What the service answers: requests in, plain data out; it keeps nothing between two of them."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+
+from cuecard.config.turn_file import to_turn
+from cuecard.conversation import Conversation
+from cuecard.engine import Engine
+from cuecard.model import Call, ConversationState, Json, ResultRecord, Step, ToolResult, Turn
+from cuecard.reload.pins import Served
+from cuecard.server.agents import Agents, ServedAgent
+from cuecard.server.envelopes import Envelopes
+from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTools, TurnBody, to_results
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """The agents, and what opens the conversations that clients carry. Any thread may ask."""
+
+    agents: Agents
+    envelopes: Envelopes
+
+    def prepare_call(self, asked: PrepareCall) -> dict[str, Json]:
+        """A `PreparedCall`: the user has said something.
+
+        Raises:
+            CuecardError: with everything that is wrong in the request.
+        """
+        agent = self.agents.find(asked.agent)
+        state = self.envelopes.open(asked.conversation, agent.name)
+        served = agent.pins.serve(previous=state.call if state else None)
+        chat = served.conversation(state)
+        if asked.compacted is not None:
+            chat.compacted(asked.compacted)
+        call = chat.user(served.turn(_turn(asked.turn)), to_results(asked.results), asked.calls)
+        return {**self._stepped(agent, chat, chat.step(), manifest=asked.manifest), **_told(call, served)}
+
+    def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
+        """A `PreparedStep`: the model is about to be asked.
+
+        Raises:
+            CuecardError: with everything that is wrong in the request.
+        """
+        agent = self.agents.find(asked.agent)
+        _, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
+        step = chat.step(to_results(asked.results), asked.calls)
+        return self._stepped(agent, chat, step, manifest=asked.manifest)
+
+    def search_tools(self, asked: SearchTools) -> dict[str, Json]:
+        """A `Found`: the model has called the search tool.
+
+        Raises:
+            CuecardError: with everything that is wrong in the request.
+        """
+        agent = self.agents.find(asked.agent)
+        state = self.envelopes.open(asked.conversation, agent.name)
+        engine, chat = _pinned(agent, state)
+        if asked.results or asked.calls:
+            chat.step(to_results(asked.results), asked.calls)
+        history = [_as_result(record) for record in chat.state.results]
+        found = engine.search_tools(asked.query, asked.limit, call=chat.call, history=history)
+        return {"tools": list(found.tools), **asdict(found)}
+
+    def remember(self, asked: Remember) -> dict[str, Json]:
+        """A `Remembered`: something was touched, or is gone.
+
+        Raises:
+            CuecardError: with everything that is wrong in the request.
+        """
+        agent = self.agents.find(asked.agent)
+        _, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
+        if asked.forget_all:
+            chat.forget()
+        if asked.forget:
+            chat.forget(*asked.forget)
+        chat.remember([entry.to_entity() for entry in asked.entities])
+        memory = [asdict(entity) for entity in chat.memory.entities]
+        return {"conversation": self.envelopes.close(agent.name, chat), "memory": memory}
+
+    def _stepped(self, agent: ServedAgent, chat: Conversation, step: Step, *, manifest: bool) -> dict[str, Json]:
+        told = {"manifest": step.manifest.to_json()} if manifest else {}
+        return {"conversation": self.envelopes.close(agent.name, chat), "step": step_json(step), **told}
+
+
+def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine, Conversation]:
+    """The engine that prepared the running call, and the conversation."""
+    engine = agent.pins.serve(call=state.call if state else None).engine
+    return engine, engine.conversation(state)
+
+
+def _turn(body: TurnBody) -> Turn:
+    return replace(to_turn(body, body.inputs), authority=body.authority)
+
+
+def _as_result(record: ResultRecord) -> ToolResult:
+    """A result that says the same of discoveries as the one that was recorded."""
+    found = {"tools": list(record.found)}
+    return ToolResult(record.tool, found, record.call_id, record.is_error, record.pending, record.batch)
+
+
+def _told(call: Call, served: Served) -> dict[str, Json]:
+    delivery = {name: getattr(call.delivery, name) for name in ("name", "reason", "authority")}
+    return {"delivery": delivery, "reload": served.policy, "served": served.reason}
+
+
+def step_json(step: Step) -> dict[str, Json]:
+    """A `StepShape`: what a host needs of a step."""
+    return {
+        "system": step.system,
+        "segments": [{"id": s.id, "text": s.text, "tier": s.tier, "stable": s.stable} for s in step.segments],
+        "appended": [
+            {"id": a.id, "text": a.text, "after_call_id": a.after_call_id, "turn": a.turn} for a in step.appended
+        ],
+        "active_tools": list(step.active_tools),
+        "base_tools": list(step.base_tools),
+        "discovered": [{"tool": d.tool, "after_call_id": d.after_call_id} for d in step.discovered],
+        "found": [{"tool": d.tool, "after_call_id": d.after_call_id} for d in step.found],
+        "turns": list(step.turns),
+        "messages": [message.to_json() for message in step.messages],
+        "reminder": step.reminder,
+        "refusals": asdict(step.refusals),
+    }

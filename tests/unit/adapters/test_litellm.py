@@ -1,0 +1,367 @@
+"""What models receive by way of LiteLLM: its own functions and router, against a server on this machine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from functools import cache
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
+
+import litellm
+from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
+from litellm.router import Router
+
+from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
+from cuecard.adapters.litellm import Cuecard
+from cuecard.adapters.litellm_callback import CuecardCallback
+from cuecard.model import Delivery
+from unit.adapters.model_server import Calls, Json, ModelServer, model_server
+
+CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
+NOW = datetime(2026, 11, 20, tzinfo=UTC)
+NAMES = ("cms_createPage", "cms_searchImages", "cms_listPages")
+PAGES: Json = {"query": "create an empty page", "limit": 1}
+IMAGES: Json = {"query": "search images", "limit": 1}
+TALK: list[Calls] = [
+    [("tool_search", PAGES)],
+    [("cms_createPage", {})],
+    [],
+    [("tool_search", IMAGES), ("cms_createPage", {})],
+    [("cms_searchImages", {})],
+]
+WORDS = ("make a page", "and an image")
+CREATED = json.dumps({"success": True, "page": {"id": "page-1", "title": "About"}})
+GPT, CLAUDE = "openai/gpt-5", "anthropic/claude-opus-4-8"
+
+
+@pytest.fixture(autouse=True, scope="module")
+def loop_of_the_thread() -> Iterator[None]:
+    """LiteLLM asks for the event loop of its thread, and nobody would close one that is made for it then."""
+    loop = asyncio.new_event_loop()
+    asyncio.set_event_loop(loop)
+    yield
+    asyncio.set_event_loop(None)
+    loop.close()
+
+
+@cache
+def engine(delivery: Delivery = "append") -> Engine:
+    return Engine.open(CMS, delivery=delivery)
+
+
+def definition(name: str) -> Json:
+    schema = {"type": "object", "properties": {"title": {"type": "string"}}}
+    return {"type": "function", "function": {"name": name, "description": f"{name} of the host", "parameters": schema}}
+
+
+TOOLS = [definition(name) for name in NAMES]
+
+
+def card(delivery: Delivery = "append", **options: Any) -> Cuecard:
+    return Cuecard(**{"engine": engine(delivery), "turn": Turn(now=NOW), **options})
+
+
+def talk(made: Cuecard, model: str, ask: Callable[..., Any], words: Sequence[str] = WORDS, **options: Any) -> list[Any]:
+    """The host's own loop: asks, runs what it is told to, and says the next thing."""
+    messages: list[Any] = []
+    for said in words:
+        messages.append({"role": "user", "content": said})
+        while True:
+            ready = made.prepare(model, messages, TOOLS, **options)
+            answer = ask(**ready.arguments, **options).choices[0].message
+            messages.append(answer)
+            if not answer.tool_calls:
+                break
+            for call in answer.tool_calls:
+                ran = {"role": "tool", "tool_call_id": call.id, "content": CREATED}
+                messages.append(ready.answer(call) or ran)
+    return messages
+
+
+@contextmanager
+def served(model: str, batches: Sequence[Calls] = TALK) -> Iterator[tuple[ModelServer, Json]]:
+    with model_server(batches) as server:
+        yield server, {"api_base": server.url if model == CLAUDE else f"{server.url}/v1", "api_key": "k"}
+
+
+def sent_by(model: str, made: Cuecard | None = None, words: Sequence[str] = WORDS) -> list[Json]:
+    with served(model) as (server, options):
+        talk(made or card(), model, litellm.completion, words, **options)
+        return server.sent
+
+
+def finished(asked: Awaitable[Any]) -> Any:
+    """What was awaited, and with it what LiteLLM still has to log: its tasks must not outlive the loop."""
+
+    async def whole() -> Any:
+        GLOBAL_LOGGING_WORKER.start()  # in this loop
+        try:
+            return await asked
+        finally:
+            queue = GLOBAL_LOGGING_WORKER._queue
+            if queue is not None:
+                await queue.join()
+            await GLOBAL_LOGGING_WORKER.stop()
+
+    return asyncio.run(whole())
+
+
+def bare(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: bare(held) for key, held in value.items() if key != "cache_control"}
+    return [bare(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("model", [GPT, CLAUDE])
+def test_every_request_begins_with_the_one_before_and_its_tools_never_change(model: str) -> None:
+    sent = [bare(body) for body in sent_by(model)]
+
+    assert len(sent) == 6
+    for before, after in pairwise(sent):
+        assert after["tools"] == before["tools"]
+        assert after.get("system") == before.get("system")
+        assert after["messages"][: len(before["messages"])] == before["messages"]
+
+
+def test_instructions_come_behind_the_search_result_as_reminders_where_nothing_is_known_of_the_endpoint() -> None:
+    calls: list[Call] = []
+
+    sent = sent_by(GPT, card(on_call=calls.append))
+
+    assert [message["role"] for message in sent[1]["messages"]] == ["system", "user", "assistant", "tool", "user"]
+    assert sent[1]["messages"][-1]["content"].startswith("<system-reminder>\n<tool-usage-instructions>")
+    assert {call.delivery.authority for call in calls} == {"user"}
+
+
+def test_at_openai_itself_they_are_messages_of_the_system_and_the_cache_has_a_key() -> None:
+    found = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": None, "tool_calls": [asked("tool_search")]},
+        {"role": "tool", "tool_call_id": "c1", "content": '{"tools": ["cms_createPage"]}'},
+    ]
+
+    ready = card().prepare(GPT, found, TOOLS, extra_body={"user_tier": "x"})
+
+    assert [message["role"] for message in ready.arguments["messages"]][-2:] == ["tool", "system"]
+    assert ready.step.manifest.delivery.authority == "system"
+    assert set(ready.arguments["extra_body"]) == {"prompt_cache_key", "user_tier"}
+
+
+def asked(name: str, arguments: str = "{}") -> Json:
+    return {"id": "c1", "type": "function", "function": {"name": name, "arguments": arguments}}
+
+
+def test_claude_gets_reminders_since_litellm_moves_messages_of_the_system() -> None:
+    sent = sent_by(CLAUDE)
+
+    assert "<cms_createPage>" not in json.dumps(sent[1]["system"])
+    result, block = sent[1]["messages"][2]["content"]
+    assert result["type"] == "tool_result"
+    assert block["text"].startswith("<system-reminder>")
+
+
+def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_pay() -> None:
+    for body in sent_by(CLAUDE):
+        assert "cache_control" in body["messages"][-1]["content"][-1]
+        assert 1 <= json.dumps(body).count('"cache_control"') <= 4
+    assert "cache_control" not in json.dumps(sent_by(CLAUDE, card(cache=None)))
+
+
+def test_a_call_of_a_tool_that_is_not_active_is_answered_with_what_to_do() -> None:
+    with served(GPT, [[("cms_createPage", {})]]) as (_, options):
+        messages = talk(card(), GPT, litellm.completion, ["make a page"], **options)
+
+    told = "`cms_createPage` is not active. Call `tool_search` with what you want to do, then use what it finds."
+    assert messages[2]["content"] == told
+
+
+def test_the_search_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
+    ready = card().prepare(GPT, [{"role": "user", "content": "hi"}], TOOLS)
+
+    answers = [ready.answer(asked("tool_search", json.dumps({"query": "pages", "limit": n}))) for n in (99, "many")]
+    broken = ready.answer(asked("tool_search", "{"))
+
+    assert [answer and answer["content"] for answer in answers] == [
+        "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual",
+        "tool_search: limit is no number",
+    ]
+    assert broken is not None
+    assert json.loads(broken["content"])["tools"] == []
+
+
+def test_rewrite_sends_active_tools_and_instructions_in_the_system_prompt() -> None:
+    sent = sent_by(GPT, card("rewrite"), ["make a page"])
+
+    assert [[tool["function"]["name"] for tool in body["tools"]] for body in sent] == [
+        ["tool_search"], ["tool_search", "cms_createPage"], ["tool_search", "cms_createPage"],
+    ]  # fmt: skip
+    assert "<cms_createPage>" in sent[1]["messages"][0]["content"]
+
+
+def test_entities_of_results_reach_the_working_memory() -> None:
+    sent = sent_by(GPT)
+
+    assert '"About" (page-1)' in json.dumps(sent[3]["messages"][-1]["content"], ensure_ascii=False).replace("\\", "")
+
+
+def test_another_process_makes_the_same_requests_of_the_same_messages() -> None:
+    with served(GPT) as (_, options):
+        messages = talk(card(), GPT, litellm.completion, **options)
+
+    first, second = card(), card()
+    for end in range(1, len(messages) + 1):
+        made = [each.prepare(GPT, messages[:end], TOOLS).arguments for each in (first, second, card())]
+        assert made[0] == made[1] == made[2]
+
+
+def test_what_the_host_says_itself_stands_behind_the_prompt() -> None:
+    own = {"role": "system", "content": "Answer in one sentence."}
+
+    ready = card().prepare(GPT, [own, {"role": "user", "content": "hi"}], TOOLS)
+
+    first, second = ready.arguments["messages"]
+    assert first["content"].endswith("</agent>\n\nAnswer in one sentence.")
+    assert second["role"] == "user"
+
+
+def test_a_wrapped_function_prepares_and_streams() -> None:
+    def whole(said: str) -> str:
+        chunks = card().wrap(litellm.completion)(
+            GPT, [{"role": "user", "content": said}], tools=TOOLS, stream=True, mock_response="done", api_key="k"
+        )
+        return "".join(chunk.choices[0].delta.content or "" for chunk in chunks)
+
+    assert whole("hello") == "done"
+
+
+def test_a_wrapped_awaited_function_sends_what_the_plain_one_sends() -> None:
+    made = card()
+    with served(GPT, []) as (server, options):
+        ask = made.wrap(litellm.acompletion)
+        finished(ask(model=GPT, messages=[{"role": "user", "content": "hi"}], tools=TOOLS, **options))
+        made.wrap(litellm.completion)(model=GPT, messages=[{"role": "user", "content": "hi"}], tools=TOOLS, **options)
+
+    assert server.sent[0] == server.sent[1]
+    assert "<agent>" in server.sent[0]["messages"][0]["content"]
+
+
+def router(url: str) -> Router:
+    deployment = {"model": GPT, "api_base": f"{url}/v1", "api_key": "k"}
+    return Router(model_list=[{"model_name": "writer", "litellm_params": deployment}])
+
+
+def test_a_router_behind_the_wrapper() -> None:
+    with model_server([]) as server:
+        ask = card().wrap(router(server.url).acompletion)
+        finished(ask(model="writer", messages=[{"role": "user", "content": "hi"}], tools=TOOLS))
+
+    (body,) = server.sent
+    assert "<agent>" in body["messages"][0]["content"]
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["tool_search", *sorted(NAMES)]
+
+
+@pytest.fixture
+def callback(monkeypatch: pytest.MonkeyPatch) -> Callable[[Cuecard], None]:
+    return lambda made: monkeypatch.setattr(litellm, "callbacks", [CuecardCallback(made)])
+
+
+def test_the_callback_prepares_what_a_router_sends_and_knows_the_model_behind_its_name(
+    callback: Callable[[Cuecard], None],
+) -> None:
+    steps: list[Step] = []
+    callback(card(on_step=steps.append))
+
+    with model_server([]) as server:
+        said: list[Any] = [{"role": "user", "content": "hi"}]
+        finished(router(server.url).acompletion(model="writer", messages=said, tools=TOOLS))
+        assert said == [{"role": "user", "content": "hi"}]
+        told = steps[0].manifest.delivery
+
+    (body,) = server.sent
+    assert "<agent>" in body["messages"][0]["content"]
+    assert (told.model, told.endpoint) == (GPT, f"{server.url.removeprefix('http://')}/v1")
+
+
+def test_thirty_conversations_at_once_stay_apart(callback: Callable[[Cuecard], None]) -> None:
+    def turn(arguments: Mapping[str, Any]) -> Turn:
+        number = arguments["messages"][0]["content"]
+        return Turn(now=NOW, memory=Memory((Entity("page", f"id-{number}", f"Page {number}"),)))
+
+    callback(card(turn=turn))
+
+    async def all_at_once(**options: Any) -> None:
+        said = ([{"role": "user", "content": f"#{number}"}] for number in range(30))
+        await asyncio.gather(*(litellm.acompletion(model=GPT, messages=each, tools=TOOLS, **options) for each in said))
+
+    with served(GPT, []) as (server, options):
+        finished(all_at_once(**options))
+
+    assert len(server.sent) == 30
+    for body in server.sent:
+        system, said = (message["content"] for message in body["messages"])
+        assert f"(id-{said})" in system
+        assert system.count("(id-#") == 1
+
+
+def test_equal_words_of_two_people_do_not_share_a_state() -> None:
+    people = iter([Memory((Entity("page", "page-1", "Hers"),)), Memory((Entity("page", "page-2", "His"),))])
+    made = card(turn=lambda _: Turn(now=NOW, memory=next(people)))
+    words = [{"role": "user", "content": "hi"}]
+
+    systems = [made.prepare(GPT, words, TOOLS).arguments["messages"][0]["content"] for _ in range(2)]
+
+    assert ["Hers" in system for system in systems] == [True, False]
+
+
+def test_wrong_turns_of_the_callback_reach_the_one_who_asked(callback: Callable[[Cuecard], None]) -> None:
+    callback(card(turn=lambda _: 3))
+
+    with served(GPT, []) as (server, options), pytest.raises(InputError, match="turn"):
+        finished(litellm.acompletion(model=GPT, messages=[{"role": "user", "content": "hi"}], **options))
+
+    assert server.sent == []
+
+
+@pytest.mark.parametrize(
+    ("messages", "place"),
+    [
+        (["hello"], r"messages\[0\]"),
+        ([{"content": "hello"}], r"messages\[0\].role"),
+        ([{"role": "tool", "content": "x"}], r"messages\[0\].tool_call_id"),
+        ([{"role": "assistant", "tool_calls": 7}], r"messages\[0\].tool_calls"),
+        ([{"role": "assistant", "tool_calls": ["x"]}], r"messages\[0\].tool_calls\[0\]"),
+    ],
+)
+def test_wrong_messages_are_named(messages: list[Any], place: str) -> None:
+    with pytest.raises(InputError, match=place):
+        card().prepare(GPT, messages, TOOLS)
+
+
+SHAPES: list[Any] = [
+    '{"tools": ["cms_createPage"]}',
+    '["cms_createPage"]',
+    '{"result": {"tools": [{"name": "cms_createPage"}]}}',
+    [{"type": "text", "text": '[{"tool_name": "cms_createPage"}]'}],
+    json.dumps({"tools": [*(f"tool_{n}" for n in range(5000)), "cms_createPage"]}),
+]
+
+
+@pytest.mark.parametrize("content", SHAPES)
+def test_search_results_of_any_shape_discover(content: Any) -> None:
+    found = [
+        {"role": "user", "content": [{"type": "text", "text": "hello"}]},
+        {"role": "assistant", "content": None, "tool_calls": [asked("tool_search")]},
+        {"role": "tool", "tool_call_id": "c1", "content": content},
+    ]
+
+    assert card().prepare(GPT, found, TOOLS).step.active_tools[-1] == "cms_createPage"

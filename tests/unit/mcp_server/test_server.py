@@ -1,0 +1,212 @@
+"""`cuecard mcp`, asked by the official client, in both kinds of MCP, and by the client of fastmcp."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import sys
+from base64 import b64decode
+from collections.abc import Awaitable, Callable
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import pytest
+from mcp import Client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.exceptions import MCPError
+from mcp.types import TextContent, TextResourceContents
+
+from cuecard import Engine
+from cuecard.adapters.mcp_server import agent_server
+from cuecard.agent.skills import usable_skills_of
+from cuecard.config.skills.tool_skills import tool_skills
+from cuecard.model import Turn
+from cuecard.outside.skill_packages import read_packages
+from unit.mcp_server.alone import run
+from unit.run.talking import write
+
+Result = TypeVar("Result")
+ROOT = Path(__file__).parents[3]
+AGENT = """\
+agent: helper
+sections:
+  - {id: role, text: "You help {{name}}, {{age}} years old."}
+  - {id: tools, text: "{{{activeProtocols}}}"}
+  - {id: skills, skills: {roots: skills}}
+inputs:
+  name: {type: string, description: who is helped}
+  age: {type: integer, default: 1}
+tools: {instructions: tools.yaml, core: [tool_search]}
+"""
+TOOLS = """\
+category: Weather & more
+described: {tool_search: {description: Finds tools}}
+tools:
+  get-weather:
+    description: Tells the weather
+    phrases: [will it rain]
+    before: Ask for the city
+    after: Say it
+    next: None
+    gotcha: It is slow
+"""
+SKILL = "---\nname: pdf-forms\ndescription: Fills forms.\nmetadata: {a: b}\n---\n\nFill them.\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    write(tmp_path, {"agent.yaml": AGENT, "tools.yaml": TOOLS, "skills/pdf-forms/SKILL.md": SKILL})
+    write(tmp_path, {"skills/pdf-forms/references/a b.md": "More.\n", "skills/Odd_Name/SKILL.md": SKILL})
+    (tmp_path / "skills/pdf-forms/form.bin").write_bytes(b"\x00\xff")
+    return tmp_path
+
+
+def server(folder: Path) -> Any:
+    engine = Engine.open(folder)
+    own, _ = read_packages(usable_skills_of(engine.agent, Turn()), folder)
+    made = tool_skills(engine.name, tuple(engine.tools.values()), engine.instructions)
+    return agent_server(engine, [*own, *made], "1")
+
+
+def ask(folder: Path, mode: str, work: Callable[[Client], Awaitable[Result]]) -> Result:
+    async def talk() -> Result:
+        async with Client(server(folder), mode=mode) as client:
+            return await work(client)
+
+    return run(talk())
+
+
+def said(contents: Any) -> list[str]:
+    return [each.text for each in contents if isinstance(each, (TextContent, TextResourceContents))]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_prompt_has_the_inputs_as_arguments(folder: Path, mode: str) -> None:
+    (prompt,) = ask(folder, mode, lambda client: client.list_prompts()).prompts
+
+    assert prompt.name == "helper"
+    assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
+        ("name", "who is helped", True),
+        ("age", "integer", False),
+        ("discovered", "names of tools whose instructions it shall hold, with commas between", False),
+    ]
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_a_prompt_is_rendered_with_its_arguments(folder: Path, mode: str) -> None:
+    arguments = {"name": "Eve", "age": "7", "discovered": "get-weather"}
+    answer = ask(folder, mode, lambda client: client.get_prompt("helper", arguments))
+    (text,) = said([message.content for message in answer.messages])
+
+    assert "You help Eve, 7 years old." in text
+    assert "BEFORE: Ask for the city" in text
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "told"),
+    [
+        ("nobody", {}, "there is no prompt `nobody`"),
+        ("helper", {}, "error[missing-input]: `name` has no value"),
+        ("helper", {"name": "x", "age": "old"}, "error[wrong-input]: `age` is not of the type integer"),
+        ("helper", {"name": "x", "age": '"7"'}, "error[wrong-input]"),
+        ("helper", {"name": "x", "nmae": "y"}, "error[unknown-input]"),
+        ("helper", {"name": "x", "discovered": "get-wether"}, "error[unknown-tool]: `get-wether` is not a tool"),
+    ],
+)
+def test_a_wrong_question_is_answered_with_the_error(
+    folder: Path, name: str, arguments: dict[str, str], told: str
+) -> None:
+    with pytest.raises(MCPError) as caught:
+        ask(folder, "legacy", lambda client: client.get_prompt(name, arguments))
+
+    assert told in caught.value.message
+    assert caught.value.code == -32602
+
+
+@pytest.mark.parametrize("mode", ["legacy", "auto"])
+def test_the_search_tool_finds_and_brings_the_instructions(folder: Path, mode: str) -> None:
+    async def search(client: Client) -> Any:
+        (tool,) = (await client.list_tools()).tools
+        assert tool.name == "tool_search"
+        return await client.call_tool("tool_search", {"query": "will it rain"})
+
+    answer = ask(folder, mode, search)
+    texts = said(answer.content)
+
+    assert answer.structured_content["tools"] == ["get-weather"]
+    assert "GOTCHA: It is slow" in texts[1]
+    assert answer.meta["cuecard/instructions"] == {
+        "get-weather": {
+            "before": "Ask for the city",
+            "after": "Say it",
+            "next": "None",
+            "gotcha": "It is slow",
+            "phrases": ["will it rain"],
+        }
+    }
+
+
+@pytest.mark.parametrize(
+    "arguments", [{}, {"query": 7}, {"query": "x", "limit": 0}, {"query": "x" * 5000}, {"query": "x", "limit": "many"}]
+)
+def test_a_wrong_search_is_a_result_that_a_model_reads(folder: Path, arguments: dict[str, Any]) -> None:
+    answer = ask(folder, "legacy", lambda client: client.call_tool("tool_search", arguments))
+
+    assert answer.is_error or (answer.structured_content or {}).get("tools") == []
+
+
+def test_an_unknown_tool_and_an_unknown_resource_are_refused(folder: Path) -> None:
+    with pytest.raises(MCPError, match="there is no tool `rm`"):
+        ask(folder, "legacy", lambda client: client.call_tool("rm", {}))
+    for uri in ("skill://helper/pdf-forms/../../agent.yaml", "file:///etc/passwd", "skill://other/pdf-forms/SKILL.md"):
+        with pytest.raises(MCPError, match="there is no resource"):
+            ask(folder, "legacy", partial(Client.read_resource, uri=uri))
+
+
+def test_skills_are_listed_with_the_sha_256_of_each_file_as_fastmcp_reads_them(folder: Path) -> None:
+    from fastmcp.client import Client as FastClient  # noqa: PLC0415 - slow to import, and for this test alone
+    from fastmcp.skills import SkillsClientExtension  # noqa: PLC0415 - the same
+
+    (folder / "cc.py").write_text("from cuecard.cli.main import main\nmain()\n", encoding="utf-8")
+
+    async def talk() -> tuple[Any, Any, list[bytes]]:
+        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - the same
+
+        transport = StdioTransport(sys.executable, ["cc.py", "mcp", "."], cwd=str(folder))
+        async with FastClient(transport, extensions=[SkillsClientExtension()]) as client:
+            listed = await client.list_skills()
+            one = await client.get_skill("skill://helper/pdf-forms/SKILL.md")
+            read = []
+            assert not isinstance(one.resources, str)
+            for resource in one.resources:
+                (content,) = await client.read_resource(resource.uri)
+                text = getattr(content, "text", None)
+                read.append(text.encode() if text is not None else b64decode(content.blob))
+            return listed, one, read
+
+    listed, one, read = asyncio.run(talk())
+
+    assert [skill.frontmatter.name for skill in listed] == ["pdf-forms", "helper-weather-more"]
+    assert one.frontmatter.root == {"name": "pdf-forms", "description": "Fills forms.", "metadata": {"a": "b"}}
+    assert [r.digest for r in one.resources] == [f"sha256:{hashlib.sha256(data).hexdigest()}" for data in read]
+    assert [r.uri.rpartition("/")[2] for r in one.resources] == ["SKILL.md", "form.bin", "a%20b.md"]
+    assert listed[1].frontmatter.allowed_tools == "get-weather"
+
+
+def test_the_command_serves_the_official_client_over_pipes() -> None:
+    start = StdioServerParameters(
+        command=sys.executable, args=["-c", "from cuecard.cli.main import main; main()", "mcp", "cms"]
+    )
+
+    async def talk() -> list[str]:
+        async with Client(start) as client:
+            found = await client.call_tool("tool_search", {"query": "create a page"})
+            prompt = await client.get_prompt("cms", {})
+            return [*said(found.content), *said([message.content for message in prompt.messages])]
+
+    answer, instructions, prompt = asyncio.run(talk())
+
+    assert "cms_createPage" in answer
+    assert "<tool-usage-instructions>" in instructions
+    assert prompt.startswith("<agent>")

@@ -1,0 +1,174 @@
+"""Skills from one side to the other: served and read again, and every way in which a server may lie about them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp.client.client import Client
+from mcp.server import Server
+from mcp.types import (
+    ListResourcesResult,
+    PaginatedRequestParams,
+    ReadResourceResult,
+    Result,
+    TextResourceContents,
+)
+
+from cuecard import Engine
+from cuecard.config.skills.packages import digest
+from cuecard.errors import Problem, ToolServerError
+from cuecard.outside.mcp import ToolServer, offered
+from cuecard.outside.mcp_lines import LastWords
+from cuecard.outside.mcp_process import ServerCommand
+from cuecard.outside.mcp_skills import EXTENSION, served_skills
+from unit.mcp_server.alone import run
+from unit.run.talking import cuecard, write
+
+MAIN = "---\nname: forms\ndescription: Fills forms.\n---\n\nFill them.\n"
+URI = "skill://x/forms/SKILL.md"
+FILES = {URI: MAIN, "skill://x/forms/refs/a.md": "More.\n"}
+ENTRY = {
+    "uri": URI,
+    "frontmatter": {"name": "forms", "description": "Fills forms."},
+    "resources": [{"uri": uri, "digest": digest(text.encode()), "size": len(text)} for uri, text in FILES.items()],
+}
+
+
+class _Listed(Result):
+    skills: list[Any]
+    nextCursor: str | None = None  # noqa: N815 - as it is on the wire
+
+
+def lying_server(skills: list[Any], files: dict[str, str], cursor: Callable[[], str | None] = lambda: None) -> Any:
+    """A server that lists these skills, whatever its files are."""
+
+    async def read(_context: Any, params: Any) -> ReadResourceResult:
+        return ReadResourceResult(contents=[TextResourceContents(uri=params.uri, text=files[str(params.uri)])])
+
+    async def resources(_context: Any, _params: Any) -> ListResourcesResult:
+        return ListResourcesResult(resources=[])
+
+    async def listed(_context: Any, _params: Any) -> _Listed:
+        return _Listed(skills=skills, nextCursor=cursor())
+
+    server: Server[Any] = Server("liar", on_read_resource=read, on_list_resources=resources)
+    server.add_request_handler("skills/list", PaginatedRequestParams, listed)
+    server.extensions[EXTENSION] = {}
+    return server
+
+
+def read_from(server: Any) -> tuple[dict[str, Any], list[Problem]]:
+    async def talk() -> tuple[dict[str, Any], list[Problem]]:
+        async with Client(server, mode="auto", extensions=offered()) as client:
+            tools = ToolServer(client, ServerCommand([], {}, Path(), name="--mcp"), LastWords())
+            packages, problems = await served_skills(tools)
+            return {package.name: package for package in packages}, list(problems)
+
+    return run(talk())
+
+
+def test_a_skill_is_read_with_all_of_its_files() -> None:
+    packages, problems = read_from(lying_server([ENTRY], FILES))
+
+    assert problems == []
+    assert packages["forms"].files == {"SKILL.md": MAIN.encode(), "refs/a.md": b"More.\n"}
+
+
+def changed(**other: Any) -> dict[str, Any]:
+    return {**ENTRY, **other}
+
+
+def outside(uri: str) -> dict[str, Any]:
+    own = ENTRY["resources"]
+    assert isinstance(own, list)
+    return changed(resources=[*own, {"uri": uri, "digest": digest(b"x"), "size": 1}])
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        (changed(resources="dynamic"), "the skill `forms` lists no files"),
+        (changed(resources=[]), "the skill has no `SKILL.md`"),
+        (changed(resources=[{"uri": URI, "digest": digest(b"other")}]), "is not what its digest says"),
+        (changed(resources=[{"uri": URI}]), "is not what its digest says"),
+        (changed(resources=[7]), "a file of `forms` has no place in it"),
+        (changed(resources=[{"uri": URI}] * 600), "has more than 512 files"),
+        (changed(frontmatter={"name": "forms", "description": "Other."}), "is listed as something else than its SKILL"),
+        (changed(frontmatter=None), "is no entry of a skill"),
+        (changed(uri=7), "is no entry of a skill"),
+        (changed(uri="skill://x/forms/other.md"), "is no entry of a skill"),
+        (changed(uri="skill://x/../SKILL.md"), "is no entry of a skill"),
+        (outside("skill://x/forms/../../etc/passwd"), "has no place in it"),
+        (outside("skill://x/forms/%2e%2e/passwd"), "has no place in it"),
+        (outside("skill://x/forms/a%2Fb"), "has no place in it"),
+        (outside("skill://x/forms/.git/config"), "has no place in it"),
+        (outside("skill://x/forms/c:%5Cx"), "has no place in it"),
+        (outside("skill://x/forms/a%00b"), "has no place in it"),
+        (outside("skill://y/forms/a"), "has no place in it"),
+        (outside("file:///etc/passwd"), "has no place in it"),
+    ],
+)
+def test_what_a_server_lies_about_is_left_out_with_the_reason(entry: dict[str, Any], told: str) -> None:
+    packages, problems = read_from(lying_server([entry], FILES))
+
+    assert packages == {}
+    assert told in problems[0].message
+
+
+def test_a_list_without_end_is_one_clear_error() -> None:
+    numbers = iter(range(10**9))
+    for cursor in (lambda: "same", lambda: str(next(numbers))):
+        with pytest.raises(ToolServerError, match="the server lists its skills without end"):
+            read_from(lying_server([], FILES, cursor))
+
+
+def test_a_server_without_skills_says_so() -> None:
+    with pytest.raises(ToolServerError, match="the server serves no skills"):
+        read_from(Server("plain"))
+
+
+def test_what_one_agent_serves_another_can_use(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    command = f"{sys.executable} -c 'from cuecard.cli.main import main; main()' mcp cms"
+    first = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp", command, "--json")
+    again = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp", command, "--check")
+    write(tmp_path, {"agent.yaml": "agent: a\nsections: [{id: s, skills: {roots: theirs, trust: data}}]\n"})
+
+    assert first.code == again.code == 0, first.err
+    assert "cms-pages" in json.loads(first.out)["skills"]
+    assert "allowed-tools" in Path("theirs/cms-pages/SKILL.md").read_text(encoding="utf-8")
+    engine = Engine.open(".")
+    assert "How to use the pages tools" in engine.prepare_step(engine.prepare_call()).system
+    assert engine.read_skill("cms-pages").found
+
+
+def test_what_is_there_and_another_is_not_written_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert cuecard(monkeypatch, "skills", "export", "cms", "out").code == 0
+    mine = Path("out/cms-pages/SKILL.md")
+    text = mine.read_text(encoding="utf-8")
+    mine.write_text("mine", encoding="utf-8")
+    refused = cuecard(monkeypatch, "skills", "export", "cms", "out")
+
+    assert refused.code == 2
+    assert "out/cms-pages/SKILL.md: error[file-exists]: the file is there, and is another" in refused.err
+    assert mine.read_text(encoding="utf-8") == "mine"
+    assert cuecard(monkeypatch, "skills", "export", "cms", "out", "--check").code == 1
+    assert cuecard(monkeypatch, "skills", "export", "cms", "out", "--update").code == 0
+    assert mine.read_text(encoding="utf-8") == text
+
+
+@pytest.mark.parametrize(
+    "words", [["x"], ["x", "--mcp", "a", "--mcp-url", "http://b"], ["x", "--mcp", "no-such-program"]]
+)
+def test_wrong_commands_have_their_error(words: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = cuecard(monkeypatch, "skills", "import", *words)
+
+    assert ran.code in {1, 2}
+    assert "error[" in ran.err
+    assert "Traceback" not in ran.err

@@ -1,0 +1,157 @@
+"""Services for tests: real ones on loopback, in a thread or as processes, and requests as they go over the wire."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+
+from cuecard.server.app import create_app
+from cuecard.server.guard import App
+from cuecard.server.options import ServiceOptions
+from cuecard.server.run import listen, server_of
+from cuecard.server.service import Service
+
+KEY = "the key of all replicas in tests"
+PATIENCE = 30.0
+"""Seconds that a test waits for what should happen at once: only a test that fails waits so long."""
+
+
+def options(**more: Any) -> ServiceOptions:
+    return ServiceOptions(**{"key": KEY, **more})
+
+
+@contextmanager
+def in_thread(app: App, chosen: ServiceOptions, listening: socket.socket | None = None) -> Iterator[str]:
+    """The address of a service that runs in a thread: uvicorn on a real socket."""
+    server = server_of(app, chosen)
+    with listening or listen("127.0.0.1", 0) as opened:
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [opened]})
+        thread.start()
+        try:
+            yield f"http://127.0.0.1:{opened.getsockname()[1]}"
+        finally:
+            server.should_exit = True
+            thread.join(PATIENCE)
+
+
+@contextmanager
+def serving(service: Service, **more: Any) -> Iterator[httpx2.Client]:
+    """A client of a service in a thread."""
+    chosen = options(**more)
+    with (
+        in_thread(create_app(service, chosen), chosen) as address,
+        httpx2.Client(base_url=address, timeout=PATIENCE) as client,
+    ):
+        yield client
+
+
+@dataclass
+class Replica:
+    """`cuecard serve` as a process."""
+
+    process: subprocess.Popen[str]
+    address: str
+    lines: list[dict[str, Any]] = field(default_factory=list)
+
+    def client(self) -> httpx2.Client:
+        return httpx2.Client(base_url=self.address, timeout=PATIENCE)
+
+    def events(self, name: str) -> list[dict[str, Any]]:
+        return [line for line in list(self.lines) if line["event"] == name]
+
+    def until(self, event: str) -> dict[str, Any]:
+        deadline = time.monotonic() + PATIENCE
+        while not self.events(event):
+            assert time.monotonic() < deadline, self.lines
+            time.sleep(0.01)
+        return self.events(event)[-1]
+
+    def kill(self) -> None:
+        self.process.kill()
+        self.process.wait(PATIENCE)
+
+    def end(self) -> int:
+        self.process.send_signal(signal.SIGTERM)
+        return self.process.wait(PATIENCE)
+
+
+@contextmanager
+def replica(*arguments: str, states: Path, **environment: str) -> Iterator[Replica]:
+    """A process that serves on loopback; it ends with the test."""
+    process = subprocess.Popen(
+        [Path(sys.executable).with_name("cuecard"), "serve", *arguments, "--port", "0", "--states", str(states)],
+        env={**os.environ, "CUECARD_KEY": KEY, **environment},
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    made = Replica(process, "")
+    reader = threading.Thread(target=_read, args=(made,))
+    reader.start()
+    try:
+        made.address = f"http://127.0.0.1:{made.until('listening')['port']}"
+        yield made
+    finally:
+        with suppress(ProcessLookupError):
+            process.kill()
+        process.wait(PATIENCE)
+        reader.join(PATIENCE)
+        if process.stderr:
+            process.stderr.close()
+
+
+def _read(made: Replica) -> None:
+    for line in made.process.stderr or ():
+        made.lines.append(json.loads(line) if line.startswith("{") else {"event": "text", "text": line})
+
+
+def raw_requests(lines: Sequence[str]) -> list[bytes]:
+    """Requests as they are written down: a line of method and path, headers, and a body that begins with a brace."""
+    found: list[list[str]] = []
+    for line in lines:
+        if re.match(r"[A-Z]+( /|$)", line):
+            found.append([])
+        found[-1].append(line)
+    return [_raw(each) for each in found]
+
+
+def _raw(lines: Sequence[str]) -> bytes:
+    head, *rest = lines
+    body = "".join(line for line in rest if line.startswith("{")).encode()
+    headers: Mapping[str, str] = dict(line.split(": ", 1) for line in rest if not line.startswith("{"))
+    told = {"Host": "localhost", "Connection": "close", "Content-Type": "application/json"}
+    told = {**told, **({"Content-Length": str(len(body))} if body else {}), **headers}
+    return "\r\n".join([f"{head} HTTP/1.1", *(f"{k}: {v}" for k, v in told.items()), "", ""]).encode() + body
+
+
+def ask_at_once(address: str, requests: Sequence[bytes]) -> list[bytes]:
+    """What a server answers to requests that are sent one after the other, none of which waits for the others."""
+    host, _, port = address.removeprefix("http://").partition(":")
+    opened = [socket.create_connection((host, int(port)), timeout=PATIENCE) for _ in requests]
+    try:
+        for each, request in zip(opened, requests, strict=True):
+            each.sendall(request)
+        return [_answer(each) for each in opened]
+    finally:
+        for each in opened:
+            each.close()
+
+
+def _answer(opened: socket.socket) -> bytes:
+    pieces = []
+    while piece := opened.recv(65536):
+        pieces.append(piece)
+    return b"".join(pieces)

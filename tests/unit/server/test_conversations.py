@@ -1,0 +1,117 @@
+"""The conversation in hands that are not trusted: changed, foreign, old, replayed, forked."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import httpx2
+import pytest
+
+from cuecard.model.sealed import seal
+from cuecard.server.agents import Agents
+from cuecard.server.envelopes import Envelopes
+from cuecard.server.service import Service
+from unit.server.served import KEY, serving
+from unit.server.test_endpoints import ask
+
+RESULT = {"tool": "tool_search", "result": {"tools": ["cms_createPage"]}, "call_id": "call-1"}
+
+
+def refused(
+    client: httpx2.Client, conversation: str, agent: str = "cms", path: str = "prepare-step"
+) -> tuple[int, str]:
+    answer = client.post(f"/v1/{path}", json={"agent": agent, "conversation": conversation})
+
+    assert answer.headers["content-type"] == "application/problem+json"
+    told = answer.json()
+    assert told["status"] == answer.status_code
+    assert told["detail"]
+    return answer.status_code, told["code"]
+
+
+def test_another_key_is_refused(client: httpx2.Client, agents: Agents) -> None:
+    foreign = Envelopes("some other key of some other service", 3600)
+    chat = agents.find("cms").watcher.current.conversation()
+
+    assert refused(client, foreign.close("cms", chat)) == (403, "bad-signature")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text.replace('"issued":1', '"issued":2'),
+        lambda text: text.replace("cms_getPage", "cms_getPages", 1),
+        lambda text: json.dumps({"conversation": json.loads(text)["conversation"]}),
+    ],
+    ids=["its time", "a tool", "no signature"],
+)
+def test_a_changed_conversation_is_refused(client: httpx2.Client, change: Any) -> None:
+    text = ask(client, "prepare-call")["conversation"]
+
+    assert change(text) != text
+    assert refused(client, change(text)) == (403, "bad-signature")
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"conversation": 1}', "[" * 5000])
+def test_what_is_no_conversation_is_refused(client: httpx2.Client, text: str) -> None:
+    status, code = refused(client, text)
+
+    assert (status, code) in {(422, "bad-conversation"), (403, "bad-signature")}
+
+
+def test_what_was_signed_for_something_else_is_refused(client: httpx2.Client, agents: Agents) -> None:
+    engine = agents.find("cms").watcher.current
+    of_the_library = seal(engine.conversation().to_json(), KEY)
+
+    assert refused(client, of_the_library) == (422, "bad-conversation")
+    assert refused(client, seal({"agent": "cms", "issued": 9e9, "state": {"format": 1, "x": 1}}, KEY))[0] == 422
+    assert refused(client, seal({"agent": "cms", "issued": "now", "state": {}}, KEY)) == (422, "bad-conversation")
+
+
+def test_another_agents_conversation_is_refused(client: httpx2.Client) -> None:
+    text = ask(client, "prepare-call", agent="other", turn={"inputs": {"name": "Ann"}})["conversation"]
+
+    for path in ("prepare-step", "prepare-call", "remember"):
+        assert refused(client, text, path=path) == (409, "foreign-call")
+
+
+def test_an_old_conversation_is_refused_and_one_that_goes_on_is_not(agents: Agents) -> None:
+    now = datetime(2026, 11, 20, tzinfo=UTC)
+    envelopes = Envelopes(KEY, 3600, lambda: now)
+    with serving(Service(agents, envelopes)) as client:
+        first = ask(client, "prepare-call")["conversation"]
+        now += timedelta(minutes=50)
+        second = ask(client, "prepare-step", conversation=first)["conversation"]
+        now += timedelta(minutes=50)
+
+        assert refused(client, first) == (410, "old-conversation")
+        assert ask(client, "prepare-step", conversation=second)
+
+
+def test_a_replayed_request_is_harmless(client: httpx2.Client) -> None:
+    """It gets the same answer again: nothing is kept that it could change."""
+    call = ask(client, "prepare-call")["conversation"]
+    first = ask(client, "prepare-step", conversation=call, results=[RESULT])
+    again = ask(client, "prepare-step", conversation=call, results=[RESULT])
+    twice = ask(client, "prepare-step", conversation=first["conversation"], results=[RESULT])
+
+    assert again["step"] == first["step"]
+    assert twice["step"] == first["step"]
+
+
+def test_two_branches_of_a_conversation_do_not_touch_each_other(client: httpx2.Client) -> None:
+    call = ask(client, "prepare-call")["conversation"]
+    other = {**RESULT, "result": {"tools": ["cms_deletePage"]}}
+    one = ask(client, "prepare-step", conversation=call, results=[RESULT])
+    two = ask(client, "prepare-step", conversation=call, results=[other])
+
+    assert one["step"]["active_tools"][-1] == "cms_createPage"
+    assert two["step"]["active_tools"][-1] == "cms_deletePage"
+
+
+def test_a_step_before_the_first_message_is_refused(client: httpx2.Client) -> None:
+    text = ask(client, "remember")["conversation"]
+
+    assert refused(client, text) == (422, "no-call")

@@ -1,0 +1,127 @@
+"""What each path answers: the same as the library, and nothing is kept between two requests."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+import httpx2
+
+from cuecard import Engine, ToolResult, Turn
+from cuecard.server.agents import Agents
+
+NOW = "2026-11-20T09:00:00+00:00"
+
+
+def ask(client: httpx2.Client, path: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(f"/v1/{path}", json={"agent": "cms", **body})
+
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_two_messages_of_several_steps_are_what_the_library_makes(client: httpx2.Client, agents: Agents) -> None:
+    engine: Engine = agents.find("cms").watcher.current
+    chat = engine.conversation()
+    first = ask(client, "prepare-call", turn={"now": NOW})
+    chat.user(Turn(now=datetime.fromisoformat(NOW)))
+
+    assert first["step"]["system"] == chat.step().system
+
+    found = ask(client, "search-tools", query="create a page", conversation=first["conversation"])
+    model_sees = {"tools": found["tools"], "message": found["message"]}
+    result = {"tool": "tool_search", "result": model_sees, "call_id": "call-1"}
+    second = ask(client, "prepare-step", conversation=first["conversation"], results=[result])
+    step = chat.step([ToolResult("tool_search", model_sees, "call-1")])
+
+    assert second["step"]["system"] == step.system
+    assert second["step"]["active_tools"] == list(step.active_tools)
+    assert [block["text"] for block in second["step"]["appended"]] == [block.text for block in step.appended]
+    assert [block["after_call_id"] for block in second["step"]["appended"]] == ["call-1"]
+
+    page = {"success": True, "page": {"id": "page-7", "name": "About us"}}
+    results = [{"tool": "cms_createPage", "result": page, "call_id": "call-2"}]
+    third = ask(client, "prepare-call", conversation=second["conversation"], turn={"now": NOW}, results=results)
+    chat.user(Turn(now=datetime.fromisoformat(NOW)), [ToolResult("cms_createPage", page, "call-2")])
+    step = chat.step()
+
+    assert third["step"]["system"] == first["step"]["system"]
+    assert third["step"]["active_tools"] == list(step.active_tools)
+    assert [block["text"] for block in third["step"]["appended"]] == [block.text for block in step.appended]
+    assert "About us" in third["step"]["appended"][-1]["text"]
+
+
+def test_a_search_announces_what_the_next_step_has_active(client: httpx2.Client) -> None:
+    begun = ask(client, "prepare-call", turn={"tools": ["tool_search", "cms_createPage"]})
+    found = ask(client, "search-tools", query="create a page", conversation=begun["conversation"])
+
+    assert found["tools"] == ["cms_createPage"]
+    assert len(ask(client, "search-tools", query="create a page")["tools"]) > 1
+
+
+def test_what_was_touched_is_remembered_and_forgotten(client: httpx2.Client) -> None:
+    page = {"type": "page", "id": "page-1", "name": "Home"}
+    told = ask(client, "remember", entities=[page])
+
+    assert told["memory"] == [{**page, "key": ""}]
+
+    call = ask(client, "prepare-call", conversation=told["conversation"])
+
+    assert '- "Home" (page-1)' in call["step"]["system"]
+
+    gone = ask(client, "remember", conversation=call["conversation"], forget=["page-1"])
+
+    assert gone["memory"] == []
+    assert ask(client, "remember", conversation=call["conversation"], forget_all=True)["memory"] == []
+
+
+def test_a_manifest_comes_when_it_is_asked_for(client: httpx2.Client) -> None:
+    asked, plain = ask(client, "prepare-call", manifest=True), ask(client, "prepare-call")
+
+    assert asked["manifest"]["delivery"]["name"] == "append"
+    assert "manifest" not in plain
+    assert "manifest" in ask(client, "prepare-step", conversation=plain["conversation"], manifest=True)
+
+
+def test_a_history_that_was_shortened_gets_a_new_baseline(client: httpx2.Client) -> None:
+    first = ask(client, "prepare-call")
+    result = {"tool": "tool_search", "result": {"tools": ["cms_createPage"]}, "call_id": "call-1"}
+    step = ask(client, "prepare-step", conversation=first["conversation"], results=[result])
+    later = ask(client, "prepare-call", conversation=step["conversation"], compacted=1)
+
+    assert "<cms_createPage>" in later["step"]["system"]
+    assert later["step"]["appended"] == []
+
+
+def test_a_service_tells_of_its_agents(client: httpx2.Client) -> None:
+    told = {agent["name"]: agent for agent in client.get("/v1/agents").json()["agents"]}
+
+    assert told.keys() == {"cms", "other"}
+    assert told["cms"]["search_tool"]["name"] == "tool_search"
+    assert "cms_createPage" in [tool["name"] for tool in told["cms"]["tools"]]
+    assert told["other"]["state"] == "ready"
+    assert told["other"]["inputs"] == [
+        {"name": "name", "type": "string", "required": True, "description": "who asks"},
+        {"name": "tone", "type": "string", "required": False, "description": ""},
+    ]
+
+
+def test_health_and_metrics(client: httpx2.Client) -> None:
+    ask(client, "prepare-call")
+    client.post("/v1/prepare-call", json={"agent": "nobody"})
+    metrics = client.get("/metrics").text
+
+    assert client.get("/healthz").json()["state"] == "ok"
+    assert client.get("/readyz").json()["state"] == "ready"
+    assert 'cuecard_requests_total{path="/v1/prepare-call",status="200"}' in metrics
+    assert 'cuecard_problems_total{code="unknown-agent"}' in metrics
+    assert 'cuecard_agent_stale{agent="cms"} 0.0' in metrics
+
+
+def test_a_request_keeps_the_name_that_it_came_with(client: httpx2.Client) -> None:
+    named = client.get("/healthz", headers={"X-Request-ID": "order-66"})
+    forged = client.get("/healthz", headers={"X-Request-ID": "two words"})
+
+    assert named.headers["x-request-id"] == "order-66"
+    assert forged.headers["x-request-id"] != "two words"

@@ -1,0 +1,213 @@
+"""What a service does not take: too much, too slow, too many, the wrong token; each with an answer that says so."""
+
+from __future__ import annotations
+
+import json
+import logging
+import socket
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from typing import Any
+
+import httpx2
+import pytest
+
+from cuecard import InputError
+from cuecard.server import protocol
+from cuecard.server.agents import Agents
+from cuecard.server.service import Service
+from unit.server.served import PATIENCE, ask_at_once, options, serving
+from unit.server.test_endpoints import ask
+
+TOKEN = "a token of twenty-two letters"  # noqa: S105 - of tests alone
+
+
+def opened(client: httpx2.Client) -> socket.socket:
+    return socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=PATIENCE)
+
+
+def test_a_body_that_is_too_large_is_told_so(service: Service) -> None:
+    with serving(service, max_body=10_000) as client:
+        for size, status in ((9_000, 422), (11_000, 413), (200_000, 413), (5_000_000, 413)):
+            answer = client.post("/v1/search-tools", json={"agent": "cms", "query": "x" * size, "no": 1})
+
+            assert answer.status_code == status, answer.text
+        pieces = (b"x" * 1000 for _ in range(50))
+
+        assert client.post("/v1/search-tools", content=pieces).json()["code"] == "large-body"
+        assert ask(client, "search-tools", query="create a page")
+
+
+def test_a_body_that_drips_is_given_up(service: Service) -> None:
+    with serving(service, timeout=0.3) as client, opened(client) as slow:
+        slow.sendall(b"POST /v1/search-tools HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
+        stop = threading.Event()
+
+        def drip() -> None:
+            while not stop.wait(0.02):
+                try:
+                    slow.sendall(b" ")
+                except OSError:
+                    return
+
+        dripping = threading.Thread(target=drip)
+        dripping.start()
+        answer = slow.recv(65536)
+        stop.set()
+        dripping.join()
+        with suppress(ConnectionResetError):  # what was sent after the answer is not read
+            while more := slow.recv(65536):
+                answer += more
+
+        assert answer.startswith(b"HTTP/1.1 408 ")
+        assert b'"code":"slow-body"' in answer
+        assert b"connection: close" in answer
+
+
+def test_headers_that_drip_are_given_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A connection that never ends its headers, and one that says nothing at all, are closed; others are served."""
+    monkeypatch.setattr(protocol.PatientProtocol, "seconds", 0.3)
+    with serving(service) as client, opened(client) as slow, opened(client) as silent:
+        slow.sendall(b"GET /healthz HTTP/1.1\r\nX: ")
+
+        assert ask(client, "search-tools", query="create a page")
+        assert slow.recv(100) == b""
+        assert silent.recv(100) == b""
+        time.sleep(0.4)
+
+        assert ask(client, "search-tools", query="create a page"), "a connection between two requests is no such one"
+
+
+def test_too_many_at_once_are_told_so_and_health_answers(service: Service) -> None:
+    begun = b"POST /v1/search-tools HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
+    with serving(service, max_requests=2, timeout=5) as client, opened(client) as one, opened(client) as two:
+        one.sendall(begun)
+        two.sendall(begun)
+        deadline = time.monotonic() + PATIENCE
+        while (answer := client.post("/v1/search-tools", json={"agent": "cms", "query": "x"})).status_code != 503:
+            assert time.monotonic() < deadline
+        assert answer.json()["code"] == "too-busy"
+        assert answer.headers["retry-after"] == "1"
+        assert client.get("/healthz").status_code == 200
+
+
+def test_a_client_that_goes_away_takes_nothing_with_it(service: Service, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO, "cuecard.server")
+    with serving(service) as client:
+        for sent in (b"POST /v1/search-tools HTTP/1.1\r\nHost: x\r\nContent-Length: 99\r\n\r\n{", b"GET /v1/ag", b""):
+            with opened(client) as gone:
+                gone.sendall(sent)
+        whole = b"POST /v1/prepare-call HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        with opened(client) as gone:
+            gone.sendall(whole + b'Content-Length: 16\r\n\r\n{"agent": "cms"}')
+        deadline = time.monotonic() + PATIENCE
+        while not [each for each in caplog.records if getattr(each, "facts", {}).get("status") == 499]:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+
+        assert ask(client, "prepare-call")
+    assert [each for each in caplog.records if each.levelno >= logging.ERROR] == []
+
+
+def test_only_who_has_the_token_is_answered(service: Service) -> None:
+    with serving(service, token=TOKEN) as client:
+        for headers in (
+            {},
+            {"Authorization": TOKEN},
+            {"Authorization": f"Bearer {TOKEN}x"},
+            {"Authorization": "Bearer"},
+        ):
+            for path in ("/v1/agents", "/metrics", "/openapi.json", "/nowhere"):
+                answer = client.get(path, headers=headers)
+
+                assert (answer.status_code, answer.json()["code"]) == (401, "no-token")
+                assert answer.headers["www-authenticate"] == "Bearer"
+        assert client.get("/healthz").status_code == client.get("/readyz").status_code == 200
+        assert client.get("/v1/agents", headers={"Authorization": f"Bearer {TOKEN}"}).status_code == 200
+
+
+def test_weak_secrets_and_limits_of_nothing_are_refused() -> None:
+    with pytest.raises(InputError) as weak:
+        options(token="short", max_body=0, timeout=-1)  # noqa: S106 - of tests alone
+    with pytest.raises(InputError, match="the key has 5 characters"):
+        options(key="short")
+
+    assert [problem.name for problem in weak.value.problems] == ["CUECARD_TOKEN", "--max-body", "--timeout"]
+
+
+def test_64_clients_at_once_get_what_one_gets(client: httpx2.Client, agents: Agents) -> None:
+    names = [name for name in agents.find("cms").watcher.current.tools if name.startswith("cms_")]
+
+    def converse(number: int) -> bool:
+        name = names[number % len(names)]
+        result = {"tool": "tool_search", "result": {"tools": [name]}, "call_id": f"call-{number}"}
+        call = ask(client, "prepare-call")
+        steps = [ask(client, "prepare-step", conversation=call["conversation"], results=[result])["step"]]
+        steps += [ask(client, "prepare-step", conversation=call["conversation"], results=[result])["step"]]
+        return all([d["tool"] for d in step["discovered"]] == [name] for step in steps)
+
+    with ThreadPoolExecutor(64) as clients:
+        assert all(clients.map(converse, range(128)))
+
+
+def test_nothing_that_was_said_is_logged(client: httpx2.Client, caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.DEBUG, "cuecard")
+    caplog.set_level(logging.DEBUG, "uvicorn")
+    said = "Rosebud"
+    ask(client, "search-tools", query=f"find {said}")
+    client.post("/v1/search-tools", json={"agent": said, "query": said})
+    client.post("/v1/prepare-call", json={"agent": "cms", "turn": {said: said}})
+    client.post(f"/v1/{said}?{said}=1", content=f'{{"query": "{said}')
+    client.get("/healthz", headers={"X-Request-ID": f"{said} and more"})
+    ours = [each for each in caplog.records if each.name.startswith(("cuecard", "uvicorn"))]
+    told = json.dumps([vars(each) for each in ours], default=str)
+
+    assert [each for each in caplog.records if each.getMessage() == "request"]
+    assert said not in told
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"nothing",
+        b"[]",
+        b"null",
+        b'"text"',
+        b'{"agent": "cms", "query": NaN}',
+        b'{"agent": "cms", "query": 1e999}',
+        b'{"agent": "cms", "query": "\xff"}',
+        b'{"agent": "cms", "query": ' + b"[" * 100_000,
+        b'{"agent": "cms", "query": ' + b"9" * 10_000 + b"}",
+        b'{"agent": "cms", "query": "x", "limit": 0}',
+        b'{"agent": "cms", "query": "x", "limit": "5"}',
+        b'{"agent": "cms", "query": "x", "conversation": {}}',
+        b'{"agent": "\\ud800", "query": "x"}',
+        b'\xef\xbb\xbf{"agent": "cms"}',
+        b'{"agent": "cms", "quary": "x"}',
+    ],
+    ids=lambda body: body[:40].decode("latin-1"),
+)
+def test_a_wrong_body_is_told_with_its_place(client: httpx2.Client, body: bytes) -> None:
+    answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
+    told: dict[str, Any] = answer.json()
+
+    assert answer.status_code in {400, 404, 422}
+    assert told["problems"][0]["code"] == told["code"]
+    assert told["problems"][0]["name"]
+
+
+def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> None:
+    page = b'{"agent": "cms", "entities": [{"type": "page", "id": "p", "name": "a\\ud800b"}]}'
+    answer = client.post("/v1/remember", content=page, headers={"Content-Type": "application/json"})
+
+    assert answer.status_code in {200, 422}
+
+
+def test_a_request_line_that_is_no_http_is_told_as_a_problem(client: httpx2.Client) -> None:
+    (answer,) = ask_at_once(str(client.base_url).rstrip("/"), [b"HELLO\r\n\r\n"])
+
+    assert answer.startswith(b"HTTP/1.1 400 ")
+    assert b'"code":"bad-http"' in answer
