@@ -39,6 +39,9 @@ if TYPE_CHECKING:
     from cuecard.model import (
         Appended,
         Authority,
+        CacheOutcome,
+        CacheRecord,
+        CacheVerdict,
         Call,
         CallPrompt,
         CallRecord,
@@ -115,7 +118,8 @@ _NAMES = {
         "TemplateLimitError TemplateRenderError TemplateSyntaxError TokenizerError ToolServerError"
     ),
     "model": (
-        "Appended Authority Call CallPrompt CallRecord CallTools Clock Configuration ConversationState "
+        "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallPrompt CallRecord CallTools Clock "
+        "Configuration ConversationState "
         "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
         "Host Json Manifest Memory Refusals ReloadPolicy ResultRecord SearchResult SectionRecord Segment "
         "SourceRow Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
@@ -147,6 +151,9 @@ __all__ = [
     "AsyncSummarizer",
     "Authority",
     "Backend",
+    "CacheOutcome",
+    "CacheRecord",
+    "CacheVerdict",
     "Calibration",
     "Call",
     "CallPrompt",

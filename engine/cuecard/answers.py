@@ -128,7 +128,8 @@ class Answers(AgentFacts):
             InputError: with everything that is wrong in an argument.
         """
         memory, results = admit_memory(memory, results)
-        return remember(memory, results, self.agent.spec.memory, self.agent.spec.words.memory)
+        spec = self.agent.spec
+        return remember(memory, results, spec.memory, spec.words.memory, spec.tools.cues.pending)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
         """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
@@ -189,10 +190,12 @@ class Answers(AgentFacts):
         self, index: SearchIndex, query: str, limit: int | None, call: Call | None, history: History
     ) -> SearchResult:
         search, words, hint = self.agent.spec.tools.search, self.agent.spec.words, self._hint()
+        if call is not None:
+            check_call(call, self.agent)
+            index = replace(index, hidden=index.names.difference(call.tools.available))
         result = index.search(query, limit, spec=search, found_hint=hint, words=words)
         if call is None or not result.hits:
             return result
-        check_call(call, self.agent)
         records = (record_of(each, search.tool) for each in history)
         found = Found.before(call).more(records, self.tools, cues=False)
         seen = preview(StepRequest(self.agent, call, found, self.count), result.tools)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
-from cuecard.boundary import admit_entities, admit_more, admit_user, check_ids, check_kept
+from cuecard.boundary import admit_entities, admit_more, admit_names, admit_user, check_ids, check_kept
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
@@ -97,11 +97,12 @@ class Conversation:
         taken = self._taken(results, calls)
         state = taken.state
         turn = turn if turn.memory.entities else replace(turn, memory=state.memory)
+        turn = replace(turn, tools_before=state.there) if turn.tools_before is None else turn
         found = self._hooks.more(self._found(), taken.new)
         ended = Ended.of(state.call, self._earlier, state.results) if state.call and self._earlier else None
         call = self._hooks.call(turn, found, state.call, state.kept, ended, last_call_id(state.results))
         self._earlier = None
-        self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None)), None)
+        self._keep(replace(taken, state=replace(state, call=call, memory=turn.memory, kept=None, there=None)), None)
         return call
 
     def step(self, results: History = (), calls: Mapping[str, str] = NO_CALLS) -> Step:
@@ -137,6 +138,17 @@ class Conversation:
         check_kept(kept)
         if self._state.call:
             self._state = replace(self._state, kept=kept)
+
+    def tools_changed(self, there: Iterable[str]) -> None:
+        """Tell that tools went or came within the run, and that the model knows: the next call does not say it again.
+
+        Args:
+            there: the tools of the catalogue that exist by now.
+
+        Raises:
+            InputError: with each name that is no text.
+        """
+        self._state = replace(self._state, there=admit_names(there))
 
     def remember(self, entities: Iterable[Entity]) -> None:
         """Put entities that the conversation has touched by other ways into the working memory, newest first.
@@ -182,7 +194,13 @@ class Conversation:
             state,
             results=(*state.results, *new),
             calls={call: tool for call, tool in waiting.items() if call not in answered and call not in self._tools},
-            memory=remember(state.memory, [result for _, result in news], agent.spec.memory, agent.spec.words.memory),
+            memory=remember(
+                state.memory,
+                [result for _, result in news],
+                agent.spec.memory,
+                agent.spec.words.memory,
+                agent.spec.tools.cues.pending,
+            ),
         )
         return _Taken(state, new)
 

@@ -16,6 +16,7 @@ from cuecard.boundary import (
     admit_state,
     admit_step,
     check_conversation,
+    check_delivery,
     check_opening,
     check_text,
 )
@@ -61,6 +62,9 @@ class Engine(Answers):
     salt: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
     _search: Search = field(default=Search(), repr=False)
+
+    def __post_init__(self) -> None:
+        check_delivery(self.delivery)
 
     @classmethod
     def open(

@@ -10,6 +10,8 @@ from typing import Any
 
 from cuecard import Step
 from cuecard.adapters import anthropic, bedrock, gemini, openai
+from cuecard.adapters.openai_tools import additional_tools, client_tool_search
+from cuecard.config.models_file import ModelProfile
 from cuecard.model.messages import Message
 from cuecard.outside.models import read_models
 
@@ -40,17 +42,20 @@ def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
     plain: list[Json] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
     functions: list[Json] = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]
     wrapped: list[Json] = [{"type": "function", "function": {"name": name}} for name in tools]
-    opus, sonnet, gpt, own = (PROFILES.find(n) for n in ("claude-opus-4-8", "claude-sonnet-4-6", "gpt-5", "my-own"))
+    names = "claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "gpt-5", "my-own"
+    opus, sonnet, haiku, gpt, own = (PROFILES.find(name) for name in names)
     merged = partial(anthropic_messages, merged=True)
     return (
         Shape("anthropic", merged, partial(anthropic.request, model=opus, tools=plain)),
         Shape("anthropic-deferred", merged, partial(anthropic.request, model=opus, tools=plain, defer=True)),
         Shape("anthropic-reminders", merged, partial(anthropic.request, model=sonnet, tools=plain)),
-        Shape("anthropic-apart", anthropic_messages, partial(anthropic.request, model=sonnet, tools=plain, defer=True)),
+        Shape("anthropic-apart", anthropic_messages, partial(anthropic.request, model=haiku, tools=plain, defer=True)),
         Shape("chat", chat_messages, partial(openai.chat_request, model=gpt, tools=wrapped)),
         Shape("chat-reminders", chat_messages, partial(openai.chat_request, model=own, tools=wrapped)),
         Shape("responses", items, partial(openai.responses_request, model=gpt, tools=functions), "input"),
         Shape("responses-reminders", items, partial(openai.responses_request, model=own, tools=functions), "input"),
+        Shape("responses-additional", items, partial(_with_front, additional_tools, functions, gpt), "input"),
+        Shape("responses-searching", searched, partial(_with_front, client_tool_search, functions, own), "input"),
         Shape("bedrock-reminders", converse_messages, partial(bedrock.request, model=sonnet, tools=specs)),
         Shape("gemini", partial(contents, merged=True), partial(gemini.request, tools=plain), "contents"),
         Shape("gemini-apart", contents, partial(gemini.request, tools=plain), "contents"),
@@ -132,6 +137,23 @@ def items(conversation: Sequence[Message]) -> list[Json]:
         else:
             made.append({"role": message.role, "content": _text(message)})
     return made
+
+
+def searched(conversation: Sequence[Message]) -> list[Json]:
+    """The same of a host that executes the provider's own tool search."""
+    made = items(conversation)
+    calls = {item["call_id"] for item in made if item.get("name") == "tool_search"}
+    for place, item in enumerate(made):
+        if item.get("call_id") in calls:
+            kind = "tool_search_call" if item["type"] == "function_call" else "tool_search_output"
+            more: Json = {"arguments": {}} if kind == "tool_search_call" else {"status": "completed", "tools": []}
+            made[place] = {"type": kind, "call_id": item["call_id"], "execution": "client", **more}
+    return made
+
+
+def _with_front(place: Any, tools: list[Json], model: ModelProfile, step: Step, conversation: list[Json]) -> Json:
+    front, placed = place(tools, conversation, step)
+    return openai.responses_request(step, placed, model=model, tools=front)
 
 
 def _text(message: Message) -> str:

@@ -14,11 +14,19 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic_ai import Agent, Tool, ToolOutput
-from pydantic_ai.messages import ModelMessage, ModelMessagesTypeAdapter, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.messages import (
+    ModelMessage,
+    ModelMessagesTypeAdapter,
+    ModelRequest,
+    ModelResponse,
+    TextPart,
+    ToolCallPart,
+    UserPromptPart,
+)
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import ConversationState, Engine, Entity, Memory, Turn
+from cuecard import ConversationState, Entity, Memory, Turn
 from cuecard.adapters.placing import reminder
 from cuecard.adapters.pydantic_ai import Cuecard
 from property.test_every_conversation import TOOLS, engine_of
@@ -41,8 +49,11 @@ class Run:
     gone: set[str]
     by_tool: bool
     compacts: bool
+    window: int
+    files: tuple[int, tuple[int, ...]]
 
 
+WAS = (1, 1, 1, 1, 0)
 RUNS = st.lists(
     st.builds(
         Run,
@@ -53,6 +64,8 @@ RUNS = st.lists(
         gone=st.sets(st.sampled_from(TOOLS[:2]), max_size=1),
         by_tool=st.booleans(),
         compacts=st.sampled_from([False, False, False, True]),
+        window=st.sampled_from([0, 0, 0, 1, 2]),
+        files=st.sampled_from([(0, WAS), (0, WAS), (1, WAS), (0, (1, 2, 1, 1, 0)), (0, (1, 1, 0, 2, 1))]),
     ),
     min_size=2,
     max_size=5,
@@ -90,20 +103,26 @@ def _wire(instructions: str, messages: Sequence[ModelMessage]) -> str:
     return json.dumps([instructions, *parts], default=str).removesuffix("]")
 
 
-def play(runs: Sequence[Run], engine: Engine) -> list[tuple[str, bool]]:
-    """Every request, and whether a recorded baseline begins with it."""
+def play(runs: Sequence[Run], policy: str = "append") -> list[tuple[str, bool]]:
+    """Every request, and whether a recorded baseline begins with it, or a window that has moved."""
+    engine = engine_of(0, WAS, "append", policy, "{}")
     host, messages, state, now = Host(), "[]", engine.conversation().to_json(), START
     tools = [Tool(_tool(name), name=name, takes_ctx=False) for name in (*TOOLS[:3], "fails")]
     model = FunctionModel(host.decide, profile=ModelProfile(supports_inline_system_prompts=True))
     for run in runs:
         now += timedelta(hours=run.hours)
-        chat = engine.conversation(ConversationState.from_json(state))
+        before, engine = engine, engine_of(*run.files, "append", policy, "{}")
+        earlier = before if policy == "append" and before is not engine else None
+        chat = engine.conversation(ConversationState.from_json(state), earlier=earlier)
         memory = Memory(tuple(Entity("page", f"p{n}", f"Page {n}") for n in range(run.pages)))
         turn = Turn(memory=memory, now=now, tools=tuple(name for name in engine.tools if name not in run.gone))
         history = ModelMessagesTypeAdapter.validate_json(messages)
         if run.compacts and chat.call:
             history = []
             chat.compacted(kept=0)
+        asked = [place for place, message in enumerate(history) if _asks(message)]
+        moved = 0 < run.window < len(asked)
+        history = history[asked[-run.window] :] if moved else history
         calls = list[Any]()
         card = Cuecard(engine=engine, turn=turn, conversation=chat, on_call=calls.append)
         output: Any = ToolOutput(str, name="final_answer") if run.by_tool else str
@@ -112,12 +131,16 @@ def play(runs: Sequence[Run], engine: Engine) -> list[tuple[str, bool]]:
         pasted = [block.text for block in chat.call.prompt.sent] if chat.call else []
         words = reminder(pasted[-1]) if run.words == "PASTE" and pasted else run.words
         result = asyncio.run(agent.run(words, message_history=history))
-        recorded = any(cut.what == "baseline" for cut in calls[0].record.cuts)
+        recorded = moved or any(cut.what == "baseline" for cut in calls[0].record.cuts)
         host.sent[first:] = [
             (text, at == 0 and (recorded or not first)) for at, (text, _) in enumerate(host.sent[first:])
         ]
         messages, state = ModelMessagesTypeAdapter.dump_json(result.all_messages()).decode(), chat.to_json()
     return host.sent
+
+
+def _asks(message: ModelMessage) -> bool:
+    return isinstance(message, ModelRequest) and any(isinstance(part, UserPromptPart) for part in message.parts)
 
 
 def _tool(name: str) -> Any:
@@ -130,10 +153,10 @@ def _tool(name: str) -> Any:
 
 
 @settings(deadline=None, max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", "15")))
-@given(runs=RUNS)
-def test_promise_5_request_n_starts_with_request_n_minus_1(runs: list[Run]) -> None:
+@given(runs=RUNS, policy=st.sampled_from(["append", "append", "next-call"]))
+def test_promise_5_request_n_starts_with_request_n_minus_1(runs: list[Run], policy: str) -> None:
     """Instructions and messages, that is: which definitions of tools are sent is pydantic-ai's own matter."""
-    sent = play(runs, engine_of(0, (1, 1, 1, 1, 0), "append", "append", "{}"))
+    sent = play(runs, policy)
 
     for (before, _), (after, recorded) in pairwise(sent):
         assert recorded or after.startswith(before)

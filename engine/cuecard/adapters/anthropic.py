@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cuecard.adapters.content_places import place, result_ids, text_block
+from cuecard.adapters.anthropic_deferral import Deferral, deferred
+from cuecard.adapters.content_places import place, text_block
 from cuecard.adapters.placing import Body, Message, order_tools, system_pieces
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Step
 
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}
+TOOL_CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"
+"""What a request has to name in its `anthropic-beta` header, where `defer=True` adds tools in mid-conversation."""
+
 _NEVER_MARKED = {"thinking", "redacted_thinking"}
 
 
@@ -39,7 +43,9 @@ def request(
         tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery:
             also those that are withdrawn by now, whose calls the host refuses.
         defer: send tools that are not active from the start with `defer_loading`, and reveal them with a
-            `tool_reference` in the search result that found them. A tool that says `defer_loading` itself is left so.
+            `tool_reference` in the search result that found them. What the user's message brought (`tools.ahead`,
+            `Turn.discovered`) is added in a system message by a `tool_addition`, where the model takes that: send the
+            beta header `TOOL_CHANGES_BETA` then. A tool that says `defer_loading` itself is left so.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
             models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
         compare_with: the id of the message before, or empty for the first: the answer then says why the cache missed.
@@ -50,9 +56,10 @@ def request(
     options = {"defer": defer, "base_url": base_url, "compare_with": compare_with}
     messages, tools, model = admit_request("anthropic", step, messages, tools, model, options)
     ordered = [_bare(tool) for tool in order_tools(tools, step)]
-    turns = place([_normal(message) for message in messages], step, model)
-    if defer:
-        ordered, turns = _deferred(ordered, turns, step)
+    turns = [_normal(message) for message in messages]
+    late = deferred(ordered, turns, step, model) if defer else Deferral(ordered)
+    turns = place(late.reveal(late.without_additions(turns)), step, model)
+    ordered, turns = late.tools, late.with_additions(turns, step)
     loaded = [tool for tool in ordered if not tool.get("defer_loading")]
     pieces = system_pieces(step, model, loaded, model.breakpoints - 1)
     return {
@@ -62,36 +69,6 @@ def request(
         **({} if compare_with is None else {"diagnostics": {"previous_message_id": compare_with or None}}),
         "messages": _marked(turns, model.breakpoints - sum(marked for _, marked in pieces)),
     }
-
-
-def _deferred(tools: list[Body], turns: list[Body], step: Step) -> tuple[list[Body], list[Body]]:
-    """The tools with `defer_loading`, and the search results with references to what they found.
-
-    A tool whose search result is no longer among the messages is loaded like a core tool: nothing could reveal it. What
-    was revealed stays so, also when the tool is withdrawn.
-    """
-    held = {call_id for turn in turns for call_id in result_ids(turn)}
-    found_tools = step.found or step.discovered
-    lost = {found.tool for found in found_tools if found.after_call_id not in held}
-    loaded = {*(step.base_tools or step.initial_tools), *lost}
-    # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
-    late = [t for t in tools if t.get("name") not in loaded and t.get("type", "custom") == "custom"]
-    tools = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]
-    names = {tool["name"] for tool in tools if tool.get("defer_loading")}
-    revealed: dict[str, list[Body]] = {}
-    for found in found_tools:
-        if found.tool in names and found.after_call_id is not None:
-            reference = {"type": "tool_reference", "tool_name": found.tool}
-            revealed.setdefault(found.after_call_id, []).append(reference)
-    return tools, [{**turn, "content": [_revealing(block, revealed) for block in turn["content"]]} for turn in turns]
-
-
-def _revealing(block: Body, revealed: dict[str, list[Body]]) -> Body:
-    references = revealed.get(block.get("tool_use_id", "")) if block.get("type") == "tool_result" else None
-    if not references:
-        return block
-    content = _blocks(block.get("content") or "")
-    return {**block, "content": [*content, *(r for r in references if r not in content)]}
 
 
 def _marked(turns: list[Body], limit: int) -> list[Body]:

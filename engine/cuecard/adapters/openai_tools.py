@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
-from cuecard.adapters.placing import Body, Message, tool_name
-from cuecard.model import Step
+from cuecard.adapters.blocks import without_blocks
+from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.placing import Body, Message, reminder, tool_name
+from cuecard.errors import InputError, Problem
+from cuecard.model import Appended, Step
+from cuecard.records import dataclass
 
 Interface: TypeAlias = Literal["responses", "chat"]
 
@@ -36,38 +40,145 @@ def allowed_tools(
 def additional_tools(
     tools: Iterable[Message], items: Iterable[Message], step: Step, *, also: Collection[str] = ()
 ) -> tuple[list[Message], list[Message]]:
-    """The tools for the front, and the items with each other definition behind the search result that found it.
+    """The tools for the front, and the items with each other definition behind what brought its tool.
 
-    For the Responses interface of models that take `additional_tools`; both go into `responses_request`. A tool whose
-    search result is no longer among the items is defined in front, since nothing else could.
+    That is the search result that found it, or the message of the user. For the Responses interface of models that take
+    `additional_tools`; both go into `responses_request`. A tool whose search result is no longer among the items is
+    defined in front, since nothing else could. What was defined stays so, also when the tool is withdrawn: refuse its
+    calls.
 
     Args:
         tools: every tool of the conversation.
         items: the conversation so far; definitions that this function has placed before are recognised.
         step: what `prepare_step` gave.
         also: names of the host's own tools, which the catalogue does not know and which are always there.
+
+    Raises:
+        InputError: when there is no item of the user that a definition could follow.
     """
-    bare = [item for item in items if item.get("type") != "additional_tools"]
-    held = {item.get("call_id") for item in bare if _is_output(item)}
-    found = {each.tool: each.after_call_id for each in step.discovered if each.after_call_id in held}
-    active, by_name = {*step.active_tools, *also}, {tool_name(tool): tool for tool in tools}
-    front = [tool for name, tool in by_name.items() if name in active and name not in found]
-    placed: list[Message] = []
-    waiting: list[str] = []
-    for place, item in enumerate(bare):
-        placed.append(item)
-        waiting += [name for name, call in found.items() if _is_output(item) and item.get("call_id") == call]
-        if waiting and not _goes_on(bare, place):
-            given = [dict(by_name[name]) for name in waiting if name in by_name and name in active]
-            placed += [{"type": "additional_tools", "role": "developer", "tools": given}] if given else []
-            waiting = []
-    return front, placed
+    late = _Late.of(tools, items, step)
+    return late.front(also), late.after({**late.found, **dict.fromkeys(step.brought)})
 
 
-def _goes_on(items: Sequence[Message], place: int) -> bool:
-    """Whether another result of the same batch follows."""
-    return place + 1 < len(items) and _is_output(items[place + 1])
+def client_tool_search(
+    tools: Iterable[Message], items: Iterable[Message], step: Step, *, also: Collection[str] = ()
+) -> tuple[list[Message], list[Message]]:
+    """The tools for the front, and the items with the definitions that each search has found in its output.
+
+    For models with OpenAI's own tool search, executed by the host: the search tool is not a function there but
+    `{"type": "tool_search", "execution": "client"}` with the same description and parameters. The model then sends a
+    `tool_search_call`; run `search_tools` with its arguments, and answer with an item
+    `{"type": "tool_search_output", "call_id": ..., "execution": "client", "status": "completed", "tools": []}`, whose
+    `tools` are filled in here. To the engine it is a result of the search tool like any other. Tools that the message
+    of the user has brought are `additional_tools` behind it.
+
+    Args:
+        tools: every tool of the conversation, the search tool as a function with them.
+        items: the conversation so far; outputs that this function has filled before stay as they are.
+        step: what `prepare_step` gave.
+        also: names of the host's own tools, which the catalogue does not know and which are always there.
+
+    Raises:
+        InputError: when the search tool is not among the tools, or there is no item of the user that a definition could
+            follow.
+    """
+    late, search = _Late.of(tools, items, step), step.refusals.search
+    if search not in late.tools:
+        hint = f"pass the function `{search}` with the tools: its description and parameters are those of the search"
+        raise InputError(Problem("wrong-option", f"the search tool `{search}` is not among the tools", hint, "tools"))
+    front = [_searching(tool) if tool_name(tool) == search else tool for tool in late.front(also)]
+    by_call: dict[str, list[Message]] = {}
+    for name, call in late.found.items():
+        by_call.setdefault(call, []).append({**late.tools[name], "defer_loading": True})
+    rest = [name for name, call in late.found.items() if not late.is_client_output(call)]
+    filled = late.after(dict.fromkeys((*rest, *step.brought)))
+    return front, [
+        {**item, "tools": by_call.get(item.get("call_id") or "", [])} if _is_client_output(item) else item
+        for item in filled
+    ]
 
 
-def _is_output(item: Message) -> bool:
-    return str(item.get("type", "")).endswith("_output")
+def _searching(tool: Message) -> Message:
+    told = {key: tool[key] for key in ("description", "parameters") if key in tool}
+    return {"type": "tool_search", "execution": "client", **told}
+
+
+@dataclass(frozen=True, slots=True)
+class _Late:
+    """A conversation and its tools, by where their definitions can stand.
+
+    Attributes:
+        tools: every tool, by name.
+        items: the conversation without definitions.
+        found: the tools that search results among the items have found, by name, each with the call.
+        step: what `prepare_step` gave.
+    """
+
+    tools: Mapping[str, Message]
+    items: Sequence[Message]
+    found: Mapping[str, str]
+    step: Step
+
+    @classmethod
+    def of(cls, tools: Iterable[Message], items: Iterable[Message], step: Step) -> _Late:
+        bare = [item for item in items if item.get("type") != "additional_tools"]
+        held = {call for item in bare for call in _output_ids(item)}
+        by_name = {tool_name(tool): tool for tool in tools}
+        base = {*(step.base_tools or step.initial_tools)}
+        found = {
+            each.tool: each.after_call_id
+            for each in step.found or step.discovered
+            if each.after_call_id is not None and each.after_call_id in held
+            if each.tool in by_name and each.tool not in base and each.tool not in step.brought
+        }
+        return cls(by_name, bare, found, step)
+
+    def front(self, also: Collection[str]) -> list[Message]:
+        """What is defined from the start, and what nothing else could define."""
+        step = self.step
+        base = {*(step.base_tools or step.initial_tools), *also}
+        lost = {each.tool for each in step.found or step.discovered} - self.found.keys() - step.brought.keys()
+        return [tool for name, tool in self.tools.items() if name in base or name in lost]
+
+    def is_client_output(self, call: str) -> bool:
+        return any(_is_client_output(item) and item.get("call_id") == call for item in self.items)
+
+    def after(self, names: Iterable[str]) -> list[Message]:
+        """The items with the definitions of these tools as items of their own, each behind what brought its tool."""
+        step = self.step
+        wanted = [
+            Appended(self.found.get(name), name, turn=None if name in self.found else step.brought[name])
+            for name in names
+            if name in self.tools
+        ]
+        reader = Reader(_output_ids, lambda item: item.get("role") == "user")
+        made = {block.text: {"role": "user", "content": reminder(block.text, step.reminder)} for block in step.appended}
+        bare = without_blocks(self.items, step, made, reader)
+        known = {*bare}
+        ours = [place not in known or _is_operators(item, made) for place, item in enumerate(self.items)]
+        places = homes(reader.read(self.items[place] for place in bare), wanted, step.turns)
+        given = {bare[home]: [dict(self.tools[each.text]) for each in found] for home, found in places.items()}
+        placed: list[Message] = []
+        waiting: list[Body] = []
+        for place, item in enumerate(self.items):
+            if (
+                waiting and not ours[place]
+            ):  # behind blocks that stand there already, so that they stay beside their home
+                placed.append({"type": "additional_tools", "role": "developer", "tools": waiting})
+                waiting = []
+            placed.append(item)
+            waiting = [*waiting, *given.get(place, ())]
+        return [*placed, {"type": "additional_tools", "role": "developer", "tools": waiting}] if waiting else placed
+
+
+def _is_operators(item: Message, texts: Mapping[str, Body]) -> bool:
+    return item.get("role") in {"developer", "system"} and str(item.get("content")) in texts
+
+
+def _is_client_output(item: Message) -> bool:
+    return item.get("type") == "tool_search_output" and item.get("execution") == "client"
+
+
+def _output_ids(item: Message) -> tuple[str, ...]:
+    # A search that the server has run has no id.
+    return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()

@@ -154,7 +154,10 @@ class Cuecard(AbstractCapability[Any]):
         sent = list(request_context.messages)
         placed = place_appended(place_reveals(sent, step) if showing == "revealed" else sent, step.appended)
         if started and showing != "active":
-            placed = with_notices(placed, listed.notices(before, self.engine.words))
+            notices = listed.notices(before, self.engine.words)
+            placed = with_notices(placed, notices)
+            if notices:
+                chat.tools_changed(name for name in call.tools.available if listed.has(name))
         # The history keeps the blocks too, so that the next request begins with this one.
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]

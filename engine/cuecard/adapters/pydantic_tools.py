@@ -41,6 +41,10 @@ class ToolList:
         new = sorted(now.values(), key=lambda tool: (first.get(tool.name, len(first)), tool.name))
         return ToolList((*known, *new), there)
 
+    def has(self, name: str) -> bool:
+        """Whether the agent has a tool, as far as the list knows: of tools that are no functions it knows nothing."""
+        return name in self.there or all(tool.name != name for tool in self.sent)
+
     def notices(self, before: ToolList, words: WordsSpec) -> list[str]:
         """What the model is told of tools that the agent has lost since the request before, or has again."""
         lost = [tool.name for tool in before.sent if tool.name in before.there - self.there]

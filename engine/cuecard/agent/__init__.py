@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cuecard.agent.agent import Agent
 from cuecard.agent.sections.section import (
     BUILT_IN,
+    CHOICE,
     CONTENT,
     CURRENT_DATE,
     PROTOCOLS,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BUILT_IN",
+    "CHOICE",
     "CONTENT",
     "CURRENT_DATE",
     "PROTOCOLS",

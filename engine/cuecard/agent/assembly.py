@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 
 from cuecard.agent.producers.texts import Producer, SectionText, use_problem
-from cuecard.agent.sections.body import Body, SkillsFill
+from cuecard.agent.sections.body import Body, Chosen, SkillsFill
+from cuecard.agent.sections.choices import alternatives, check_waiting, conditions_of
 from cuecard.agent.sections.condition_problems import check_condition
 from cuecard.agent.sections.conditions import inputs_read
 from cuecard.agent.sections.entries import entries_guard
@@ -16,7 +17,7 @@ from cuecard.agent.sections.selections import Edition, Written, written_editions
 from cuecard.agent.sections.tiers import RHYTHM, tier_of
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
-from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.config.sections.section_spec import SOURCES, TEXTS, SectionSpec
 from cuecard.errors import Problem
 from cuecard.model import Tier
 from cuecard.records import dataclass
@@ -49,10 +50,15 @@ class Assembly:
         self._world, self._producer = world, producer
         self.layout, self.problems = producer.layout, producer.problems
         self._made: dict[int, tuple[Written, Compiled | None]] = {}
+        self._further: list[Compiled] = []
         self._editions = {
             edition: tuple(made for each in written if (made := self._compiled(each)))
             for edition, written in written_editions(world.spec).items()
         }
+        for written, compiled in self._made.values():
+            self.problems += (
+                check_waiting(world.document, written, compiled.section, self._sections()) if compiled else ()
+            )
         self.problems = list(dict.fromkeys(self.problems))
 
     @property
@@ -75,9 +81,14 @@ class Assembly:
         return tuple(map(self._framed, self._producer.frame))
 
     @property
+    def further(self) -> tuple[Compiled, ...]:
+        """The same sections with each further text that they may have instead."""
+        return tuple(self._further)
+
+    @property
     def all_compiled(self) -> tuple[Compiled, ...]:
         """The same of every profile and variant, and the frame."""
-        return (*self.frame, *(made for _, made in self._made.values() if made))
+        return (*self.frame, *(made for _, made in self._made.values() if made), *self._further)
 
     @property
     def is_whole(self) -> bool:
@@ -88,6 +99,9 @@ class Assembly:
         """What to say where no section has a place for tool instructions."""
         return self._producer.no_protocols()
 
+    def _sections(self) -> dict[str, Section]:
+        return {made.section.id: made.section for _, made in self._made.values() if made}
+
     def _compiled(self, written: Written) -> Compiled | None:
         key = id(written)  # kept in the table, so that no other can get its number
         if key not in self._made:
@@ -95,30 +109,35 @@ class Assembly:
         return self._made[key][1]
 
     def _compile(self, written: Written) -> Compiled | None:
-        text = self._producer.text(written)
-        if text is None:
+        texts = [text for each in alternatives(written) if (text := self._producer.text(each))]
+        if len(texts) < len(alternatives(written)):
             return None
         spec, fill = written.spec, self._fill(written)
-        in_text, others = [*self._text_uses(written, text)], [*self._other_uses(written, fill)]
-        self.problems += [*self._step_reads(written, in_text, others), *self._unread_source(written, text)]
-        if spec.when:
-            document, inputs = self._world.document, self._world.spec.inputs
-            self.problems += check_condition(document, written.place("when"), spec.when, inputs)
+        in_text = [use for text in texts for use in self._text_uses(written, text)]
+        others = [*self._other_uses(written, fill)]
+        self.problems += [*self._step_reads(written, in_text, others), *self._unread_source(written, texts)]
+        document, inputs = self._world.document, self._world.spec.inputs
+        for at, condition in conditions_of(written):
+            self.problems += check_condition(document, at, condition, inputs)
+        choices = tuple((choice.condition, text.origin) for choice, text in zip(spec.choose or (), texts, strict=False))
+        render = Chosen(tuple(text.render for text in texts), spec.id) if choices else texts[0].render
         reads = frozenset(use.name for use in (*in_text, *others))
         section = Section(
             spec=spec,
             tier=self._tier(written, reads),
             reads=reads,
-            source=text.origin,
-            render=Body(text.render, spec.id, spec.trust == "author"),
+            source=texts[0].origin,
+            render=Body(render, spec.id, spec.trust == "author"),
             label=self._producer.label(spec),
             heading=self._producer.heading(spec),
             lead=self._producer.lead(spec),
             stable=self._is_stable(written),
             fill=fill,
             own=entries_guard(written.spec),
+            choices=choices,
         )
-        return Compiled(section, text, (*in_text, *others))
+        self._further += [Compiled(section, text, ()) for text in texts[1:]]
+        return Compiled(section, texts[0], (*in_text, *others))
 
     def _framed(self, framed: tuple[str, SectionText]) -> Compiled:
         name, text = framed
@@ -142,9 +161,10 @@ class Assembly:
                 yield SectionUse(use.name, partial(use_problem, self._world, text, use))
 
     def _other_uses(self, written: Written, fill: Fill | None) -> Iterator[SectionUse]:
-        condition, problem = written.spec.when, self._world.document.problem
-        for name in dict.fromkeys(inputs_read(condition) if condition else ()):
-            yield SectionUse(name, partial(problem, written.place("when")))
+        problem = self._world.document.problem
+        for at, condition in conditions_of(written):
+            for name in dict.fromkeys(inputs_read(condition)):
+                yield SectionUse(name, partial(problem, at))
         for name in inputs_of(fill):
             yield SectionUse(name, partial(problem, written.place(source_of(written.spec))))
 
@@ -164,11 +184,11 @@ class Assembly:
             message, hint = f"`{PROTOCOLS}` has no place in a message of role {role}", "leave out `role`"
             yield problem(written.place("role"), "wrong-value", message, hint)
 
-    def _unread_source(self, written: Written, text: SectionText) -> Iterator[Problem]:
+    def _unread_source(self, written: Written, texts: Sequence[SectionText]) -> Iterator[Problem]:
         """A source whose section's text has no place for it."""
         source, names = source_of(written.spec), local_names(written.spec)
-        replaced = any({"text", "file"} & patch.model_fields_set for patch, _ in written.patches)
-        if source and not replaced and not any(use.name in names for use in text.inputs):
+        replaced = any({*TEXTS} & patch.model_fields_set for patch, _ in written.patches)
+        if source and not replaced and not any(use.name in names for text in texts for use in text.inputs):
             message = f"`{source}` has no effect: the text of {self._producer.label(written.spec)} does not show it"
             hint = "write `{{{" + names[0] + "}}}` into the text, where it belongs"
             yield self._world.document.problem(written.place(source), "no-effect", message, hint, key=True)

@@ -38,7 +38,7 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
     spec, assembly = draft.spec, draft.assembly
     if spec is None or assembly is None:
         return []
-    compiled = (*assembly.frame, *assembly.compiled)
+    compiled = (*assembly.frame, *assembly.compiled, *assembly.further)
     return [
         *_schema(draft, schema),
         *check_volatile(compiled, draft.partials),
@@ -67,7 +67,7 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
 
     def cost(each: Compiled) -> int:
         text = _text(each, values)
-        return count(each.section.heading + (_compact(text) if assembly.layout.compact else text))
+        return count(each.section.heading + assembly.layout.tidied(text))
 
     yield from check_order([*assembly.frame[:1], *system], cost)
     if draft.specification:
@@ -101,8 +101,3 @@ def _frozen(each: Compiled) -> Compiled:
     section = each.section
     tier = tier_of(section.reads - {PROTOCOLS}, section.spec)
     return replace(each, section=replace(section, tier=section.spec.tier or tier))
-
-
-def _compact(text: str) -> str:
-    """The text as a prompt shows it under `compact`: without blank lines and spaces at line ends."""
-    return "".join(f"{line.rstrip()}\n" for line in text.splitlines() if line.strip())

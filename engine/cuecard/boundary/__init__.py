@@ -9,6 +9,7 @@ from cuecard.boundary.capability import check_capability, check_graph, check_run
 from cuecard.boundary.conversations import (
     admit_entities,
     admit_more,
+    admit_names,
     admit_state,
     admit_user,
     check_conversation,
@@ -18,6 +19,7 @@ from cuecard.boundary.conversations import (
 )
 from cuecard.boundary.opening import (
     check_callback,
+    check_delivery,
     check_following,
     check_keeping,
     check_opening,
@@ -38,6 +40,7 @@ __all__ = [
     "admit_entities",
     "admit_memory",
     "admit_more",
+    "admit_names",
     "admit_request",
     "admit_results",
     "admit_search",
@@ -49,6 +52,7 @@ __all__ = [
     "check_callback",
     "check_capability",
     "check_conversation",
+    "check_delivery",
     "check_following",
     "check_graph",
     "check_ids",

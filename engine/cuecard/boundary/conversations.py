@@ -63,6 +63,21 @@ def admit_entities(entities: Any) -> tuple[Entity, ...]:
     return taken
 
 
+def admit_names(names: Any) -> tuple[str, ...]:
+    """What `Conversation.tools_changed` was given, in any iterable.
+
+    Raises:
+        InputError: with each name that is no text.
+    """
+    found = Findings()
+    if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
+        found.wrong("there", "names of tools, in any iterable", names)
+        found.refuse()
+    taken = tuple(_ID.take(name, f"there[{place}]", found) for place, name in enumerate(names))
+    found.refuse()
+    return taken
+
+
 def check_kept(kept: Any) -> None:
     """The argument of `Conversation.compacted`.
 

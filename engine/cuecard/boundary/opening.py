@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from cuecard.boundary.nouns import shape_of
 from cuecard.model import Call, DeliveryWish, ReloadPolicy, Turn
@@ -12,6 +12,7 @@ from cuecard.shapes import Either, Findings, Flag, Function, Instance, Maybe, No
 
 _DAY = 86_400
 _PATH = Either([Text(least=1), Instance(Path)])
+_DELIVERIES = get_args(DeliveryWish)
 _CLOCK = Function("a function that tells the time")
 _OPENING: Mapping[str, Shape] = {
     "path": _PATH,
@@ -30,6 +31,19 @@ _SERVING: Mapping[str, Shape] = {
     "call": _CALL,
     "turn": Instance(Turn),
 }
+
+
+def check_delivery(delivery: Any) -> None:
+    """The delivery of an engine that is made in code, such as by `dataclasses.replace`.
+
+    Raises:
+        InputError: when there is no such delivery.
+    """
+    if delivery in _DELIVERIES:
+        return
+    found = Findings()
+    shape_of(DeliveryWish).take(delivery, "delivery", found)
+    found.refuse()
 
 
 def check_opening(arguments: Mapping[str, Any]) -> None:

@@ -118,7 +118,8 @@ def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
     if isinstance(model, str):
         return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
     if model and base_url and model.endpoint != endpoint_name(base_url):
-        return replace(model, mid_conversation=read_models().find(model.name, endpoint=base_url).mid_conversation)
+        there = read_models().find(model.name, endpoint=base_url)
+        return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
     return model or ModelProfile("")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TypeAlias, cast
@@ -17,7 +17,7 @@ from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
 from cuecard.errors import InputError, Problem, visible
-from cuecard.model import Diagnostic, SearchResult, ToolCard
+from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.records import dataclass
 from cuecard.shapes.json_values import MAX_BITS
 
@@ -47,6 +47,7 @@ class SearchIndex:
         examples: queries that do find something, for the message when nothing was found.
         fallback: makes the ranker that answers where the first one fails.
         diagnostics: what every answer tells the host, such as that a model could not be loaded.
+        hidden: those of the names that do not exist for this search: they take no places, and the host hears of them.
     """
 
     names: frozenset[str]
@@ -54,6 +55,7 @@ class SearchIndex:
     examples: tuple[str, ...] = ()
     fallback: Callable[[], Ranker] = lambda: _nothing
     diagnostics: tuple[Diagnostic, ...] = ()
+    hidden: frozenset[str] = frozenset()
 
     @classmethod
     def build(
@@ -98,10 +100,12 @@ class SearchIndex:
         if len(query) > MAX_QUERY:
             said = fill(words.search.long_query, {"limit": str(MAX_QUERY)})
             return SearchResult((), self._advised(said, words))
-        ranking, ranker = self._ranked(query, limit)
-        told = (*self.diagnostics, *ranking.diagnostics)
-        confidence = ranking.hits[0].score if ranking.hits else 0.0
-        kept = worth_returning(ranking.hits, calibrated(spec, ranker))
+        ranking, ranker = self._ranked(query, min(limit + len(self.hidden), MAX_LIMIT))
+        hits = tuple(hit for hit in ranking.hits if hit.tool not in self.hidden)[:limit]
+        sure = calibrated(spec, ranker)
+        told = (*self.diagnostics, *ranking.diagnostics, *self._absent(worth_returning(ranking.hits[:limit], sure)))
+        confidence = hits[0].score if hits else 0.0
+        kept = worth_returning(hits, sure)
         if not kept:
             return SearchResult((), self.nothing(query, words), confidence, told)
         return SearchResult(kept, found_message(len(kept), found_hint, words), confidence, told)
@@ -143,6 +147,11 @@ class SearchIndex:
     def nothing(self, query: str, words: WordsSpec) -> str:
         """What a model hears when no tool fits."""
         return self._advised(fill(words.search.nothing, {"query": words.quoted(_echo(query))}), words)
+
+    def _absent(self, hits: Iterable[Hit]) -> Iterator[Diagnostic]:
+        for hit in hits:
+            if hit.tool in self.hidden:
+                yield Diagnostic("absent_tool", f"`{hit.tool}` fits the query and does not exist for this call")
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""

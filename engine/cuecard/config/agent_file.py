@@ -47,6 +47,11 @@ class InputSpec(FileModel):
     trust: Literal["data", "author"] = Field(
         "data", description="`data` stays a value in the prompt; `author` is printed as written"
     )
+    merge: bool = Field(
+        default=False,
+        description="for objects: the host's keys are laid over those of `default`, at every depth, instead of "
+        "replacing them all",
+    )
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="the only values that it may have; any of its type when left out", min_length=1
     )
@@ -158,8 +163,10 @@ class AgentFile(FileModel):
     variants: dict[SectionId, SelectionSpec] = Field(
         default_factory=dict, description="changes that a call may choose on top of a profile, by name"
     )
-    whitespace: Literal["keep", "compact"] = Field(
-        "keep", description="`compact` removes blank lines and spaces at line ends from the finished prompt"
+    whitespace: Literal["keep", "compact", "paragraphs"] = Field(
+        "keep",
+        description="`compact` removes blank lines and spaces at line ends from the finished prompt; `paragraphs` "
+        "leaves one blank line of several, and removes spaces at line ends",
     )
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
     helpers: Helpers = Field((), description="functions of yours that templates may call, besides those that all have")

@@ -16,6 +16,10 @@ Cue: TypeAlias = Literal["before", "after", "next", "gotcha"]
 CUES: tuple[Cue, ...] = get_args(Cue)
 
 
+PENDING = "requiresConfirmation"
+"""The key of what a tool answers that has done nothing yet, and asks for a yes (seed 003)."""
+
+
 class CuesSpec(FileModel):
     """When each cue reaches the model under `append`: a system prompt always prints all four."""
 
@@ -26,9 +30,9 @@ class CuesSpec(FileModel):
         (), description="behind the tool's first result that is neither an error nor a request for confirmation"
     )
     pending: str = Field(
-        "requiresConfirmation",
-        description="the key of a result that is true where the tool asks for confirmation first; results that a host "
-        "marks as `pending` ask for it, too",
+        PENDING,
+        description="the key of a result that is true where the tool asks for confirmation first, and so has deleted "
+        "nothing yet; results that a host marks as `pending` ask for it, too",
     )
 
     @model_validator(mode="after")

@@ -101,6 +101,10 @@ class Figures(FileModel):
         None, description="whether the model calls a search tool when it needs one; `auto` delivery counts on it"
     )
 
+    adds_tools: Truth | None = Field(
+        None, description="whether system messages can add tools in mid-conversation (Anthropic's `tool_addition`)"
+    )
+
     def values(self) -> dict[str, Any]:
         """The bare figures that this entry states."""
         stated = ((name, getattr(self, name)) for name in Figures.model_fields)

@@ -14,7 +14,7 @@ from dataclasses import field
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, unplaced
 from cuecard.config.section_layers import Piece, SectionLayers
-from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.sections.section_spec import SOURCES, TEXTS
 from cuecard.config.template_layers import begun_anew
 from cuecard.errors import Problem
 from cuecard.model import Json
@@ -29,7 +29,7 @@ _FILES = (
     ("models",),
     ("tools", "instructions"),
 )
-_SECTION_FILES = (("file",), ("files", "entries", "path"), ("skills", "roots"))
+_SECTION_FILES = (("file",), ("choose", "file"), ("files", "entries", "path"), ("skills", "roots"))
 """Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
 
 
@@ -200,6 +200,6 @@ def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str,
 
 def _displaced(above: Mapping[str, Json]) -> frozenset[str]:
     """What a section of an overlay replaces: another text for a text or a file, another source for a source."""
-    texts, sources = {"text", "file"}, set(SOURCES)
+    texts, sources = set(TEXTS), set(SOURCES)
     gone = (texts if texts & above.keys() else set()) | (sources if sources & above.keys() else set())
     return frozenset(gone - above.keys())

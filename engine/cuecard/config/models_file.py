@@ -83,8 +83,13 @@ class ModelProfile:
     tokenizer: str = ""
     token_factor: float = 1.25
     searches: bool = True
+    adds_tools: bool = False
     endpoint: str = ""
     known: bool = True
+
+
+_NOTHING_IN_PLACE: Mapping[str, Any] = {"mid_conversation": "user", "adds_tools": False}
+"""What holds where messages may not stay in their places."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,17 +126,17 @@ class ModelProfiles:
         figures = {**self.providers.get(owner, Figures()).values(), **(entry.values() if entry else {})}
         if endpoint:
             figures |= self._here(model, endpoint)
-        known = bool(entry or figures.keys() - {"mid_conversation"})
+        known = bool(entry or figures.keys() - _NOTHING_IN_PLACE.keys())
         return ModelProfile(model, owner, **figures, endpoint=endpoint_name(endpoint), known=known)
 
     def _here(self, model: str, endpoint: str) -> dict[str, Any]:
         """What holds of a model at this address, over all else."""
         name = find_endpoint(endpoint, self.endpoints)
         if name is None:
-            return {"mid_conversation": "user"}
+            return dict(_NOTHING_IN_PLACE)
         there = self.endpoints[name]
         own = next((there.models[each] for each in names_to_try(model) if each in there.models), Figures())
-        return {**({} if there.in_place.value else {"mid_conversation": "user"}), **own.values()}
+        return {**({} if there.in_place.value else _NOTHING_IN_PLACE), **own.values()}
 
     def _entry(self, model: str) -> ModelEntry | None:
         """The entry of exactly this name, however it is written, else of the longest pattern for its shortest form."""

@@ -29,7 +29,8 @@ class Wanted:
     def of(cls, agent: Json) -> Wanted:
         """What the sections of this agent file, of its profiles and of its variants name."""
         sections = list(_sections(agent))
-        texts = [((*at, "file"), s["file"]) for at, s in sections if isinstance(s.get("file"), str) and s["file"]]
+        written = [*sections, *(choice for at, s in sections for choice in _choices(at, s))]
+        texts = [((*at, "file"), s["file"]) for at, s in written if isinstance(s.get("file"), str) and s["file"]]
         files = [path for _, s in sections for path in _paths(s.get("files"))]
         roots = [root for _, s in sections for root in _roots(s.get("skills"))]
         listed = (skills for _, s in sections if isinstance(skills := s.get("skills"), dict))
@@ -85,6 +86,13 @@ def _sections(agent: Json) -> Iterator[tuple[Path, dict[str, Json]]]:
         for index, section in enumerate(listed if isinstance(listed, list) else ()):
             if isinstance(section, dict):
                 yield (*place, "sections", index), section
+
+
+def _choices(at: Path, section: Mapping[str, Json]) -> Iterator[tuple[Path, dict[str, Json]]]:
+    listed = section.get("choose")
+    for index, choice in enumerate(listed if isinstance(listed, list) else ()):
+        if isinstance(choice, dict):
+            yield (*at, "choose", index), choice
 
 
 def _paths(files: Json) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.sections.section_spec import SOURCES, TEXTS
 from cuecard.errors import Problem
 from cuecard.model import Json
 
@@ -21,7 +21,7 @@ def listed(document: Document) -> Sequence[Json]:
 
 def says_something(entry: Mapping[str, Json]) -> bool:
     """Whether a section has a text of its own, or something that fills it."""
-    return any(entry.get(key) is not None for key in ("text", "file", *SOURCES))
+    return any(entry.get(key) is not None for key in (*TEXTS, *SOURCES))
 
 
 def unplaced(document: Document) -> Iterator[Problem]:

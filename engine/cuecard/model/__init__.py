@@ -3,7 +3,7 @@
 from cuecard.model.activation import Refusals, Withheld
 from cuecard.model.call import Call, CallPrompt, CallRecord, CallTools
 from cuecard.model.conversation import ConversationState, ResultRecord
-from cuecard.model.manifest import Manifest, TokenTotals
+from cuecard.model.manifest import CacheOutcome, CacheRecord, CacheVerdict, Manifest, TokenTotals
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import (
     Appended,
@@ -39,6 +39,9 @@ from cuecard.model.values import (
 __all__ = [
     "Appended",
     "Authority",
+    "CacheOutcome",
+    "CacheRecord",
+    "CacheVerdict",
     "Call",
     "CallPrompt",
     "CallRecord",

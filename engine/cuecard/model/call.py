@@ -34,6 +34,8 @@ class CallTools:
         waiting: those of the sent ones whose cues for a first result are still to come.
         early: results of waiting tools that came before these were discovered, which bring no cues.
         ahead: the tools that the user's own words have found.
+        brought: tools that messages of the user have brought since the last baseline, each with the number of the
+            message; no search result names them.
         named: the tools that searches have named so far, the one that was named last at the end.
     """
 
@@ -50,6 +52,7 @@ class CallTools:
     waiting: tuple[str, ...] = ()
     early: tuple[Discovery, ...] = ()
     ahead: tuple[str, ...] = ()
+    brought: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

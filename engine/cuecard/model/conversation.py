@@ -45,6 +45,7 @@ class ConversationState:
         memory: the working memory.
         kept: after a compaction that no call has followed yet, how many messages of the user the host has kept; else
             None.
+        there: the tools that exist by now, where the host has told the model that some went or came within the run.
     """
 
     call: Call | None = None
@@ -52,6 +53,7 @@ class ConversationState:
     calls: Mapping[str, str] = field(default_factory=dict)
     memory: Memory = field(default_factory=Memory)
     kept: int | None = None
+    there: tuple[str, ...] | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The state as plain JSON; `ConversationState.from_json` gives an equal one back."""

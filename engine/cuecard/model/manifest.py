@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field
+from typing import Literal, TypeAlias
 
 from cuecard.model.origin import Configuration, DeliveryChoice
 from cuecard.model.prompt import Cut, Diagnostic, Discovery, SectionRecord, SourceRow, TokenSource
@@ -29,9 +30,38 @@ class TokenTotals:
     source: TokenSource
 
 
+CacheOutcome: TypeAlias = Literal["hit", "miss", "unknown"]
+
+CacheVerdict: TypeAlias = Literal["agrees", "elsewhere", "overlooked", "differs", "unknown"]
+"""`agrees`: both see the same. `elsewhere`: the provider missed a prefix in which nothing of cuecard's changed, such as
+the host's messages or tools. `overlooked`: the prompt broke, and the provider saw a hit. `differs`: both see a break,
+each in another part. `unknown`: the provider could not say."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheRecord:
+    """What the provider said of its cache when it had answered, beside what the manifests tell.
+
+    Attributes:
+        outcome: whether the provider found the prefix.
+        reason: its word for why not, such as `system_changed`; empty for a hit.
+        tokens: about how many tokens were not read from the cache by it; None where it does not say.
+        ours: where the prompt breaks and why, such as `usage: discovery cms_createPage`; empty where it does not.
+        verdict: whether both see the same.
+        before: the fingerprint of the manifest of the request that this one was compared with.
+    """
+
+    outcome: CacheOutcome
+    reason: str
+    tokens: int | None
+    ours: str
+    verdict: CacheVerdict
+    before: str
+
+
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """The record of one prompt: what was sent, why, and what was left out. `sha256` covers all of it.
+    """The record of one prompt: what was sent, why, and what was left out.
 
     Attributes:
         configuration: what the prompt was made from.
@@ -51,6 +81,7 @@ class Manifest:
             can two manifests be compared.
         origins: the line that wrote each value of the configuration, where files were laid over each other.
         sha256: the fingerprint of all of this.
+        cache: what the provider said of its cache; it comes with the answer, and no fingerprint covers it.
     """
 
     configuration: Configuration
@@ -69,6 +100,7 @@ class Manifest:
     salt: str = ""
     origins: Mapping[str, str] = field(default_factory=dict)
     sha256: str = ""
+    cache: CacheRecord | None = None
 
     def to_json(self) -> dict[str, Json]:
         """The manifest as plain JSON; `Manifest.from_json` gives an equal one back."""

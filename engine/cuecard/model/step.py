@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from functools import cached_property
 from typing import Any
@@ -30,6 +30,7 @@ class _Prompt:
     found: tuple[Discovery, ...] = field(default=(), kw_only=True)
     base_tools: tuple[str, ...] = field(default=(), kw_only=True)
     turns: tuple[str | None, ...] = field(default=(), kw_only=True)
+    brought: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     origin: str = field(default="", kw_only=True)
 
 
@@ -61,6 +62,8 @@ class Step(_Prompt):
         turns: for each message of the user so far, the call id of the last result before it; None where none is known,
             and empty after a compaction for the first, which no message of the user stands before. By it a block finds
             its message again, also where that holds results too, and where the first messages are gone.
+        brought: tools that a message of the user has brought under `append` or `frozen`, as its words found them or
+            the host named them, each with the number of that message: no search result names them.
         origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
             requests with the same beginning have in common.
         record: makes the manifest.

@@ -22,6 +22,8 @@ class Turn:
         memory: the working memory as this call starts.
         now: the time with its zone; the engine's clock is asked when it is None.
         tools: names of the tools that exist for this call; None means the whole catalogue.
+        tools_before: the tools that existed as the run before ended, where the host itself has told the model of tools
+            that went or came within that run, so that this is not said again; None where nothing of the kind happened.
         discovered: tools found earlier in the conversation whose results are no longer in the history.
         reload: the policy by which a watched engine was chosen for this call, for the manifest; `append` also lets the
             call go on from one that another state of the files has made. The agent file's holds where it is None.
@@ -53,6 +55,7 @@ class Turn:
     memory: Memory = field(default_factory=Memory)
     now: datetime | None = None
     tools: tuple[str, ...] | None = None
+    tools_before: tuple[str, ...] | None = None
     discovered: tuple[str, ...] = ()
     reload: ReloadPolicy | None = None
     delivery: DeliveryWish | None = None

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from cuecard.model import Appended, Call, Cut, Discovery
+from cuecard.model import Call, Cut, Discovery
 from cuecard.pipeline.activation import activate
-from cuecard.pipeline.fingerprints import sha256
+from cuecard.pipeline.block import make_block
 from cuecard.pipeline.placement import AHEAD, Placed, slots
 from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.segments import render_sections, said
@@ -65,10 +65,10 @@ def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
     call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))
     known = {name: agent.protocols[name].sha256 for name in tools if name in agent.protocols}
     now = replace(call.tools, sent=(*call.tools.sent, *tools), told={**call.tools.told, **known})
+    now = replace(now, brought={**now.brought, **dict.fromkeys(tools, call.turn)})
     if not (known and there):
         return replace(call, tools=now)
     text = said(there, render_sections(agent, there, call.values, tools, form="first"))
     text = escape_text(text, call.prompt.withdrawn, mode="names")
-    digest = sha256(text)
-    block = Appended(None, text, f"{AHEAD}-{digest[:12]}", request.count(text), digest, call.turn)
+    block = make_block(AHEAD, text, request.count, turn=call.turn)
     return replace(call, tools=now, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -15,8 +15,8 @@ from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
+from cuecard.pipeline.block import make_block
 from cuecard.pipeline.budget import Fitted, fit
-from cuecard.pipeline.fingerprints import sha256
 from cuecard.pipeline.messages import as_before
 from cuecard.pipeline.news import Told, make_news
 from cuecard.pipeline.placement import slots
@@ -135,6 +135,9 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
         withdrawn=tuple(withdrawn),
     )
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
+    searched = {discovery.tool for discovery in request.found.tools if discovery.after_call_id is not None}
+    new = {name: call.turn for name in untold if name not in searched}
+    now = replace(now, brought={**previous.tools.brought, **new})
     now = replace(now, withheld=_still_withheld(last, call), waiting=_still_waiting(last, told, news.protocols))
     return replace(call, prompt=prompt, tools=now)
 
@@ -182,5 +185,4 @@ def _update(body: str, turn: int, count: CountTokens, words: WordsSpec) -> tuple
     if not body:
         return ()
     text = fill(words.notices.update, {"turn": str(turn + 1), "text": body})
-    digest = sha256(text)
-    return (Appended(None, text, f"{UPDATE}-{digest[:12]}", count(text), digest, turn),)
+    return (make_block(UPDATE, text, count, turn=turn),)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
+from cuecard.config.agent_file import InputSpec
 from cuecard.model import Cut, FileText, Json
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -36,12 +37,24 @@ def clean_inputs(request: CallRequest, summary: str = "") -> Values:
     """
     agent, turn = request.agent, request.turn
     memory, cuts = memory_text(turn.memory, agent.spec.memory, agent.spec.words.memory)
-    supplied = {name: turn.inputs.get(name, spec.default) for name, spec in agent.spec.inputs.items()}
+    supplied = {name: _supplied(spec, turn.inputs, name) for name, spec in agent.spec.inputs.items()}
     cleaned, removed = clean({**supplied, WORKING_MEMORY: memory, SUMMARY: without_controls(summary)})
     files, in_files = _clean_files(turn.files)
     metadata, in_metadata = clean(turn.metadata) if turn.metadata else ({}, 0)
     values = {**cleaned, CURRENT_DATE: date_text(request.now)}
     return Values(values, cuts, removed + in_files + in_metadata, files, metadata)
+
+
+def _supplied(spec: InputSpec, given: Mapping[str, Json], name: str) -> Json:
+    if name not in given:
+        return spec.default
+    return _laid_over(spec.default, given[name]) if spec.merge else given[name]
+
+
+def _laid_over(below: Json, above: Json) -> Json:
+    if not isinstance(below, Mapping) or not isinstance(above, Mapping):
+        return above
+    return {**below, **{key: _laid_over(below.get(key), value) for key, value in above.items()}}
 
 
 def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from cuecard.model import Appended, Call
-from cuecard.pipeline.fingerprints import sha256
+from cuecard.model import Call
+from cuecard.pipeline.block import make_block
 from cuecard.pipeline.placement import CUES, cues_text, slots
 from cuecard.pipeline.request import CallRequest
 
@@ -22,6 +22,5 @@ def tell_late_cues(request: CallRequest, call: Call) -> Call:
     if not (names and there):
         return call
     text = cues_text(request.agent, call, there, names)
-    digest = sha256(text)
-    block = Appended(None, text, f"{CUES}-{digest[:12]}", request.count(text), digest, call.turn)
+    block = make_block(CUES, text, request.count, turn=call.turn)
     return replace(call, prompt=replace(call.prompt, sent=(*call.prompt.sent, block)))

@@ -92,8 +92,8 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """Over every field in the order of its declaration; mappings by their sorted keys."""
-    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name != "sha256"]
+    """Over every field in the order of its declaration but what comes later; mappings by their sorted keys."""
+    values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
     return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
 
@@ -128,7 +128,7 @@ def _in_system(request: StepRequest, fitted: Fitted) -> Iterator[SectionRecord]:
     known = _sections(request)
     for s in fitted.placed.segments:
         section = known.get(s.id)
-        source, reads = (section.source, section.values) if section else ("", ())
+        source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
         yield SectionRecord(s.id, s.tier, "system", source, _REASONS[s.tier], s.tokens, s.sha256, reads)
 
 
@@ -140,7 +140,7 @@ def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
     for message in spoken_sections(request.call, {*known, *request.call.prompt.shown}):
         section, text = known.get(message.id), str(message.content)
         tier: Tier = section.tier if section else "static"
-        source, reads = (section.source, section.values) if section else ("", ())
+        source, reads = (section.written_at(request.call.values), section.values) if section else ("", ())
         digest, tokens = salted(sha256(text), request.salt), request.count(text)
         yield SectionRecord(message.id, tier, "message", source, _REASONS[tier], tokens, digest, reads)
 

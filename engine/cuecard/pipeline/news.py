@@ -144,7 +144,8 @@ def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
         titles = {section.id: section.spec.title for section in sections}  # as the model has seen them
         listed = words.listed(titles.get(name) or name for name in gone)
         yield fill(words.notices.withdrawn_sections, {"sections": listed})
-    before, now = change.previous.tools.available, change.call.tools.available
+    before, now = change.request.turn.tools_before, change.call.tools.available
+    before = change.previous.tools.available if before is None else before
     yield from _of_tools(words.notices.withdrawn_tools, [n for n in told if n in before and n not in now], words)
     yield from _of_tools(words.notices.restored_tools, [n for n in told if n not in before and n in now], words)
     yield from _of_tools(words.notices.withdrawn_instructions, change.void, words)

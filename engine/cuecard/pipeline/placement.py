@@ -10,8 +10,9 @@ from typing import TypeAlias
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Appended, Call, Cut, Discovery, Segment, Withheld
+from cuecard.pipeline.block import make_block
 from cuecard.pipeline.cues import Due, due
-from cuecard.pipeline.fingerprints import salted, sha256
+from cuecard.pipeline.fingerprints import salted
 from cuecard.pipeline.limits import within_budget
 from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.segments import make_segments, render_sections, said
@@ -149,8 +150,7 @@ def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended,
         text = notice if not there else _first(request, there, tools, notice)
         if notice or (tools and there):
             text = escape_text(text, call.prompt.withdrawn, mode="names")
-            digest, name = sha256(text), there[0].id if there else WITHHELD
-            blocks.append(Appended(after, text, f"{name}-{digest[:12]}", request.count(text), digest))
+            blocks.append(make_block(there[0].id if there else WITHHELD, text, request.count, after=after))
     return tuple(blocks)
 
 
@@ -161,8 +161,7 @@ def _first(request: StepRequest, there: Sequence[Section], tools: Sequence[str],
 
 def _cues(request: StepRequest, there: Sequence[Section], after: str | None, tools: Sequence[str]) -> Appended:
     text = cues_text(request.agent, request.call, there, tools)
-    digest = sha256(text)
-    return Appended(after, text, f"{CUES}-{digest[:12]}", request.count(text), digest)
+    return make_block(CUES, text, request.count, after=after)
 
 
 def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequence[str]) -> str:

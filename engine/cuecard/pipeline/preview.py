@@ -25,26 +25,22 @@ class Preview:
     Attributes:
         active: those that will be active.
         withheld: those without room for their instructions.
-        absent: those that do not exist for the call.
     """
 
     active: tuple[str, ...]
     withheld: tuple[Withheld, ...]
-    absent: tuple[str, ...]
 
 
 def preview(request: StepRequest, names: Sequence[str]) -> Preview:
-    """The decisions of the next step, if the next result of the search tool names these tools."""
-    agent, call = request.agent, request.call
-    there = frozenset(call.tools.available)
+    """The decisions of the next step, if the next result of the search tool names these tools, which all exist."""
+    agent = request.agent
     last = activate(request, discover_more(request)[0])
-    result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(name for name in names if name in there))
+    result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(names))
     later = replace(request, found=request.found.more([result], agent.catalogue, cues=bool(agent.pending)))
     decided = {each.tool: each for each in activate(later, discover_more(later)[0], last).withheld}
     return Preview(
-        tuple(name for name in names if name in there and name not in decided),
-        tuple(decided[name] for name in names if name in there and name in decided),
-        tuple(name for name in names if name not in there),
+        tuple(name for name in names if name not in decided),
+        tuple(decided[name] for name in names if name in decided),
     )
 
 
@@ -63,10 +59,6 @@ def announced(result: SearchResult, seen: Preview, nothing: str, hint: str, word
     if seen.withheld:
         said.append(fill(words.search.withheld, {"tools": words.listed(each.tool for each in seen.withheld)}))
     told = (
-        *(
-            Diagnostic("withheld_tool", f"`{w.tool}` fits the query and is not active: {w.reason}")
-            for w in seen.withheld
-        ),
-        *(Diagnostic("absent_tool", f"`{n}` fits the query and does not exist for this call") for n in seen.absent),
+        Diagnostic("withheld_tool", f"`{w.tool}` fits the query and is not active: {w.reason}") for w in seen.withheld
     )
     return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told))

@@ -75,7 +75,10 @@ def _made(request: CallRequest, plan: _Plan, left: Sequence[str] = ()) -> tuple[
     total = f"budget.total: {request.agent.spec.budget.total} tokens"
     unfit = tuple(Withheld(tool, None, total, cost(request, tool)) for tool in left)
     every = given.delivery.shows_all
-    tools = plan_tools(request, earlier_tools(request), every=every, decided=decided, unfit=unfit)
+    earlier = earlier_tools(request)
+    if decided is None and request.previous:  # what messages brought stands behind no result that could tell it again
+        earlier = tuple(dict.fromkeys((*earlier, *request.previous.tools.brought)))
+    tools = plan_tools(request, earlier, every=every, decided=decided, unfit=unfit)
     tools, sections = compose_whole(request, given.values.values, tools, anew=decided is None)
     call = make_call(request, CallParts(given.history, given.values, given.delivery, tools, sections))
     known = {each.tool for each in decided.withheld} if decided else set[str]()

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 
-from cuecard.agent import CONTENT, PROTOCOLS, Agent, Section
-from cuecard.agent.sections.conditions import Facts, holds, told
+from cuecard.agent import CHOICE, CONTENT, PROTOCOLS, Agent, Section
+from cuecard.agent.sections.conditions import Facts, holds, sections_asked, told
 from cuecard.model import CallTools, Cut, Diagnostic, Json, Segment, SourceRow, Turn
 from cuecard.model.messages import Role
 from cuecard.pipeline.history.text import text_of
@@ -67,19 +67,25 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
     notes, agent, turn = _Notes(), request.agent, request.turn
     sections = agent.edition(turn.profile, turn.variant)
     facts = Facts(values, tools.available, turn.model)
-    present = [section for section in sections if _is_there(section, facts, notes)]
+    there = [section for section in sections if _waits(section) or _is_there(section, facts, notes)]
+    present = [section for section in there if _has_a_text(section, facts, notes)]
     notes.cuts += _not_chosen(agent, turn, sections)
     contents = _contents(present, lambda: _given(request, authored(agent, values), tools))
     asked = {name for section in present for name in section.reads if name.startswith(TOOL)}
-    known = {name: name.removeprefix(TOOL) in tools.available for name in asked}
+    known: dict[str, Json] = {name: name.removeprefix(TOOL) in tools.available for name in asked}
+    known |= {CHOICE + each.id: _choice(each, facts) for each in present if each.choices}
     filled = {**values, **known, **{CONTENT + name: _local(content) for name, content in contents.items()}}
     for content in contents.values():
         notes.cuts += content.cuts
         notes.diagnostics += content.diagnostics
         notes.sources += content.sources
-    gated = gated_sections(agent, present, filled, tools.initial)
-    bodies = {section.id: text for section, (text, _) in zip(present, gated, strict=True)}
-    trust = report(agent.gate, (counts for _, counts in gated))
+    made = gated_sections(agent, present, filled, tools.initial)
+    gated = {section.id: each for section, each in zip(present, made, strict=True)}
+    saying = {section.id for section in present if not _waits(section) and gated[section.id][0].strip()}
+    facts = replace(facts, saying=saying)
+    present = [section for section in present if not _waits(section) or _is_there(section, facts, notes)]
+    bodies = {section.id: gated[section.id][0] for section in present}
+    trust = report(agent.gate, (gated[section.id][1] for section in present))
     notes.cuts += _silent(present, bodies, agent)
     segments = _fit(request, present, bodies, notes)
     spoken = tuple(
@@ -115,6 +121,24 @@ def _is_there(section: Section, facts: Facts, notes: _Notes) -> bool:
         return True
     notes.cuts.append(Cut(section.id, f"when: {told(condition)}"))
     return False
+
+
+def _waits(section: Section) -> bool:
+    """Whether others must be written before it is known if it is there."""
+    return section.spec.when is not None and any(sections_asked(section.spec.when))
+
+
+def _has_a_text(section: Section, facts: Facts, notes: _Notes) -> bool:
+    if not section.choices or _choice(section, facts) is not None:
+        return True
+    notes.cuts.append(Cut(section.id, "choose: no condition holds"))
+    return False
+
+
+def _choice(section: Section, facts: Facts) -> int | None:
+    """Which of its texts the section has; None for none."""
+    conditions = (condition for condition, _ in section.choices)
+    return next((at for at, each in enumerate(conditions) if each is None or holds(each, facts)), None)
 
 
 def _not_chosen(agent: Agent, turn: Turn, sections: Sequence[Section]) -> list[Cut]:

@@ -40,6 +40,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
         found=request.found.tools,
         base_tools=call.tools.base,
         turns=call.prompt.turns,
+        brought=call.tools.brought,
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
         record=partial(make_manifest, request, parts),
     )

@@ -113,5 +113,9 @@ def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
     unknown = [
         Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in names if name not in catalogue
     ]
+    gates = dict.fromkeys((*turn.gates.enabled, *(turn.gates.allowed or ()), *turn.gates.blocked))
+    unknown += [
+        Cut(name, "unknown tool: the gates name it, the catalogue does not") for name in gates if name not in catalogue
+    ]
     absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
     return dict.fromkeys([*unknown, *(Cut(name, "discovered, but it does not exist for this call") for name in absent)])

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from cuecard.config.values.placeholders import fill
-from cuecard.model import Appended, Call, Withheld
-from cuecard.pipeline.fingerprints import sha256
+from cuecard.model import Call, Withheld
+from cuecard.pipeline.block import make_block
 from cuecard.pipeline.placement import WITHHELD, place, withheld_notice
 from cuecard.pipeline.request import CallRequest, StepRequest
 
@@ -32,8 +32,7 @@ def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld])
     if not notice:
         return call
     text = fill(request.agent.spec.words.notices.update, {"turn": str(call.turn + 1), "text": notice})
-    digest = sha256(text)
-    block = Appended(None, text, f"{WITHHELD}-{digest[:12]}", request.count(text), digest, call.turn)
+    block = make_block(WITHHELD, text, request.count, turn=call.turn)
     before = sum(each.tokens for each in call.prompt.segments) + sum(each.tokens for each in call.prompt.sent)
     if total is not None and before + block.tokens > total:
         return _untold(call, new)

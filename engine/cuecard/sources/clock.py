@@ -35,6 +35,9 @@ def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str 
     name = zone or spec.zone
     local = now.astimezone(zone_named(name)) if name else now
     tag = locale or spec.locale
+    if spec.pattern:
+        told = writer_named(tag or "en").pattern(local, spec.pattern)
+        return {"datetime": told, "date": told, "time": "", "timezone": _zone_name(local)}
     texts = _localized(local, spec, tag) if tag else _iso(local, spec)
     return {**texts, "timezone": _zone_name(local)}
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
+from cuecard.config.cues_spec import PENDING
 from cuecard.config.memory_spec import ExtractSpec, MemorySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import MemoryWords
@@ -18,19 +19,26 @@ from cuecard.template import without_controls
 _LONGEST_TYPE = 100
 
 
-def remember(memory: Memory, results: History, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> Memory:
+def remember(
+    memory: Memory,
+    results: History,
+    spec: MemorySpec,
+    words: MemoryWords = ENGLISH.memory,
+    asks: str = PENDING,
+) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`, nothing that is gone.
 
     Results that are errors teach nothing. Within one result the first entity found is the newest. What a turn would be
     refused for never gets in: names lose control characters, and no entity has an id that holds one. Each result is
-    taken as a whole before the next, so that a memory is the same however its results were portioned.
+    taken as a whole before the next, so that a memory is the same however its results were portioned. A result in which
+    the key `asks` is true asks for confirmation, and has deleted nothing.
     """
     entities = newest(memory.entities, spec.total)
     for item in results:
         if not item.is_error:
             result = read_result(item.result)
             known = [*entities_in(item.tool, result, spec, words), *entities]
-            kept = known if item.pending else without_gone(known, item.tool, result, spec)
+            kept = known if item.pending else without_gone(known, item.tool, result, spec, asks)
             entities = newest(kept, spec.total)
     return Memory(entities)
 

@@ -9,14 +9,19 @@ from cuecard.config.memory_spec import ForgetSpec, MemorySpec
 from cuecard.model import Entity, Json
 from cuecard.sources.result_values import applies, identifier, value_at
 
-_ASKS = "requiresConfirmation"
-"""What a tool answers that has done nothing yet, and asks for a yes (seed 003)."""
 
+def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec, asks: str) -> list[Entity]:
+    """The entities that are left after this result of a tool, which is no error.
 
-def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec) -> list[Entity]:
-    """The entities that are left after this result of a tool, which is no error."""
+    Args:
+        entities: what was known, and what the result shows.
+        tool: whose result it is.
+        result: the result.
+        spec: the rules.
+        asks: the key that is true in a result which asks for confirmation first: nothing has been deleted yet.
+    """
     kept = list(entities)
-    if isinstance(result, Mapping) and result.get(_ASKS) is True:
+    if isinstance(result, Mapping) and result.get(asks) is True:
         return kept
     for rule in _rules(tool, spec):
         if applies(result, rule.when):

@@ -101,6 +101,7 @@ class Template:
         """Use `compile_template`."""
         self.name, self.text = source.name, source.text
         self._helpers, self._options, self._backend = dict(helpers), options, backend
+        self._limits = options[-1]
         sources = (source, *partials.values())
         programs = all_of([partial(_parse, each) for each in sources])
         self._source, self._program = source, programs[0]
@@ -139,7 +140,8 @@ class Template:
             TemplateRenderError: for a missing value, a value that is not JSON, or a helper that failed.
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
-        check_rendering(values, data)
+        if type(values) is not dict or data is not None:
+            check_rendering(values, data)
         return self.render_unit(self._main, values, data)
 
     def outline(self) -> Outline:
@@ -161,8 +163,7 @@ class Template:
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
         """Internal: the text of a compiled unit in this template's world of partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
-        *_, limits = self._options
-        before = WORK_LEFT.set([limits.work])
+        before = WORK_LEFT.set([self._limits.work]) if unit.spends else None
         try:
             text = unit.body(values, frame, (values, None), None, self._env)
         except RecursionError:
@@ -174,9 +175,10 @@ class Template:
         except Exception as error:
             raise unreadable_value(self.name, error) from error
         finally:
-            WORK_LEFT.reset(before)
-        if len(text) > limits.output:
-            raise TemplateLimitError(too_much_output(limits.output, self.name))
+            if before is not None:
+                WORK_LEFT.reset(before)
+        if len(text) > self._limits.output:
+            raise TemplateLimitError(too_much_output(self._limits.output, self.name))
         return text
 
     def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:

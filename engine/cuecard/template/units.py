@@ -24,7 +24,7 @@ class Unit:
         self._loaded: Body | None = None
         self._code, self._runtime = code, runtime
         self.body: Callable[..., str] = self._first
-        self.context_only = code.context_only
+        self.context_only, self.spends = code.context_only, code.spends
 
     def __getstate__(self) -> tuple[Code, Runtime]:
         """What it is made of: what was compiled stays with the process."""

@@ -328,6 +328,21 @@ def test_a_tool_that_goes_in_mid_run_is_withdrawn_with_a_notice_and_the_front_st
         assert after[: len(before)] == before
 
 
+@every
+def test_a_tool_that_went_in_mid_run_and_stays_away_is_not_withdrawn_again(name: str) -> None:
+    left: list[int] = []
+
+    async def until_the_third(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
+        left.extend([ctx.run_step] if ctx.run_step == 3 else [])
+        return None if left else definition
+
+    some = [tool(each) for each in TOOLS if each != "cms_createPage"]
+    got = talk(name, tools=[*some, replace(tool("cms_createPage"), prepare=until_the_third)])
+
+    assert [json.dumps(body).count("withdrawn-tools>") for body in got.sent] == [0, 0, 2, 2, 2, 2]
+    assert "cms_createPage" not in got.calls[1].tools.available
+
+
 def test_without_a_conversation_each_run_tells_its_model_anew() -> None:
     got = talk("claude-opus-4-8", conversation=None)
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
+from cuecard.config.search_spec import AheadSpec
 from cuecard.model import DeliveryWish
+from cuecard.model.gates import Gates
 from unit.section_lists.agents import TOOLS, opened
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
@@ -293,3 +297,91 @@ def test_a_change_of_the_delivery_makes_a_baseline_that_is_held_to_the_whole_bud
     assert step.manifest.total_tokens <= before + 2_000
     assert len(step.active_tools) < len(engine.tools)
     assert all(name in step.active_tools or reasons(step)[name].startswith("not active") for name in engine.tools)
+
+
+def test_what_does_not_exist_takes_no_place_among_the_hits() -> None:
+    found = cms().search_tools("delete a page", 3).tools
+    gone = found[0]
+    call = cms().prepare_call(Turn(now=NOW, tools=tuple(name for name in cms().tools if name != gone)))
+    answer = cms().search_tools("delete a page", 3, call=call)
+
+    assert answer.tools[: len(found) - 1] == found[1:]
+    assert len(answer.tools) == 3 or len(cms().search_tools("delete a page", 4).tools) < 4
+    assert [each.message for each in answer.diagnostics if each.code == "absent_tool"] == [
+        f"`{gone}` fits the query and does not exist for this call"
+    ]
+
+
+def test_what_is_hidden_from_a_search_far_away_takes_no_place_either() -> None:
+    names = [name for name in cms().tools if name not in cms().core_tools][:6]
+    asked: list[int] = []
+
+    async def ranker(_query: str, limit: int) -> list[tuple[str, float]]:
+        asked.append(limit)
+        return [(name, 0.9) for name in names][:limit]
+
+    call = cms().prepare_call(Turn(now=NOW, tools=tuple(name for name in cms().tools if name not in names[:2])))
+    answer = asyncio.run(cms().asearch_tools("anything", 3, ranker=ranker, call=call))
+
+    assert answer.tools == tuple(names[2:5])
+    assert asked == [5]
+
+
+def test_what_does_not_exist_takes_no_place_of_what_is_found_ahead() -> None:
+    engine = ahead_of(1)
+    first = engine.prepare_call(Turn(now=NOW, query="delete a page")).tools.ahead
+    there = tuple(name for name in engine.tools if name not in first)
+    second = engine.prepare_call(Turn(now=NOW, query="delete a page", tools=there)).tools.ahead
+
+    assert len(first) == len(second) == 1
+    assert first != second
+
+
+def ahead_of(limit: int) -> Engine:
+    tools = cms().agent.spec.tools.model_copy(update={"ahead": AheadSpec(limit=limit, confidence=0.1)})
+    agent = replace(cms().agent, spec=cms().agent.spec.model_copy(update={"tools": tools}))
+    return replace(cms(), agent=agent, delivery="append")
+
+
+def test_the_model_is_told_that_calls_of_withdrawn_tools_are_refused() -> None:
+    chat = limited().conversation()
+    chat.user(Turn(now=NOW))
+    chat.step([found(1, BIG)])
+    chat.user(Turn(now=NOW, tools=cms().core_tools))
+
+    assert f"<withdrawn-tools>\n{BIG}\nNo longer there: calls of them are refused.\n" in chat.step().appended[-1].text
+
+
+def test_what_the_host_has_said_within_the_run_is_not_said_again() -> None:
+    without = tuple(name for name in cms().tools if name != BIG)
+    chat = limited().conversation()
+    chat.user(Turn(now=NOW))
+    said = chat.step([found(1, BIG)]).appended
+    chat.tools_changed(without)
+    stored = ConversationState.from_json(chat.to_json())
+    for going_on in (chat, limited().conversation(stored)):
+        going_on.user(Turn(now=NOW, tools=without))
+        assert going_on.step().appended == said
+        going_on.user(Turn(now=NOW))
+        assert f"<restored-tools>\n{BIG}\n" in going_on.step().appended[-1].text
+    again = limited().conversation(stored)
+    again.user(Turn(now=NOW))
+    assert f"<restored-tools>\n{BIG}\n" in again.step().appended[-1].text
+    wrong: Any = [3]
+    with pytest.raises(InputError, match=r"there\[0\]"):
+        chat.tools_changed(wrong)
+
+
+def test_an_engine_has_no_delivery_that_does_not_exist() -> None:
+    wrong: Any = "apend"
+    with pytest.raises(InputError, match="delivery"):
+        replace(cms(), delivery=wrong)
+
+
+def test_names_in_the_gates_that_no_tool_has_are_recorded() -> None:
+    gates = Gates(enabled=("cms_deletPage", *cms().tools), allowed=(*cms().tools, "serch"), blocked=("nothing",))
+    step = cms().prepare_step(cms().prepare_call(Turn(now=NOW, gates=gates)))
+
+    assert {name for name, reason in reasons(step).items() if "the gates name it" in reason} == {
+        *("cms_deletPage", "serch", "nothing")
+    }

@@ -68,7 +68,7 @@ def loopback() -> Iterator[Loopback]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             got.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-            answer = json.dumps(ANSWERS[self.path]).encode()
+            answer = json.dumps(ANSWERS[self.path.partition("?")[0]]).encode()
             self.send_response(200)
             self.send_header("Content-Type", "application/json")
             self.send_header("Content-Length", str(len(answer)))

@@ -190,7 +190,9 @@ def test_deferred_tools_are_revealed_in_the_result_that_found_them() -> None:
 
 def test_a_tool_whose_search_result_is_gone_is_loaded_because_nothing_could_reveal_it() -> None:
     moment = two_turns()
-    body = request(moment.step, [{"role": "user", "content": "a"}], model=OPUS, tools=schemas(), defer=True)
+    body = request(
+        moment.step, [{"role": "user", "content": "a"}], model="claude-sonnet-5", tools=schemas(), defer=True
+    )
     loaded = {tool["name"] for tool in body["tools"] if not tool.get("defer_loading")}
 
     assert set(TOOLS[:2]) < loaded

@@ -254,3 +254,12 @@ def test_thousands_of_entities_come_and_go() -> None:
     ]
 
     assert cms().remember(Memory(), results) == Memory()
+
+
+def test_a_result_asks_for_confirmation_by_the_key_that_the_agent_file_names() -> None:
+    spec = rules("forget: {drop: {at: gone}}")
+    memory = Memory((Entity("page", "p1", "Home"),))
+    asks = [ToolResult("drop", {"gone": "p1", "needsYes": True})]
+
+    assert remember(memory, asks, spec, asks="needsYes") == memory
+    assert remember(memory, asks, spec).entities == ()

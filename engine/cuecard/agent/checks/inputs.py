@@ -48,6 +48,12 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
         told = next((kind for kind in get_args(InputType) if is_of_type(spec.default, kind)), "object")
         hint = f"write a default of type {spec.type}, or `type: {told}`"
         yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
+    elif spec.merge and not (spec.type == "object" and spec.default):
+        message, hint = (
+            f"`{name}` has nothing to merge with",
+            "give it `type: object` and a default, or leave `merge` out",
+        )
+        yield document.problem(("inputs", name, "merge"), "no-effect", message, hint, key=True)
     elif spec.values is not None:
         yield from _values(document, name, spec, spec.values)
 

@@ -27,11 +27,10 @@ class SectionList:
         self._headings = Headings(world.document, spec)
         self.problems: list[Problem] = [*self._headings.problems, *check_groups(world.document, world.spec)]
         marker = spec.boundary.marker if spec.boundary else ""
-        compact = world.spec.whitespace == "compact"
         written = headings_written(world.spec, world.sources)
         markdown = any(mark.startswith("#") for mark in (*headings_of(spec), *written))
         guard = self._guard(written)
-        self.layout = Layout(spec.separator, marker, spec.trim, compact, spec.escaping, guard, markdown)
+        self.layout = Layout(spec.separator, marker, spec.trim, world.spec.whitespace, spec.escaping, guard, markdown)
 
     def text(self, written: Written) -> SectionText | None:
         """The text of a section; None where it could not be compiled, which `problems` then tells."""

@@ -88,7 +88,7 @@ class XmlCore:
         core = world.memo(read_core, *given)
         self.core, self._path = core, template.path
         self.problems: list[Problem] = [*core.problems, *refuse_layout(world.document, spec)]
-        self.layout = Layout(compact=spec.whitespace == "compact", escaping=world.escaping)
+        self.layout = Layout(whitespace=spec.whitespace, escaping=world.escaping)
         self.frame = tuple((part.id, self._element(part)) for part in core.parts if part.seam.frame)
         self._own: Mapping[str, Part] = {part.id: part for part in core.parts if not part.seam.frame}
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from cuecard.agent.sections.section import CONTENT, Render
+from cuecard.agent.sections.section import CHOICE, CONTENT, Render
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill
@@ -32,6 +32,19 @@ class Body:
         if (own := values.get(CONTENT + self.id)) is not None:
             values = {**values, **trusted_value(own)}
         return self.text(shown_value(values) if self.trusted else values)
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """The texts of a section of which a call has one."""
+
+    texts: tuple[Render, ...]
+    id: str
+
+    def __call__(self, values: Mapping[str, Json]) -> str:
+        """The text that the call has chosen."""
+        chosen = values[CHOICE + self.id]
+        return self.texts[chosen if isinstance(chosen, int) else 0](values)
 
 
 @dataclass(frozen=True, slots=True)

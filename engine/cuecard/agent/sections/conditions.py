@@ -13,11 +13,14 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What conditions look at: the values of a call, the tools that exist for it, and the name of its model."""
+    """What conditions look at: the values of a call, the tools that exist for it, the name of its model, and which
+    sections say something.
+    """
 
     values: Mapping[str, Json]
     tools: Collection[str] = ()
     model: str = ""
+    saying: Collection[str] = ()
 
 
 def holds(condition: ConditionSpec, facts: Facts) -> bool:
@@ -28,8 +31,8 @@ def holds(condition: ConditionSpec, facts: Facts) -> bool:
         return all(holds(each, facts) for each in condition.all)
     if condition.any is not None:
         return any(holds(each, facts) for each in condition.any)
-    if condition.tool is not None:
-        return condition.tool in facts.tools
+    if condition.tool is not None or condition.empty is not None:
+        return condition.tool in facts.tools if condition.tool is not None else condition.empty not in facts.saying
     if condition.model is not None:
         return any(fnmatchcase(name, pattern) for name in names_to_try(facts.model) for pattern in condition.model)
     return _holds_of_values(condition, facts.values)
@@ -98,8 +101,13 @@ def inputs_read(condition: ConditionSpec) -> Iterator[str]:
 
 
 def asks_the_call(condition: ConditionSpec) -> bool:
-    """Whether a condition looks at what each call may have of its own: its tools, its model."""
-    return any(each.tool is not None or each.model is not None for _, each in parts_of(condition))
+    """Whether a condition looks at what each call may have of its own: its tools, its model, its sections."""
+    return any(not {each.tool, each.model, each.empty} <= {None} for _, each in parts_of(condition))
+
+
+def sections_asked(condition: ConditionSpec) -> Iterator[str]:
+    """The sections that a condition asks for being empty: it can be judged only when those are written."""
+    yield from (each.empty for _, each in parts_of(condition) if each.empty is not None)
 
 
 def told(condition: ConditionSpec) -> str:
@@ -113,6 +121,7 @@ def told(condition: ConditionSpec) -> str:
         "input": condition.input,
         "set": f"{condition.set} is set",
         "tool": f"tool {condition.tool}",
+        "empty": f"{condition.empty} is empty",
         "model": f"model {' or '.join(condition.model or ())}",
     }
     said = next((text for key, text in words.items() if getattr(condition, key) is not None), None)

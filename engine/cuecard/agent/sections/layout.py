@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from typing import Literal, TypeAlias
 
 from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
+
+Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
+
+_SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
+_BLANK_LINES = re.compile(r"\n{2,}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +25,8 @@ class Layout:
         separator: what stands between two sections.
         marker: what stands before the first section behind the boundary; empty where there is no boundary.
         trim: whether white space around each section is removed.
-        compact: whether blank lines and spaces at line ends are removed.
+        whitespace: whether blank lines and spaces at line ends are removed: `keep` for none, `compact` for all,
+            `paragraphs` for all but one blank line of several.
         escaping: how `{{{x}}}` prints data.
         markdown: whether its headings, or those of its texts, are Markdown's, so that code fences mean something.
         guard: what keeps values from looking like a heading, a separator or the marker; None where there are none.
@@ -27,10 +35,23 @@ class Layout:
     separator: str = ""
     marker: str = ""
     trim: bool = False
-    compact: bool = False
+    whitespace: Whitespace = "keep"
     escaping: Printing = "text"
     guard: LayoutGuard | None = None
     markdown: bool = False
+
+    def tidied(self, text: str) -> str:
+        """The text of a section as a prompt shows it."""
+        if self.whitespace == "keep":
+            return text
+        # A single character is searched for many times faster than two.
+        if " \n" in text or ("\t" in text and "\t\n" in text) or text.endswith((" ", "\t")):
+            text = _SPACES_AT_LINE_END.sub("", text)
+        if self.whitespace == "paragraphs":
+            return _BLANK_LINES.sub("\n\n", text) if "\n\n\n" in text else text
+        if "\n\n" in text:
+            text = _BLANK_LINES.sub("\n", text)
+        return text.removeprefix("\n")
 
 
 def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:

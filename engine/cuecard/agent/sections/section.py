@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import TypeAlias
 
+from cuecard.config.sections.condition import ConditionSpec
 from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Json, Tier
 from cuecard.records import dataclass
@@ -23,6 +24,9 @@ UPDATE = "context-update"
 
 CONTENT = "content:"
 """What stands before a section's id in the values of a call: what its source has made of the call."""
+
+CHOICE = "choice:"
+"""What stands before a section's id in the values of a call: which of its texts it has there."""
 
 Render: TypeAlias = Callable[[Mapping[str, Json]], str]
 """A text as a function of the values of a call."""
@@ -45,6 +49,7 @@ class Section:
         fill: its source.
         own: what begins each entry of its source, so that no data in the section can pose as the next one.
         frame: whether it is a tag of the root element: always there, and no section to anybody.
+        choices: when each of its texts counts, None for always, and where that text is written.
         values: all values of a call that it depends on, by name: those that it reads, what its source has made, the
             date of a clock.
     """
@@ -61,13 +66,20 @@ class Section:
     fill: Fill | None = None
     own: LayoutGuard | None = None
     frame: bool = False
+    choices: tuple[tuple[ConditionSpec | None, str], ...] = ()
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         # Found once: every manifest tells it.
         made = {CONTENT + self.id} if self.fill else set[str]()
         date = {CURRENT_DATE} if self.spec.clock else set[str]()
-        object.__setattr__(self, "values", tuple(sorted(self.reads | made | date)))
+        chosen = {CHOICE + self.id} if self.choices else set[str]()
+        object.__setattr__(self, "values", tuple(sorted(self.reads | made | date | chosen)))
+
+    def written_at(self, values: Mapping[str, Json]) -> str:
+        """Where its text in this call is written."""
+        chosen = values.get(CHOICE + self.id)
+        return self.choices[chosen][1] if isinstance(chosen, int) and chosen < len(self.choices) else self.source
 
     @property
     def id(self) -> str:

@@ -53,6 +53,7 @@ def inputs_of(fill: Fill | None) -> Sequence[str]:
 def is_constant(spec: SectionSpec) -> bool:
     """Whether source and condition, apart from the inputs they read, give the same for every call."""
     changing = source_of(spec) not in {"", "files"} or (spec.files is not None and spec.files.supplied)
+    changing = changing or any(choice.condition for choice in spec.choose or ())
     return not changing and not (spec.when and asks_the_call(spec.when))
 
 

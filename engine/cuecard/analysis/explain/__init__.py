@@ -1,5 +1,6 @@
 """Why a prompt is not the one before: what changed, section by section, and where the start that both share ends."""
 
+from cuecard.analysis.explain.answered import with_answer
 from cuecard.analysis.explain.compare import compare
 from cuecard.analysis.explain.comparison import Break, Cause, CauseKind, Change, Comparison, Kind
 from cuecard.analysis.explain.provider import ProviderReason, provider_reason
@@ -14,4 +15,5 @@ __all__ = [
     "ProviderReason",
     "compare",
     "provider_reason",
+    "with_answer",
 ]

@@ -44,7 +44,9 @@ def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | No
     first = _first_break(pair, changes)
     told = provider_reason(answer) if answer is not None else None
     seen = verdict(_layers(pair, first), told) if told else None
-    return Comparison(changes, first, before.total_tokens, after.total_tokens, told, seen)
+    models = f"{before.delivery.model} -> {after.delivery.model}"
+    other = models if model_differs(before.delivery, after.delivery) else ""
+    return Comparison(changes, first, before.total_tokens, after.total_tokens, told, seen, other)
 
 
 def _layers(pair: Pair, first: Break | None) -> frozenset[Layer]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from cuecard.analysis.explain.provider import ProviderReason, Verdict
-from cuecard.model import Tier
+from cuecard.analysis.explain.provider import ProviderReason
+from cuecard.model import CacheVerdict, Tier
 
 Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
 """What became of a section."""
@@ -90,6 +90,10 @@ class Break:
         """The likeliest reason."""
         return self.causes[0]
 
+    def __str__(self) -> str:
+        """Such as `usage: discovery cms_createPage`."""
+        return f"{self.id}: {'; '.join(str(cause) for cause in self.causes)}"
+
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
@@ -97,6 +101,7 @@ class Comparison:
 
     `first_break` is None when the later prompt is the earlier one, or only appends blocks to it. `told` is what the
     provider says of the later request, where its answer was handed in, and `verdict` whether both see the same.
+    `other_model` names both models where they differ, whose caches have nothing in common.
     """
 
     changes: tuple[Change, ...]
@@ -104,7 +109,8 @@ class Comparison:
     tokens_before: int
     tokens_after: int
     told: ProviderReason | None = None
-    verdict: Verdict | None = None
+    verdict: CacheVerdict | None = None
+    other_model: str = ""
 
     @property
     def differs(self) -> bool:

@@ -6,17 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
-from cuecard.model import DeliveryChoice
+from cuecard.model import CacheOutcome, CacheVerdict, DeliveryChoice
 
 Layer: TypeAlias = Literal["model", "tools", "system", "messages", "settings"]
 """The part of a request that a provider names: what stands before what it names was read from the cache."""
-
-Outcome: TypeAlias = Literal["hit", "miss", "unknown"]
-
-Verdict: TypeAlias = Literal["agrees", "elsewhere", "overlooked", "differs", "unknown"]
-"""`agrees`: both see the same. `elsewhere`: the provider missed a prefix in which nothing of cuecard's changed, such as
-the host's messages or tools. `overlooked`: the prompt broke, and the provider saw a hit. `differs`: both see a break,
-each in another part. `unknown`: the provider could not say."""
 
 _LAYERS: Mapping[str, frozenset[Layer]] = {
     "model_changed": frozenset({"model"}),
@@ -43,7 +36,7 @@ class ProviderReason:
         tokens: about how many tokens were not read from the cache by it; None where it does not say.
     """
 
-    outcome: Outcome
+    outcome: CacheOutcome
     reason: str = ""
     tokens: int | None = None
 
@@ -84,11 +77,11 @@ def _of_anthropic(told: Mapping[str, Any]) -> ProviderReason:
     if not isinstance(reason, Mapping):
         return ProviderReason("unknown", "pending")
     word = str(reason.get("type", ""))
-    outcome: Outcome = "miss" if word in _LAYERS else "unknown"
+    outcome: CacheOutcome = "miss" if word in _LAYERS else "unknown"
     return ProviderReason(outcome, word, _count(reason.get("cache_missed_input_tokens")))
 
 
-def verdict(ours: frozenset[Layer], told: ProviderReason) -> Verdict:
+def verdict(ours: frozenset[Layer], told: ProviderReason) -> CacheVerdict:
     """Whether a provider sees what the manifests show; `ours` are the parts in which the prompt broke."""
     if told.outcome == "unknown" or (told.outcome == "miss" and not told.layers):
         return "unknown"

@@ -15,7 +15,7 @@ from cuecard.analysis.price import Price
 from cuecard.cli.diff.sides import Side
 from cuecard.cli.json_text import json_text
 from cuecard.errors import visible
-from cuecard.model import Json
+from cuecard.model import CacheRecord, Json
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
@@ -27,6 +27,8 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
     different = [change for change in comparison.changes if change.kind != "same"]
     if not different:
         console.print(f"the same: {len(comparison.changes)} sections, {comparison.tokens_after:,} tokens")
+        for line in _provider(before, after):
+            console.print(Text(visible(line)), soft_wrap=True)
         return
     console.print(_table(before, after, comparison, different))
     same = len(comparison.changes) - len(different)
@@ -38,7 +40,7 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
         for line in lines:
             console.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
     console.print()
-    for line in _cache(comparison, price):
+    for line in (*_cache(comparison, price), *_provider(before, after)):
         console.print(Text(visible(line)), soft_wrap=True)
 
 
@@ -55,6 +57,7 @@ def print_json(before: Side, after: Side, comparison: Comparison, price: Price |
         ],
         "first_break": {**asdict(broken), "causes": _told(broken.causes)} if broken else None,
         "price": asdict(price) if price else None,
+        "provider": asdict(told) if (told := _told_by_provider(before, after)) else None,
     }
     print(json_text(record))
 
@@ -92,6 +95,29 @@ def _lines(before: Side, after: Side, change: Change) -> Iterator[str]:
     new = after.texts[change.at_after] if change.at_after is not None else ""
     differing = unified_diff(old.splitlines(), new.splitlines(), lineterm="")
     yield from (visible(line.replace("\t", "    ")) for line in list(differing)[2:])
+
+
+def _told_by_provider(before: Side, after: Side) -> CacheRecord | None:
+    """What the later manifest has of the provider's answer, if that compared it with the earlier one."""
+    told = after.manifest.cache
+    return told if told and told.before == before.manifest.sha256 else None
+
+
+def _provider(before: Side, after: Side) -> Iterator[str]:
+    told = _told_by_provider(before, after)
+    if told is None:
+        return
+    tokens = f", about {told.tokens:,} tokens" if told.tokens is not None else ""
+    yield f"  provider    {' '.join(filter(None, (told.outcome, told.reason)))}{tokens}: {_VERDICTS[told.verdict]}"
+
+
+_VERDICTS = {
+    "agrees": "agrees with this",
+    "elsewhere": "nothing of the prompt changed, so look at messages, tools and settings",
+    "overlooked": "saw no break",
+    "differs": "saw it in another part of the request",
+    "unknown": "could not say",
+}
 
 
 def _cache(comparison: Comparison, price: Price | None) -> Iterator[str]:

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Literal, TypeVar
+from datetime import UTC, datetime
+from typing import Annotated, Literal, Self, TypeVar
 
-from pydantic import AfterValidator, Field, ValidationInfo
+from pydantic import AfterValidator, Field, ValidationInfo, model_validator
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.dates.locales import check_locale, check_time_style
-from cuecard.dates.writers import Style
+from cuecard.dates.patterns import CLOCK, fields
+from cuecard.dates.writers import Style, writer_named
 from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError
 
 Text = TypeVar("Text", bound=str)
+
+_SAMPLE = datetime(2026, 11, 20, 9, tzinfo=UTC)
 
 
 def _exists(look_up: Callable[[str], object]) -> Callable[[str], str]:
@@ -64,3 +68,16 @@ class ClockSpec(FileModel):
         description="how a locale writes the time; `short` has no seconds, `long` and `full` name the time zone and "
         "need the extra `locale`",
     )
+    pattern: str = Field(
+        "",
+        description="the date, and with another `precision` the time, as a pattern of the Unicode CLDR, such as "
+        "`d MMMM yyyy, HH:mm`; it wins over both styles",
+    )
+
+    @model_validator(mode="after")
+    def _pattern_can_be_written(self) -> Self:
+        if self.pattern:
+            told = _checked(self.pattern, lambda: writer_named(self.locale or "en").pattern(_SAMPLE, self.pattern))
+            if self.precision == "date" and any(name[0] in CLOCK for name in fields(told)):
+                raise ValueError("has a `pattern` that tells the time of day, and `precision: date`")
+        return self

@@ -38,6 +38,7 @@ class ConditionSpec(FileModel):
     model: Patterns | None = Field(
         None, description="true when the turn's model has this name, or one of a list; `*` stands for any part of it"
     )
+    empty: str | None = Field(None, description="true when this section is not there, or says nothing")
     not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
     all: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
         None, description="true when every condition is", min_length=1

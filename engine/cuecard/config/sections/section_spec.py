@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.choice_spec import Choices
 from cuecard.config.sections.clock_spec import ClockSpec
 from cuecard.config.sections.condition import Condition
 from cuecard.config.sections.facts_spec import FactsSpec
@@ -24,6 +25,9 @@ SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
 """The keys of what a section can be filled from, besides its own text."""
 
 
+TEXTS = ("text", "file", "choose")
+"""The keys of a section's text, of which it has one at most."""
+
 Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
 
 
@@ -36,6 +40,7 @@ class SectionPatch(FileModel):
         None, description="a Handlebars template; a source of this section stands in it as `{{{content}}}`"
     )
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
+    choose: Choices | None = Field(None, description="several texts, of which the first counts whose condition holds")
     files: FilesSpec | None = Field(None, description="filled from files that may be missing, within limits")
     tools: ToolListSpec | None = Field(None, description="filled with a list of the tools that exist for the call")
     skills: SkillsSpec | None = Field(None, description="filled with the skills that fit the call")
@@ -63,7 +68,7 @@ class SectionPatch(FileModel):
     @model_validator(mode="after")
     def _one_source(self) -> Self:
         filled = [name for name in SOURCES if getattr(self, name) is not None]
-        written = [name for name in ("text", "file") if getattr(self, name) is not None]
+        written = [name for name in TEXTS if getattr(self, name) is not None]
         if len(filled) > 1 or len(written) > 1:
             raise ValueError(f"has two of what it may have once: {', '.join(filled if len(filled) > 1 else written)}")
         return self
@@ -128,7 +133,7 @@ class SelectionSpec(FileModel):
 def patched(section: SectionSpec, patch: SectionPatch) -> SectionSpec:
     """The section with what the patch says. A new text replaces a file and the other way round; so do sources."""
     changes = {name: getattr(patch, name) for name in patch.model_fields_set}
-    for names in (SOURCES, ("text", "file")):
+    for names in (SOURCES, TEXTS):
         if any(changes.get(name) is not None for name in names):
             changes = {**dict.fromkeys(names), **changes}
     return section.model_copy(update=changes)

@@ -24,7 +24,8 @@ class NoticeWords(FileModel):
         description="sections that no longer hold, by their titles: {sections}",
     )
     withdrawn_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
-        "<withdrawn-tools>\n{tools}\n</withdrawn-tools>\n", description="tools that no longer exist: {tools}"
+        "<withdrawn-tools>\n{tools}\nNo longer there: calls of them are refused.\n</withdrawn-tools>\n",
+        description="tools that no longer exist: {tools}",
     )
     restored_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<restored-tools>\n{tools}\n</restored-tools>\n", description="tools that exist again: {tools}"

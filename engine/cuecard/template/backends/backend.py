@@ -17,12 +17,13 @@ from cuecard.template.syntax.source import Source
 class Code:
     """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render.
 
-    `context_only`: what it prints depends on nothing but its context.
+    `context_only`: what it prints depends on nothing but its context. `spends`: it may do work that the limits count.
     """
 
     places: list[tuple[int, int]]
     load: Callable[[Runtime], Body]
     context_only: bool = False
+    spends: bool = True
 
 
 class Backend(Protocol):

@@ -12,6 +12,9 @@ from cuecard.template.syntax.habits import compared
 from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partial, Program, Statement, as_path
 from cuecard.template.syntax.source import Source
 
+_SPENDING = ("call", "each", "loop", "partial", "section")
+"""What generated code calls that counts work, or that calls what does."""
+
 
 def generate(program: Program, source: Source, rules: Rules) -> Generated:
     """The code of a program.
@@ -25,7 +28,9 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
         raise TemplateSyntaxError(writer.problems)
     context_only = not writer.taken.get(entry, SURROUNDINGS)
     source_code = "\n".join(writer.finished)
-    return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only)
+    # A text that only looks like a call does no harm.
+    spends = bool(writer.included) or any(f"{name}(" in source_code for name in _SPENDING)
+    return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only, spends)
 
 
 class ProgramWriter(FunctionWriter):
@@ -154,8 +159,10 @@ class ProgramWriter(FunctionWriter):
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")
         extra = f", include_zero=not falsy({zero}, {place})" if zero else ""
         then, other = self.inline(node.program, at.inside()), self.inline(node.inverse, at.inside())
-        negated = "" if name == "unless" else "not "
-        test = f"{negated}falsy({value}, {place}{extra})"
+        negated, plain = ("", "not ") if name == "unless" else ("not ", "")
+        held = at.function.temporary()
+        # Most conditions are true or false, and need no call.
+        test = f"({plain}{held} if type({held} := {value}) is bool else {negated}falsy({held}, {place}{extra}))"
         if value in BOOLEANS:
             test = value if negated else f"not {value}"
         at.function.choose(test, then, other)

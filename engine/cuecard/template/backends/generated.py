@@ -14,6 +14,7 @@ class Generated:
     Attributes:
         included: the plain partials that it calls, each with the place of the call, by variable.
         context_only: what it prints depends on nothing but its context.
+        spends: whether it may do work that the limits count: it has a loop, calls a partial or a helper.
     """
 
     source: str
@@ -22,3 +23,4 @@ class Generated:
     constants: dict[str, Any]
     included: dict[str, tuple[str, int]]
     context_only: bool
+    spends: bool

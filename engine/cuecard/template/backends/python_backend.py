@@ -26,7 +26,7 @@ def python(program: Program, source: Source, rules: Rules) -> Code:
     from cuecard.template.backends.codegen import generate  # noqa: PLC0415 - code that was kept needs no generator
 
     generated = generate(program, source, rules)
-    return Code(generated.places, Loader(source.name, generated), generated.context_only)
+    return Code(generated.places, Loader(source.name, generated), generated.context_only, generated.spends)
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ class Loader:
 def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:
     """The functions of generated code, by name. Nothing is reachable from them but the names below."""
     namespace: dict[str, Any] = {
-        "__builtins__": {"dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
+        "__builtins__": {"bool": bool, "dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
         "A": runtime.attribute,
         "D": found_in,
         "E": runtime.html,

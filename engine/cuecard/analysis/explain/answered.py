@@ -1,0 +1,31 @@
+"""The manifest of a request once the provider has answered: its word on the cache, beside our own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from cuecard.analysis.explain.compare import compare
+from cuecard.model import CacheRecord, Manifest
+
+
+def with_answer(before: Manifest, after: Manifest, answer: Mapping[str, Any]) -> Manifest:
+    """The later manifest with what the provider says of its cache, for keeping; unchanged where it says nothing.
+
+    Args:
+        before: of the request that the later one was compared with.
+        after: of the request that was answered.
+        answer: the answer as plain JSON, such as `message.model_dump(mode="json")`.
+
+    Raises:
+        InputError: when the fingerprints were made with different salts.
+    """
+    comparison = compare(before, after, answer=answer)
+    told, seen = comparison.told, comparison.verdict
+    if told is None or seen is None:
+        return after
+    ours = str(comparison.first_break) if comparison.first_break else ""
+    if comparison.other_model:
+        ours = f"model: {comparison.other_model}"
+    return replace(after, cache=CacheRecord(told.outcome, told.reason, told.tokens, ours, seen, before.sha256))

@@ -1,0 +1,47 @@
+"""Texts of which the first counts whose condition holds."""
+
+from __future__ import annotations
+
+from typing import Annotated, Self
+
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.condition import Condition, ConditionSpec, Patterns
+from cuecard.config.values.names import as_tuple
+
+
+class ChoiceSpec(FileModel):
+    """A text, and when it is the section's."""
+
+    when: Condition | None = Field(None, description="this text counts only where this holds")
+    model: Patterns | None = Field(None, description="short for `when: {model: ...}`")
+    text: str | None = Field(None, description="a Handlebars template, as the section's `text`")
+    file: str | None = Field(None, description="the same in a file, relative to the agent file")
+
+    @model_validator(mode="after")
+    def _one_of_each(self) -> Self:
+        if (self.text is None) == (self.file is None):
+            raise ValueError("should have one of the keys text, file")
+        if self.when is not None and self.model is not None:
+            raise ValueError("has two of what it may have once: when, model")
+        return self
+
+    @property
+    def condition(self) -> ConditionSpec | None:
+        """When it counts; None for always."""
+        return ConditionSpec(model=self.model) if self.model is not None else self.when
+
+
+def _reachable(choices: tuple[ChoiceSpec, ...]) -> tuple[ChoiceSpec, ...]:
+    """What stands behind a text that always counts is never looked at."""
+    always = next((at for at, choice in enumerate(choices, 1) if choice.condition is None), len(choices))
+    if always < len(choices):
+        context = {"at": always}
+        raise PydanticCustomError("unreachable", "has entries behind number {at}, which always holds", context)
+    return choices
+
+
+Choices = Annotated[tuple[ChoiceSpec, ...], BeforeValidator(as_tuple), AfterValidator(_reachable), Field(min_length=1)]
+"""Texts, in the order in which they are tried."""
