@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from cuecard.records import dataclass
 from typing import TYPE_CHECKING
 
 from cuecard.template.guards.guard import TagNames, Trusted
