@@ -27,6 +27,8 @@ HEAD = """\
 | service | model | instructions in mid-conversation | cache breakpoints | shortest cached start, tokens | `auto` |
 |---|---|---|---|---|---|
 """
+
+
 @cache
 def engine() -> Engine:
     return Engine.open(ROOT / "prompts" / "cms", delivery="auto")
