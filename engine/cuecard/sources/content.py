@@ -45,7 +45,7 @@ class Content:
 
     Attributes:
         text: what the section says.
-        cuts: what was left out, and why (promise 7).
+        cuts: what was left out, and why.
         diagnostics: what was wrong with a source without stopping the prompt.
         sources: one row for each file or other source that was looked at.
         values: what the section's own text may read besides `content`.

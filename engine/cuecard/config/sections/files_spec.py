@@ -29,8 +29,8 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
 class FilesSpec(FileModel):
     """Ordered files. Texts of this mapping are Handlebars, except `marker`, gaps, and what an entry says.
 
-    The defaults are the limits and the form of seed 002. A limit counts characters (code points) of the
-    files' own texts: neither headings, suffixes and gaps, nor what escaping adds.
+    The defaults are the limits and the form of the shipped agent `pioneer`. A limit counts characters (code points) of
+    the files' own texts, without headings, suffixes, gaps and what escaping adds.
     """
 
     entries: Annotated[tuple[FileEntry, ...], BeforeValidator(as_tuple), AfterValidator(_distinct)] = Field(
