@@ -27,6 +27,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE | LOOPS),
     *sorted((ROOT / "prompts").glob("*/README.md")),
+    *(ROOT / "examples" / name / "README.md" for name in ("gemini_cli", "roo_code")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from cuecard.config.sections.files_spec import FileEntry, FilesSpec
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
 from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
