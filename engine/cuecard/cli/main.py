@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
-from cuecard.cli.author_commands import init, run_tests
+from cuecard.cli.author_commands import format_files, init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.mcp_commands import mcp, skills_app
 from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
@@ -204,6 +204,7 @@ app.command()(run)
 app.command()(mcp)
 app.command()(init)
 app.command(name="test")(run_tests)
+app.command(name="fmt")(format_files)
 app.command()(probe)
 app.command()(serve)
 app.command()(schema)
