@@ -16,7 +16,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix bench cost curve fuzz soak hostile golden schemas lock browser clean
+.PHONY: help setup run test check fix bench cost picture curve fuzz soak hostile golden schemas lock browser clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -56,6 +56,9 @@ bench: setup ## run the benchmarks, side by side in one run
 
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
+
+picture: setup ## draw docs/overview.svg, the picture of the README, anew
+	$(BIN)/python tests/docs/draw_overview.py
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py

@@ -1,4 +1,4 @@
-"""What a step costs, side by side in one run with the seed's way done naively: render everything, count everything."""
+"""What a step costs, side by side in one run with the naive way: render everything, count everything."""
 
 from __future__ import annotations
 

@@ -27,6 +27,7 @@ PAGES = [
     ROOT / "README.md",
     *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE | LOOPS),
     *sorted((ROOT / "prompts").glob("*/README.md")),
+    *(ROOT / "examples" / name / "README.md" for name in ("gemini_cli", "roo_code")),
 ]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -72,13 +73,13 @@ def test_yaml_blocks_are_valid_files(where: str, text: str) -> None:
     assert isinstance(validate(_laid_over_its_base(read_yaml(text, where)), model), model)
 
 
-def test_the_readme_names_every_command() -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+def test_the_page_of_commands_names_every_command() -> None:
+    page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
     commands = [c.name or (c.callback.__name__ if c.callback else "") for c in app.registered_commands]
     tools = [c.name or "" for c in tools_app.registered_commands]
 
-    assert [c for c in commands if f"`cuecard {c} " not in readme and f"`cuecard {c}`" not in readme] == []
-    assert [t for t in tools if f"`{t}`" not in readme and f"cuecard tools {t}" not in readme] == []
+    assert [c for c in commands if f"`cuecard {c} " not in page and f"`cuecard {c}`" not in page] == []
+    assert [t for t in tools if f"`{t}`" not in page and f"cuecard tools {t}" not in page] == []
 
 
 def _laid_over_its_base(document: Document) -> Document:

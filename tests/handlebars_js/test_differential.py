@@ -99,4 +99,5 @@ def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached() ->
     random = seeded(23)
     cases = [random_case(random, wide=True, strict=True) for _ in range(600)]
 
-    assert differences(cases, frozenset({"unknown-helper", "unknown-partial", "wrong-arguments"})) == []
+    ours_alone = frozenset({"object-printed", "unknown-helper", "unknown-partial", "wrong-arguments"})
+    assert differences(cases, ours_alone) == []

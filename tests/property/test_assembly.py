@@ -1,4 +1,4 @@
-"""One assembly: an XML core is one way to write a list of sections, and keeps the promises (DESIGN 1) when changed."""
+"""One assembly: an XML core is one way to write a list of sections, and keeps all promises when changed."""
 
 from __future__ import annotations
 
@@ -200,7 +200,7 @@ TIDY = st.sampled_from(["Bo", "two\nlines", "a, b", "", "x" * 30])
 def test_a_changed_core_is_well_formed_and_nothing_is_left_out_silently(
     core: Core, turn: Turn, data: st.DataObject
 ) -> None:
-    """Whatever was left out is in the manifest, with the reason (promise 7)."""
+    """Whatever was left out is in the manifest, with the reason."""
     patches, order = data.draw(changes(core, SAID.map(unlimited)))
     engine = changed(core, patches)
     step = engine.prepare_step(engine.prepare_call(turn))

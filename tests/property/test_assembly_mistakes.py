@@ -75,7 +75,7 @@ SPECS = st.fixed_dictionaries(
 @settings(deadline=None, max_examples=400)
 @given(core=cores(), below=SPECS, above=SPECS, broken=st.sampled_from(["", "", "", "</a>", "{{#if"]))
 def test_an_engine_or_errors_with_places(core: Core, below: Spec, above: Spec, broken: str) -> None:
-    """All problems at once, each where people wrote it (promise 9)."""
+    """All problems at once, each where people wrote it."""
     house, child = {**with_template({}), **below}, {"extends": "a.yaml", **above}
     engine, errors = attempt(house, core.template + broken, child)
 

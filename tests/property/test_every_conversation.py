@@ -251,7 +251,7 @@ class Conversations(RuleBasedStateMachine):
             kept=self.kept or 0,
             earlier=self.earlier,
         )
-        assert self.call == again  # promise 4: rebuilt from plain history
+        assert self.call == again  # same inputs, same bytes: rebuilt from plain history
         self.untold = []
 
     def _ask(self, *, new: bool = False, results: list[ToolResult] | None = None) -> None:
@@ -297,7 +297,7 @@ class Conversations(RuleBasedStateMachine):
         said = {name for name in TOOLS if f"<{name}>\n" in text}
         assert {name for name in shown if name in protocols and name in TOOLS} <= said <= self.told
         cut = {cut.what for cut in step.manifest.cuts}
-        assert self.found - there - {*TOOLS}.intersection(step.active_tools) <= cut  # promise 7
+        assert self.found - there - {*TOOLS}.intersection(step.active_tools) <= cut  # no silent cut
 
 
 def _adds_up(step: Step, engine: Engine) -> None:

@@ -89,7 +89,7 @@ def test_a_step_tells_what_it_discovered_and_what_changed(whole: Ran) -> None:
 
 
 def test_there_is_one_manifest_per_step_numbered_through(whole: Ran) -> None:
-    files = sorted((whole.folder / "manifests").iterdir())
+    files = sorted((whole.folder / "manifests").glob("*.json"))
     steps = whole.of("step")
 
     assert [file.name for file in files] == [
@@ -98,6 +98,8 @@ def test_there_is_one_manifest_per_step_numbered_through(whole: Ran) -> None:
     for file, step in zip(files, steps, strict=True):
         manifest = json.loads(file.read_text(encoding="utf-8"))
         assert (manifest["sha256"], manifest["total_tokens"]) == (step["manifest"], step["tokens"])
+    records = (whole.folder / "manifests" / "records.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [json.loads(line)["manifest"]["sha256"] for line in records] == [step["manifest"] for step in steps]
 
 
 def test_the_changes_of_each_turn_are_what_the_kept_data_holds(whole: Ran) -> None:

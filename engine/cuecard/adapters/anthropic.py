@@ -40,8 +40,8 @@ def request(
         step: what `prepare_step` gave.
         messages: the conversation so far, without the system prompt; blocks placed before are recognised.
         model: the name of the model, with or without its provider in front; or a profile of your own.
-        tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery:
-            also those that are withdrawn by now, whose calls the host refuses.
+        tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
+            prompt cache. Include withdrawn tools, and refuse calls of them.
         defer: send tools that are not active from the start with `defer_loading`, and reveal them with a
             `tool_reference` in the search result that found them. What the user's message brought (`tools.ahead`,
             `Turn.discovered`) is added in a system message by a `tool_addition`, where the model takes that: send the

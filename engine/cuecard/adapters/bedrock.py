@@ -48,7 +48,8 @@ def request(
         messages: the conversation so far, without the system prompt; blocks placed before are recognised.
         model: the id of the model or of an inference profile, with `bedrock:` in front or not; or a profile.
             Of the id of an application inference profile nothing is known: name the model in a `ModelProfile`.
-        tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
+        tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
+            prompt cache.
         base_url: where the request goes, if not to the service itself.
         lifetime: how long a cache point lives; `1h` is for models that offer it.
         system_lifetime: that of the cache points in the system prompt, where it is a longer one.

@@ -23,7 +23,8 @@ def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message]
         step: what `prepare_step` gave.
         contents: the conversation so far; blocks placed before are recognised. A block finds its function response by
             `id`. Where the host leaves ids out, blocks go to the end, and move with it.
-        tools: function declarations: all of the conversation, or promise 5 ends with the first discovery.
+        tools: function declarations of every tool of the conversation; otherwise the first discovery breaks the prompt
+            cache.
 
     Raises:
         InputError: with everything that is wrong in an argument, or when a block has no content of the user to go with.

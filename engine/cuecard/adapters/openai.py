@@ -39,7 +39,8 @@ def responses_request(
         step: what `prepare_step` gave.
         items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
         model: the name of the model, with or without its provider in front; or a profile of your own.
-        tools: every tool of the conversation, not only the active ones, or promise 5 ends with the first discovery.
+        tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
+            prompt cache.
         cache_key: requests with equal keys and beginnings reach the same cache; by default one key per configuration,
             that of the system prompt where the conversation has heard of a later one.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the

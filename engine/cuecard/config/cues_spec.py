@@ -17,7 +17,7 @@ CUES: tuple[Cue, ...] = get_args(Cue)
 
 
 PENDING = "requiresConfirmation"
-"""The key of what a tool answers that has done nothing yet, and asks for a yes (seed 003)."""
+"""The key in a result that asks for confirmation: the tool has changed nothing yet."""
 
 
 class CuesSpec(FileModel):

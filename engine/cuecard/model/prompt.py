@@ -54,7 +54,7 @@ class Discovery:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Something that is not in the prompt although it could have been, and why: promise 7."""
+    """Something that could have been in the prompt and was left out, with the reason."""
 
     what: str
     reason: str

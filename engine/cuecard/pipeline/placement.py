@@ -118,7 +118,7 @@ def _salted(block: Appended, salt: str) -> Appended:
 
 
 def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...]) -> Placed:
-    """The seed's way (003): every step-tier section anew, within its budget; all others as the call rendered them."""
+    """Renders every step-tier section again, within its budget; the others stay as the call rendered them."""
     agent, call = request.agent, request.call
     before = call.prompt.shown
     sections = [s for s in edition(request) if s.spec.role == "system"]

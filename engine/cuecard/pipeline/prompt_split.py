@@ -1,7 +1,7 @@
 """A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
 
-The form is that of seed 002, for any agent. Where a list of sections has a boundary, the stable text ends
-there; without one, and in an XML core, it is what stands before the first section that may change.
+It works for any agent. In a list of sections with a boundary, the stable text ends at the boundary. Otherwise, and in
+an XML core, it ends before the first section that may change.
 """
 
 from __future__ import annotations

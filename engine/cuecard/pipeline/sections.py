@@ -152,7 +152,8 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
     said = text_of(turn.message) if turn.message else turn.query
-    return Given(values, request.now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
+    files, gates, environment = agent.files, turn.gates, turn.environment
+    return Given(values, request.now, cards, files, turn.files, gates, environment, said)
 
 
 def _local(content: Content) -> dict[str, Json]:

@@ -123,7 +123,7 @@ def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) 
 
 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
-    """Tokens per piece, adding up exactly to the tokens of the joined text (promise 6).
+    """Tokens per piece, adding up exactly to the tokens of the joined text.
 
     Where a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings
     never merge across the seam, so each is counted alone (and remembered alone). Other seams are counted together, and

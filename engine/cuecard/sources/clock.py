@@ -15,7 +15,7 @@ from cuecard.sources.content import Content, Given
 
 
 def date_text(now: datetime) -> str:
-    """The date as ISO 8601, such as `2026-11-20`: day precision, so that a prompt stays the same all day (seed 003)."""
+    """The date as ISO 8601, such as `2026-11-20`: day precision, so that a prompt stays the same all day."""
     return now.date().isoformat()
 
 

@@ -1,4 +1,4 @@
-"""The working memory as text, in the form of the CMS seed (003): a header, then a few lines per type."""
+"""The working memory as text: a header, then a few lines per type."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Protocols as text: the BEFORE / AFTER / NEXT / GOTCHA block of each tool, as the CMS seed (003) shows it."""
+"""Protocols as text: the BEFORE / AFTER / NEXT / GOTCHA block of each tool."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A plain cap: 50 messages in the rooms of seed 000, 12 with prefixes in the system of seed 004."""
+"""A plain cap: 50 messages in Polyant's rooms, 12 with prefixes in MushroomAgent."""
 
 from datetime import UTC, datetime
 
@@ -13,7 +13,7 @@ PREFIX = LastHistory(policy="last", limit=12, prefix="[{timestamp}] {speaker}: "
 
 
 def test_up_to_fifty_messages_go_in_and_no_summary_does() -> None:
-    """Seed 000, rooms: fifty messages at most, and nothing is summarized."""
+    """Polyant's rooms: fifty messages at most, and nothing is summarized."""
     spec = LastHistory(policy="last")
     selected = select(talk(60), "stored", spec, words)
 

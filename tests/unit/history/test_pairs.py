@@ -1,4 +1,4 @@
-"""Tool calls are never separated from their results (seed 004), whatever the policy."""
+"""Tool calls are never separated from their results (MushroomAgent), whatever the policy."""
 
 import pytest
 
@@ -51,7 +51,7 @@ def test_from_a_later_call_of_the_same_id_on_results_are_those_of_the_later_call
 
 
 def test_blank_and_system_messages_are_dropped() -> None:
-    """Seed 001: history is "non-system messages"; blank ones go as well."""
+    """MisterMorph: history is "non-system messages"; blank ones go as well."""
     blank_part = Message("assistant", ({"type": "text", "text": " "},))
     history = [Message("system", "be kind"), user(" \n"), blank_part, user("a")]
     selected = select(history, "", LAST, words)

@@ -1,4 +1,4 @@
-"""The message stack of seed 001: system, runtime metadata, history, current message."""
+"""The message stack of MisterMorph: system, runtime metadata, history, current message."""
 
 import json
 
@@ -18,7 +18,7 @@ SYSTEM = Message("system", "Be kind.", persist=False)
 
 
 def test_the_order_is_system_metadata_history_current() -> None:
-    """Seed 001: system prompt, metadata, history, and the current message last."""
+    """MisterMorph: system prompt, metadata, history, and the current message last."""
     made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}), SPEC)
 
     assert made.messages == (SYSTEM, FACTS, user("a"), assistant("b"), user("c"))
@@ -46,7 +46,7 @@ def test_a_blank_current_message_is_not_appended(blank: str | Message | None) ->
 
 
 def test_a_multimodal_current_message_passes_through() -> None:
-    """Seed 000: with attachments, the new message is a list of texts and references to files."""
+    """Polyant: with attachments, the new message is a list of texts and references to files."""
     parts = Message("user", ({"type": "text", "text": "see"}, {"type": "image", "url": "x"}), id="m9")
 
     assert stack("", Selected(()), TurnMessages(parts), SPEC).messages == (parts,)
@@ -74,7 +74,7 @@ def test_an_ephemeral_prompt_goes_last_or_where_the_order_says(order: tuple[Stac
 
 
 def test_what_a_host_stores_is_what_people_and_models_said() -> None:
-    """Seed 004: no host stores the ephemeral layer with the conversation."""
+    """MushroomAgent: no host stores the ephemeral layer with the conversation."""
     made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}, ephemeral="Only today."), SPEC)
 
     assert [m for m in made.messages if m.persist] == [user("a"), assistant("b"), user("c")]

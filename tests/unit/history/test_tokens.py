@@ -1,4 +1,4 @@
-"""A token budget with compression, seed 002: 80 % of the budget, a target of 10 %."""
+"""A token budget with compression, as in Pioneer: 80 % of the budget, a target of 10 %."""
 
 import pytest
 
@@ -12,12 +12,12 @@ SPEC = TokenHistory(policy="tokens", max_context=120, reserve=20)
 
 
 def test_the_budget_is_the_context_less_the_reserve() -> None:
-    """Seed 002: "history_budget = max_context_tokens - response_reserve_tokens"."""
+    """Pioneer: "history_budget = max_context_tokens - response_reserve_tokens"."""
     assert SPEC.budget == 100
 
 
 def test_under_the_threshold_the_summary_and_all_messages_are_sent() -> None:
-    """Seed 002: below four fifths of the budget, the stored summary and every entry go in."""
+    """Pioneer: below four fifths of the budget, the stored summary and every entry go in."""
     selected = select(talk(11), "They spoke of May.", SPEC, words)
 
     assert selected.messages == tuple(talk(11))
@@ -51,7 +51,7 @@ def test_the_request_asks_for_a_tenth_of_the_budget() -> None:
 
 
 def test_on_success_one_system_message_stands_for_everything() -> None:
-    """Seed 002: after a compression, a single system message stands for the whole history."""
+    """Pioneer: after a compression, a single system message stands for the whole history."""
     selected = apply_summary(talk(14), "old", SPEC, words, "All of it.\n")
 
     assert selected.messages == ()

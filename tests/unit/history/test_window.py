@@ -1,4 +1,4 @@
-"""The sliding window of seed 000: 16 loaded, up to 15 kept whole, the last 10 on overflow."""
+"""The sliding window of Polyant: 16 loaded, up to 15 kept whole, the last 10 on overflow."""
 
 import pytest
 
@@ -12,7 +12,7 @@ WINDOW = WindowHistory(policy="window")
 
 @pytest.mark.parametrize("count", [0, 1, 10, 15])
 def test_up_to_fifteen_messages_are_passed_as_they_are(count: int) -> None:
-    """Seed 000: up to 15 messages, all go in unchanged, and no summary does."""
+    """Polyant: up to 15 messages, all go in unchanged, and no summary does."""
     selected = select(talk(count), "", WINDOW, words)
 
     assert selected.messages == tuple(talk(count))
@@ -21,7 +21,7 @@ def test_up_to_fifteen_messages_are_passed_as_they_are(count: int) -> None:
 
 @pytest.mark.parametrize("count", [16, 17, 40])
 def test_with_more_only_the_last_ten_are_passed(count: int) -> None:
-    """Seed 000: from 16 messages on, the last 10 go in."""
+    """Polyant: from 16 messages on, the last 10 go in."""
     selected = select(talk(count), "", WINDOW, words)
 
     assert selected.overflow

@@ -1,4 +1,4 @@
-"""A failing, empty or slow summarizer never raises and never blocks (seed 000: "never blocking the visible reply")."""
+"""A failing, empty or slow summarizer never raises and never blocks (Polyant: "never blocking the visible reply")."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entities out of tool results, by the rules of the shipped CMS agent (seed 003)."""
+"""Entities out of tool results, by the rules of the shipped CMS agent."""
 
 from pathlib import Path
 

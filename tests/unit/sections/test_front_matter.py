@@ -1,4 +1,4 @@
-"""Front matter: found, left out, and asked for its status even where its YAML is broken (seed 001)."""
+"""Front matter: found, left out, and asked for its status even where its YAML is broken."""
 
 import pytest
 from hypothesis import given

@@ -1,4 +1,4 @@
-"""What seed 003 says of the CMS assistant beyond one prompt: what its texts ask for, their cost, how they change."""
+"""The CMS assistant's specification beyond one prompt: what its texts ask for, their cost, how they change."""
 
 from __future__ import annotations
 

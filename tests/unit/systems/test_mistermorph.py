@@ -1,4 +1,4 @@
-"""MisterMorph: what the seed page (001) says of more than one prompt, and its limits to the last item and byte."""
+"""MisterMorph: what its specification says of more than one prompt, and its limits to the last item and byte."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""MushroomAgent: what the seed page (004) says of more than one prompt: layers, limits, the window of messages."""
+"""MushroomAgent: what its specification says of more than one prompt: layers, limits, the window of messages."""
 
 from __future__ import annotations
 

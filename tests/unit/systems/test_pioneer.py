@@ -1,4 +1,4 @@
-"""What the Pioneer page (seed 002) says beyond one prompt: fingerprints, manifest, history, skills, tools."""
+"""What Pioneer's specification says beyond one prompt: fingerprints, manifest, history, skills, tools."""
 
 from __future__ import annotations
 

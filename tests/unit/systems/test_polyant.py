@@ -1,4 +1,4 @@
-"""What seed 000 says of more than one prompt: windows over time, runs of several kinds, what a turn leaves behind."""
+"""Polyant's specification beyond one prompt: windows over time, runs of several kinds, what a turn leaves behind."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ NOTE = (
     "Note: these are earlier messages, shortened. Where the results of tools in this turn say something else (a date, "
     "a name, a figure), the results are right and the summary is old."
 )
-"""Our words for the note that seed 000 closes a summary with."""
+"""Our words for the note with which Polyant closes a summary."""
 
 EVERYTHING = Turn(
     now=NOW,
@@ -208,7 +208,7 @@ def test_the_copy_of_a_context_in_the_history_neither_counts_nor_is_told_again(e
 
 
 def test_a_summary_is_written_after_the_reply_and_shown_from_the_next_turn_on(engine: Engine) -> None:
-    """Seed 000: summarizing never keeps the reply waiting, and the turn after the first overflow has its result."""
+    """Summarizing never keeps the reply waiting, and the turn after the first overflow has its result."""
     asked: list[SummaryRequest] = []
 
     def summarizer(request: SummaryRequest) -> str:

@@ -8,6 +8,7 @@ CODES: Mapping[str, str] = {
     # files
     "wrong-file": "A file of one kind where one of another is asked for: a turn file given as the agent file.",
     "missing-file": "A file or folder that is named does not exist, or is not a regular file.",
+    "no-match": "A pattern of files, or a path with inputs, that no file can match.",
     "empty-folder": "A folder that is named holds no file of the kind that is looked for.",
     "unreadable-file": "The system does not let the file be read.",
     "large-file": "A file of more than 1 MiB: nothing that people write and read.",

@@ -43,7 +43,7 @@ def _checked(value: Text, check: Callable[[], object]) -> Text:
 class ClockSpec(FileModel):
     """What time it is, as `datetime`, `date`, `time` and `timezone`.
 
-    Without a locale it is ISO 8601. By default the date alone, so that a prompt stays the same all day (seed 003).
+    Without a locale it is ISO 8601. The default is the date alone, so that a prompt stays the same all day.
     """
 
     zone: Annotated[str, AfterValidator(_exists(zone_named))] = Field(

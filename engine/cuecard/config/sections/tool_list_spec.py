@@ -14,8 +14,8 @@ from cuecard.model import Json
 class VisibilitySpec(FileModel):
     """What the gates of a call mean for the tools; the gates themselves come with each turn.
 
-    Asked in this order (seed 000): meta tools are never listed; a harness tool is there if its category belongs to the
-    run, any other tool if it is switched on; then flags, secrets, and what the turn allows and blocks.
+    The rules apply in this order: meta tools are never listed; a harness tool exists if its category belongs to the
+    run, any other tool if it is switched on; then come flags, secrets, and what the turn allows and blocks.
     """
 
     meta: Names = Field((), description="tools that are never listed")
@@ -35,7 +35,7 @@ class VisibilitySpec(FileModel):
 
 
 class ToolListSpec(FileModel):
-    """A list of tools. `item` is a Handlebars template; the defaults are the form of seed 000."""
+    """A list of tools. `item` is a Handlebars template; the defaults print the list of the shipped agent `polyant`."""
 
     item: str = Field(
         "- **{{{name}}}**: {{{description}}}",

@@ -51,7 +51,7 @@ class SkillPackage:
 
 def _quoted(text: str) -> str:
     """A text as a part of an address; slashes stay."""
-    return _ODD.sub(lambda found: b"%%%02X" % found[0][0], text.encode()).decode()
+    return _ODD.sub(lambda found: f"%{found[0][0]:02X}".encode("ascii"), text.encode()).decode()
 
 
 def digest(data: bytes) -> str:

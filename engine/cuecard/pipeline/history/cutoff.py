@@ -30,7 +30,7 @@ class Cutoff:
 
 
 def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
-    """Up to `keep` messages all go in; more overflow, and the last `on_overflow` do (seed 000)."""
+    """Up to `keep` messages, all of them go in; beyond that, only the last `on_overflow`."""
     sizes = [len(unit) for unit in units]
     if sum(sizes) <= spec.keep:
         return Cutoff(0)
@@ -44,13 +44,13 @@ def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
 
 
 def last(units: Sequence[Unit], spec: LastHistory) -> Cutoff:
-    """The last `limit` messages, and no summary (rooms of seed 000)."""
+    """The last `limit` messages, and no summary."""
     start = newest([len(unit) for unit in units], spec.limit)
     return Cutoff(start, start, unloaded=f"history.limit: older than the last {spec.limit} messages")
 
 
 def fits(costs: Sequence[int], loaded: int, room: int, spec: TokenHistory) -> Cutoff:
-    """The newest units that fit into `room` tokens, where all of them do not (seed 002, when compression fails)."""
+    """The newest units that fit into `room` tokens, for when not all of them do."""
     start = max(loaded, newest(costs, room))
     return Cutoff(
         start,

@@ -1,4 +1,4 @@
-"""What of a conversation a request holds, and a record of the rest: promise 7, no silent cut."""
+"""What of a conversation a request holds, and a record of the rest, so that no cut is silent."""
 
 from __future__ import annotations
 

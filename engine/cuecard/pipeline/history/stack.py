@@ -65,7 +65,7 @@ def stack(
 def metadata_message(
     metadata: Mapping[str, Json], spec: MetadataSpec, quoted: Callable[[str], str] = str
 ) -> tuple[Message | None, tuple[Cut, ...]]:
-    """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes` (seed 001).
+    """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes`.
 
     The stub is `{"truncated": true}` with the texts under the keys that `spec.keep` names, then without them.
     """

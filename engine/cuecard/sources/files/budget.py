@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from cuecard.config.sections.files_spec import FileEntry, FilesSpec
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
 from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
@@ -50,8 +51,8 @@ class TakenFiles:
 def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) -> TakenFiles:
     """The files of the list, cut to their limits.
 
-    The rules are those of seed 002: line ends become line feeds, the text is trimmed; it is cut to the
-    limit per file, then to what remains of the total, at that very character. A file of which nothing is left, or for
+    Line ends become line feeds, and the text is trimmed. It is cut to the limit per file, then to what remains of the
+    total, at exactly that character. A file of which nothing is left, or for
     which nothing remained, is not used; one that was empty from the start is used if its entry says so.
 
     Args:

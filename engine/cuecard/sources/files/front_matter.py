@@ -21,7 +21,7 @@ class FrontMatter:
 def split_front_matter(text: str) -> FrontMatter:
     """The text in two. Line ends become line feeds; a fence that is never closed is no front matter.
 
-    A fence is a line that holds `---` and blanks, nothing else (the seed's persona files, 001).
+    A fence is a line that holds `---` and blanks, nothing else.
     """
     lines = unix_lines(text).removeprefix(_MARK).split("\n")
     if lines[0].strip() != _FENCE:

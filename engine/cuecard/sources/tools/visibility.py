@@ -1,4 +1,4 @@
-"""Conditional visibility: which tools a call has, and why the others are not there (seed 000)."""
+"""Conditional visibility: which tools a call has, and why the others are not there."""
 
 from __future__ import annotations
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from cuecard.records import dataclass
 from cuecard.template.guards.guard import TagNames, Trusted
 from cuecard.template.runtime.partials import PartialCaller
 from cuecard.template.runtime.values import NotData, WrongValueError, is_data

@@ -1,4 +1,4 @@
-"""docs/seeds.md says where each behaviour of the five source systems is proved; here is proved that it is there."""
+"""docs/systems.md says where each behaviour of the five systems is proved; every proof that it names exists."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGE = (ROOT / "docs" / "seeds.md").read_text(encoding="utf-8")
+PAGE = (ROOT / "docs" / "systems.md").read_text(encoding="utf-8")
 SYSTEMS = sorted(folder.parent.name for folder in ROOT.glob("prompts/*/agent.yaml"))
 
 CELL = re.compile(r"(?<!\\)\|")

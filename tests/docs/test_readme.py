@@ -1,0 +1,45 @@
+"""README.md fits on two screens, its figures are those of the code, and it leads to every page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.draw_overview import PICTURE, growth, picture
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+INDEX = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+LINES = 120
+
+
+def test_it_fits_on_two_screens() -> None:
+    assert len(README.splitlines()) <= LINES
+
+
+def test_the_api_takes_about_twenty_lines() -> None:
+    (code,) = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+    assert len(code.splitlines()) <= 20
+
+
+def test_the_picture_and_its_caption_have_the_figures_of_default_settings() -> None:
+    shown = growth()
+    caption = re.findall(r"!\[(.*?)\]\(docs/overview.svg\)", README)[0]
+
+    assert picture(shown) == PICTURE.read_text(encoding="utf-8"), "run `make picture`, and correct the caption"
+    assert re.findall(r"\d[\d,]*", caption) == [
+        f"{number:,}" for number in (shown.totals[0], shown.totals[-1], shown.tools, shown.everything)
+    ]
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs" / "hosts").glob("*.md")))
+def test_every_host_has_a_link(page: str) -> None:
+    assert page == "README.md" or f"](docs/hosts/{page})" in README
+
+
+@pytest.mark.parametrize("page", sorted(path.name for path in (ROOT / "docs").glob("*.md")))
+def test_every_page_is_in_the_index(page: str) -> None:
+    assert page == "README.md" or f"]({page})" in INDEX
