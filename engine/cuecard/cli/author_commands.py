@@ -1,4 +1,4 @@
-"""The commands of an author's workbench: an agent to begin with, and its prompts as tests."""
+"""The commands of an author's workbench: an agent to begin with, its prompts as tests, what a change does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Format, Json
+from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Format, Json
 
 
 def init(
@@ -63,3 +63,32 @@ def format_files(
     from cuecard.cli.fmt.command import fmt as command
 
     raise typer.Exit(command(paths, Options(check, diff, json, allow_code)))
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help=SIDE_HELP)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
+    agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
+    turn: Annotated[
+        list[Path] | None,
+        typer.Option("--turn", metavar="FILE", help="A turn file (YAML); with Markdown several, and folders of them."),
+    ] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
+    price: Annotated[
+        float | None,
+        typer.Option("--price", metavar="USD", min=0, help="Markdown: what a million input tokens of the model cost."),
+    ] = None,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
+    format: Annotated[
+        Literal["text", "json", "markdown"], typer.Option(help="For people, for machines, or for a pull request.")
+    ] = "text",
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
+    from cuecard.cli.diff.command import Options
+    from cuecard.cli.diff.command import diff as command
+    from cuecard.cli.diff.sides import Reading
+
+    options = Options(turn or (), model, price, exit_code, "json" if json else format)
+    raise typer.Exit(command(before, after, Reading(agent, None, allow_code=allow_code), options))
