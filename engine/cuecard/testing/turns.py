@@ -90,7 +90,7 @@ def steps_of(engine: Engine, path: Path) -> Iterator[tuple[str, Step | CuecardEr
     """
     name = shown(path)
     try:
-        document, turns = _read(path)
+        document, turns = read_turns(path)
         chat = replace(engine, clock=lambda: MOMENT).conversation()
         for at, turn in enumerate(turns):
             name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
