@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -246,8 +247,8 @@ SPECS = st.builds(
     lambda **changes: spec(
         "entries: [{path: A, keep_empty: true, suffix: s}, {path: [B, old/B], default: ddd}, {path: C}]", **changes
     ),
-    per_file=st.integers(0, 20),
-    total=st.integers(0, 30),
+    per_file=st.none() | st.integers(0, 20),
+    total=st.none() | st.integers(0, 30),
     marker=st.sampled_from(["", "...", " [cut]"]),
     draft=st.sampled_from(["use", "skip"]),
     front_matter=st.sampled_from(["keep", "strip"]),
@@ -260,9 +261,10 @@ def test_budgets_hold_whatever_the_files_say(rules: FilesSpec, files: dict[str, 
     made = content(rules, files)
     printed = [part.partition("\x03")[0] for part in made.text.split("\x02")[1:]]
 
-    assert all(len(text) <= rules.per_file for text in printed)
-    assert sum(map(len, printed)) <= sum(row.characters for row in made.sources) <= rules.total
-    assert all(row.characters <= rules.per_file for row in made.sources)
+    per_file, total = (inf if limit is None else limit for limit in (rules.per_file, rules.total))
+    assert all(len(text) <= per_file for text in printed)
+    assert sum(map(len, printed)) <= sum(row.characters for row in made.sources) <= total
+    assert all(row.characters <= per_file for row in made.sources)
 
 
 @given(rules=SPECS, files=FILES)
