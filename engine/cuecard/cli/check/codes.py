@@ -222,6 +222,8 @@ CODES: Mapping[str, str] = {
     "other-end": "The content at the end of a scenario is not what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not come to its end.",
     "snapshot": "The command that shows the server's content failed.",
+    "not-imported": "What `cuecard import` does not carry over: a text left as it is, or a setting.",
+    "jinja-syntax": "A template that Jinja itself cannot read.",
     "wrong-openapi": "A file that is no OpenAPI description, or an operation or a reference in it that cannot be used.",
     "server-start": "The tool server does not start.",
     "server-died": "The tool server ended while it was needed.",
