@@ -29,7 +29,9 @@ class Shown:
     @cached_property
     def text(self) -> str:
         """All that the engine wrote: system prompt, messages of sections, appended blocks."""
-        return "\n".join(text for _, text in section_texts(self.step))
+        texts = section_texts(self.step)
+        system = "".join(text for record, text in texts if record.placement == "system")  # separators are in them
+        return "\n".join([system, *(text for record, text in texts if record.placement != "system")])
 
     @cached_property
     def sections(self) -> list[str]:
@@ -134,7 +136,9 @@ def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
     if wanted and broken:
         causes = "; ".join(str(cause) for cause in broken.causes)
         message = f"the prompt parts from the one before at `{broken.id}`"
-        yield place.problem("expect-shares-cache", message, f"cause: {causes}\nread again: {broken.tokens:,} tokens")
+        anew = "".join(f"\n{cut.reason}" for cut in shown.step.manifest.cuts if cut.what == "baseline")
+        hint = f"cause: {causes}\nread again: {broken.tokens:,} tokens{anew}"
+        yield place.problem("expect-shares-cache", message, hint)
     elif not wanted and broken is None:
         yield place.problem(
             "expect-shares-cache", "the prompt begins with the one before", "expect true, or leave it out"
@@ -142,5 +146,5 @@ def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
 
 
 def _cut(text: str) -> str:
-    shown = " ".join(text.split())
+    shown = " ".join(text.split()) or repr(text)[1:-1]
     return f"`{shown}`" if len(shown) <= _LONG else f"`{shown[:_LONG]}...`"

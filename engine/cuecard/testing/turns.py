@@ -83,6 +83,23 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
     return list(_Conversation(standing, path, document, turns, update).outcomes())
 
 
+def steps_of(engine: Engine, path: Path) -> Iterator[tuple[str, Step | CuecardError]]:
+    """Each turn of a file: its name and its step, or what is wrong with it, which is then the last.
+
+    What is expected of the turns is not asked. A turn that names no time has the one of `cuecard test`.
+    """
+    name = shown(path)
+    try:
+        document, turns = _read(path)
+        chat = replace(engine, clock=lambda: MOMENT).conversation()
+        for at, turn in enumerate(turns):
+            name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
+            chat.user(to_turn(turn, turn.inputs))
+            yield name, chat.step(turn.tool_results())
+    except CuecardError as error:
+        yield name, error
+
+
 @dataclass(frozen=True, slots=True)
 class _Conversation:
     engine: Engine

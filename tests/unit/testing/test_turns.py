@@ -90,6 +90,7 @@ UNMET = {
         "nearest line is: You answer the mail of a bakery.",
     ),
     "absent: Promise": ("expect-absent", "it stands in section `rules`"),
+    'absent: "\\n\\n##"': ("expect-absent", "the prompt holds `##`"),
     "active: [find_day]": ("expect-active", "`find_day` is not active"),
     "active: [find_dya]": ("expect-active", "did you mean `find_day`?"),
     "inactive: [tool_search]": ("expect-inactive", "`tool_search` is active"),
@@ -158,6 +159,36 @@ def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
     assert "✓ turns/two.yaml turn 1" in out
     assert "the prompt parts from the one before at `customer`" in err
     assert "cause: input customer" in err
+
+
+SHORTENED = """\
+turns:
+  - {inputs: {customer: Jana}, message: Rolls?}
+  - inputs: {customer: Max}
+    message: And rye?
+    expect: {shares_cache: true}
+"""
+
+
+def test_a_history_that_was_forgotten_is_told_as_the_cause(bakery: Bakery) -> None:
+    bakery.write("turns/two.yaml", SHORTENED)
+
+    code, _, err = bakery.test(".")
+
+    assert code == 1
+    assert "the window of the history moved" in err
+
+
+def test_sections_stand_in_the_text_as_in_the_prompt(bakery: Bakery) -> None:
+    """What is between two sections can be expected, and blank lines that are not there are not found."""
+    expect = '{contains: "Jana\\n\\n## Rules", absent: "\\n\\n\\n"}'
+    bakery.write("turns/a.yaml", f"inputs: {{customer: Jana}}\nexpect: {expect}\n")
+
+    assert bakery.test(".")[0] == 0
+
+    bakery.write("turns/a.yaml", 'expect: {absent: "\\n\\n"}\n')
+
+    assert r"the prompt holds `\n\n`" in bakery.test(".")[2]
 
 
 def test_a_snapshot_is_written_holds_and_tells_what_changed(bakery: Bakery) -> None:
