@@ -46,6 +46,7 @@ check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cuecard check prompts examples/starters
+	$(BIN)/cuecard fmt --check prompts tool_instructions examples
 
 fix: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
