@@ -76,7 +76,7 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
     """What became of each turn of a file; a file that cannot be read is one outcome with its problems."""
     name = shown(path)
     try:
-        document, turns = _read(path)
+        document, turns = read_turns(path)
     except CuecardError as error:
         return [Outcome(name, name, error.problems)]
     standing = replace(engine, clock=lambda: MOMENT)
@@ -92,7 +92,7 @@ def steps_of(
     """
     name = shown(path)
     try:
-        document, turns = _read(path)
+        document, turns = read_turns(path)
         chat = replace(engine, clock=lambda: MOMENT).conversation()
         for at, turn in enumerate(turns):
             name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
@@ -145,7 +145,12 @@ class _Conversation:
         return replace(outcome, snapshot=path, problems=(found,))
 
 
-def _read(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+    """A file of one turn or of several.
+
+    Raises:
+        SpecError: when it is none, or wrong.
+    """
     source = read_text(path)
     document = read_yaml(source.text, source.name)
     if kind_of(document.value) == "conversation":

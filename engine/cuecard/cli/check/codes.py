@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "yaml-comment": "Text after ` #` is a comment and is lost.",
     "yaml-too-large": "More than 256 Ki characters of YAML.",
     "duplicate-key": "A key that stands in one mapping twice.",
+    "not-formatted": "A file that `cuecard fmt` leaves as it is, because laid out it would say something else.",
     # keys and values
     "unknown-key": "A key that the file does not have.",
     "missing-key": "A key that the file must have.",
@@ -222,6 +223,8 @@ CODES: Mapping[str, str] = {
     "other-end": "The content at the end of a scenario is not what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not come to its end.",
     "snapshot": "The command that shows the server's content failed.",
+    "not-imported": "What `cuecard import` does not carry over: a text left as it is, or a setting.",
+    "jinja-syntax": "A template that Jinja itself cannot read.",
     "wrong-openapi": "A file that is no OpenAPI description, or an operation or a reference in it that cannot be used.",
     "server-start": "The tool server does not start.",
     "server-died": "The tool server ended while it was needed.",
