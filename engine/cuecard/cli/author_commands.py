@@ -47,6 +47,24 @@ def run_tests(
     raise typer.Exit(command(agent, turns or (), options))
 
 
+def format_files(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Agent, tool and turn files, texts, or folders of agents.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 when a file would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="The same, and show what would change.")] = False,
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Lay files out as they should be: comments stay, and no prompt says anything else for it."""
+    from cuecard.cli.fmt.command import Options
+    from cuecard.cli.fmt.command import fmt as command
+
+    raise typer.Exit(command(paths, Options(check, diff, json, allow_code)))
+
+
 def import_files(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE...", help="Files of dotprompt (`.prompt`) or Prompty (`.prompty`).")

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
-from cuecard.cli.author_commands import diff, import_files, init, run_tests
+from cuecard.cli.author_commands import diff, format_files, import_files, init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.mcp_commands import mcp, skills_app
 from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
@@ -186,6 +186,7 @@ app.command()(run)
 app.command()(mcp)
 app.command()(init)
 app.command(name="test")(run_tests)
+app.command(name="fmt")(format_files)
 app.command(name="import")(import_files)
 app.command()(probe)
 app.command()(serve)

@@ -108,9 +108,9 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     given = give()
     for section, fill in filling:
         content = fill(replace(given, taken=taken))
-        pool = section.spec.files.pool if section.spec.files else ""
-        if pool:
-            taken = {**taken, pool: taken.get(pool, 0) + sum(row.characters for row in content.sources)}
+        account = section.spec.files.account if section.spec.files else ""
+        if account:
+            taken = {**taken, account: taken.get(account, 0) + content.taken}
         contents[section.id] = content
     return contents
 

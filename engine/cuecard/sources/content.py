@@ -25,7 +25,7 @@ class Given:
         gates: what switches tools on and off.
         environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
         message: the text of the current message; empty when there is none.
-        taken: how many characters of a total the sections before have taken, by the word of the total (`files.pool`).
+        taken: how much of a total the sections before have taken, by the name of the total (`FilesSpec.account`).
     """
 
     values: Mapping[str, Json]
@@ -49,6 +49,7 @@ class Content:
         diagnostics: what was wrong with a source without stopping the prompt.
         sources: one row for each file or other source that was looked at.
         values: what the section's own text may read besides `content`.
+        taken: how much it took of a total that several sections share, in the unit of that total.
     """
 
     text: str
@@ -56,6 +57,7 @@ class Content:
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: tuple[SourceRow, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
+    taken: int = 0
 
 
 class Fill(Protocol):

@@ -304,3 +304,15 @@ def test_the_folders_between_two_lie_in_the_outer_one(parts: list[str], outer: s
     assert list(folders) == sorted(folders, key=len)
     for folder in folders:
         assert not posixpath.relpath(folder, outer or ".").startswith("..") or outer == ".."
+
+
+def test_a_layout_that_does_not_trim_prints_files_as_they_are(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "\n\n  a  \n\n")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: x\nlayout: {trim: false, separator: '|'}\nsections:\n"
+        "  - {id: one, files: {entries: [{path: a.md}], item: '{{{content}}}', trim: false}}\n"
+        "  - {id: two, file: a.md}\n"
+        '  - {id: three, text: "  b\\n"}\n'
+    )
+
+    assert shown(tmp_path / "agent.yaml") == "\n\n  a  \n\n|\n\n  a  \n\n|  b\n"

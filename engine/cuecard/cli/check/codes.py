@@ -24,6 +24,7 @@ CODES: Mapping[str, str] = {
     "yaml-comment": "Text after ` #` is a comment and is lost.",
     "yaml-too-large": "More than 256 Ki characters of YAML.",
     "duplicate-key": "A key that stands in one mapping twice.",
+    "not-formatted": "A file that `cuecard fmt` leaves as it is, because laid out it would say something else.",
     # keys and values
     "unknown-key": "A key that the file does not have.",
     "missing-key": "A key that the file must have.",

@@ -41,9 +41,21 @@ class FilesSpec(FileModel):
         description="the host supplies these files with each call, by these paths; a `path` that it leaves out is "
         "looked up beside the agent file that is opened",
     )
-    per_file: int = Field(20_000, ge=0, description="how many characters of one file are printed at most")
-    total: int = Field(150_000, ge=0, description="how many characters of all files are printed at most")
-    pool: str = Field("", description="sections with the same word here share `total`, in the order of sections")
+    per_file: int | None = Field(
+        20_000, ge=0, description="how many characters of one file are printed at most; null for all of them"
+    )
+    total: int | None = Field(
+        150_000, ge=0, description="how many characters of all files are printed at most; null for all of them"
+    )
+    unit: Literal["characters", "bytes"] = Field(
+        "characters", description="what the limits count; bytes are those of UTF-8, and no character is cut in two"
+    )
+    trim: bool = Field(
+        default=True, description="remove white space around each text and around what is printed of each file"
+    )
+    pool: str = Field(
+        "", description="sections with the same word here, and the same unit, share `total`, in the order of sections"
+    )
     marker: str = Field("", description="stands at the end of a text that was cut, within the limit")
     item: str = Field(
         "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
@@ -63,6 +75,11 @@ class FilesSpec(FileModel):
     draft: Literal["use", "skip"] = Field(
         "use", description="`skip` does not use a file whose front matter says `status: draft`"
     )
+
+    @property
+    def account(self) -> str:
+        """What its total is shared by; empty if it has one of its own."""
+        return f"{self.pool}, in {self.unit}" if self.pool else ""
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:

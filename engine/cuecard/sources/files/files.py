@@ -44,9 +44,12 @@ class FilesSource:
         held = Held(own, given.supplied if self.spec.supplied else given.files, given.values)
         entries, cuts = found_entries(self.spec, held)
         spec = self.spec.model_copy(update={"entries": entries})
-        taken = take_files(spec, own, given.taken.get(self.spec.pool, 0))
+        before = given.taken.get(spec.account, 0)
+        taken = take_files(spec, own, before)
         text = self._around([self._printed(file, given) for file in taken.used], given)
-        return Content(text, (*cuts, *taken.cuts), tuple(taken.diagnostics), tuple(taken.rows))
+        return Content(
+            text, (*cuts, *taken.cuts), tuple(taken.diagnostics), tuple(taken.rows), taken=taken.size - before
+        )
 
     def _around(self, items: list[str], given: Given) -> str:
         if not items:
@@ -65,7 +68,8 @@ class FilesSource:
             "content": content,
             "suffix": trusted(gap + entry.suffix if entry.suffix else ""),
         }
-        return self.item.render({**given.values, **own}).strip("\n")
+        text = self.item.render({**given.values, **own})
+        return text.strip("\n") if self.spec.trim else text
 
     def _content(self, file: TakenFile) -> str:
         if not file.text:
