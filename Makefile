@@ -16,7 +16,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix bench cost picture curve fuzz soak hostile golden schemas lock browser clean
+.PHONY: help setup run test check fix bench cost picture curve fuzz soak hostile golden schemas lock browser promptfoo clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -91,6 +91,9 @@ lock: $(UV) ## lock the requirement files anew
 
 browser: ## install Chromium from Debian's packages, for the tests of pages (needs root)
 	@command -v chromium > /dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; }
+
+promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
+	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist

@@ -130,7 +130,7 @@ class Assembly:
             render=Body(render, spec.id, spec.trust == "author"),
             label=self._producer.label(spec),
             heading=self._producer.heading(spec),
-            lead=self._producer.lead(spec),
+            leads=self._producer.leads(spec),
             stable=self._is_stable(written),
             fill=fill,
             own=entries_guard(written.spec),

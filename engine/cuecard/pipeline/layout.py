@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 from cuecard.agent.sections.layout import Layout
 from cuecard.records import dataclass
+
+Leads: TypeAlias = tuple[tuple[str, str], ...]
+"""Groups, the outermost first, each with its heading."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
     """What is known of a section before it says anything: its heading, and on which side of the boundary it stands.
 
-    `group` is the group it belongs to, and `lead` that group's heading.
+    `leads` are the groups it stands in, the outermost first, each with its heading.
     """
 
     id: str
     heading: str = ""
     stable: bool = True
-    group: str = ""
-    lead: str = ""
+    leads: Leads = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +50,7 @@ def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> t
     """
     pieces: list[Piece] = []
     begun: set[bool] = set()
-    under = ("", True)
+    under: tuple[Leads, bool] = (), True
     for frame, body in zip(frames, bodies, strict=True):
         if not body:
             pieces.append(Piece(frame.id, stable=frame.stable))
@@ -56,7 +59,15 @@ def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> t
         if not frame.stable and False not in begun and layout.marker:
             before = layout.marker
         begun.add(frame.stable)
-        lead = frame.lead if under != (frame.group, frame.stable) else ""
-        under = frame.group, frame.stable
+        lead = new_leads(under[0] if under[1] == frame.stable else (), frame.leads)
+        under = frame.leads, frame.stable
         pieces.append(Piece(frame.id, before + lead + frame.heading, body, frame.stable))
     return tuple(pieces)
+
+
+def new_leads(before: Leads, now: Leads) -> str:
+    """The headings of the groups that begin here: those of `now` that do not go on from `before`."""
+    same = 0
+    while same < min(len(before), len(now)) and before[same] == now[same]:
+        same += 1
+    return "".join(heading for _, heading in now[same:])

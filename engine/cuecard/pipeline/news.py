@@ -8,6 +8,7 @@ from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Call
+from cuecard.pipeline.layout import Leads
 from cuecard.pipeline.limits import balanced
 from cuecard.pipeline.placement import slots
 from cuecard.pipeline.request import CallRequest
@@ -99,13 +100,13 @@ def _changed(change: _Change, sections: Sequence[Section]) -> dict[str, str]:
         section.id: now[section.id]
         for section in sections
         if now[section.id] != before.get(section.id, "")
-        or headings.get(section.id, (section.lead, section.heading)) != (section.lead, section.heading)
+        or headings.get(section.id, (section.leads, section.heading)) != (section.leads, section.heading)
     }
 
 
-def _headings(agent: Agent, call: Call) -> dict[str, tuple[str, str]]:
+def _headings(agent: Agent, call: Call) -> dict[str, tuple[Leads, str]]:
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
-    return {section.id: (section.lead, section.heading) for section in edition}
+    return {section.id: (section.leads, section.heading) for section in edition}
 
 
 def _protocols(change: _Change) -> Iterator[tuple[str, str]]:

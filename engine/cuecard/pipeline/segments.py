@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from cuecard.agent import PROTOCOLS, Agent, Section
 from cuecard.model import CountTokens, Json, Segment
 from cuecard.pipeline.fingerprints import sha256
-from cuecard.pipeline.layout import Frame, lay_out
+from cuecard.pipeline.layout import Frame, Leads, lay_out, new_leads
 from cuecard.sources.protocols import Form, protocols_text
 from cuecard.template import trusted, trusted_value
 
@@ -108,17 +108,18 @@ def stable_part(segments: Sequence[Segment]) -> int:
 
 def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
     """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
-    texts, lead = [], ""
+    texts: list[str] = []
+    under: Leads = ()
     for section, body in zip(sections, bodies, strict=True):
         if body:
-            text = (section.lead if section.lead != lead else "") + section.heading + body
+            text = new_leads(under, section.leads) + section.heading + body
             texts.append(text if text.endswith("\n") else f"{text}\n")
-            lead = section.lead
+            under = section.leads
     return "".join(texts)
 
 
 def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) -> Sequence[str]:
-    frames = [Frame(s.id, s.heading, s.stable, s.spec.group, s.lead) for s in sections]
+    frames = [Frame(s.id, s.heading, s.stable, s.leads) for s in sections]
     return [piece.text for piece in lay_out(agent.layout, frames, bodies)]
 
 

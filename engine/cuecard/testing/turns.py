@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from cuecard.config.file_kinds import kind_of, refuse_other_kind
 from cuecard.config.turn_file import ConversationFile, TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
-from cuecard.model import Step
+from cuecard.model import Json, Step
 from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
 from cuecard.testing.expectations import Place, Shown, unmet
@@ -83,10 +83,12 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
     return list(_Conversation(standing, path, document, turns, update).outcomes())
 
 
-def steps_of(engine: Engine, path: Path) -> Iterator[tuple[str, Step | CuecardError]]:
+def steps_of(
+    engine: Engine, path: Path, inputs: Mapping[str, Json] | None = None
+) -> Iterator[tuple[str, Step | CuecardError]]:
     """Each turn of a file: its name and its step, or what is wrong with it, which is then the last.
 
-    What is expected of the turns is not asked. A turn that names no time has the one of `cuecard test`.
+    `inputs` go over those of each turn. What is expected is not asked. A turn that names no time has `MOMENT`.
     """
     name = shown(path)
     try:
@@ -94,7 +96,7 @@ def steps_of(engine: Engine, path: Path) -> Iterator[tuple[str, Step | CuecardEr
         chat = replace(engine, clock=lambda: MOMENT).conversation()
         for at, turn in enumerate(turns):
             name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
-            chat.user(to_turn(turn, turn.inputs))
+            chat.user(to_turn(turn, {**turn.inputs, **(inputs or {})}))
             yield name, chat.step(turn.tool_results())
     except CuecardError as error:
         yield name, error

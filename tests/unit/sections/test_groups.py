@@ -17,8 +17,8 @@ from cuecard.template.guards.layout_guard import guard_layout
 LAYOUT = Layout(separator="\n\n")
 FRAMES = (
     Frame("tone", "## Tone\n"),
-    Frame("notes", "[ Notes ]\n", group="blocks", lead="## Context\n"),
-    Frame("plan", "[ Plan ]\n", group="blocks", lead="## Context\n"),
+    Frame("notes", "[ Notes ]\n", leads=(("blocks", "## Context\n"),)),
+    Frame("plan", "[ Plan ]\n", leads=(("blocks", "## Context\n"),)),
     Frame("rules", "## Rules\n"),
 )
 
@@ -45,7 +45,7 @@ def test_what_comes_between_makes_the_heading_necessary_again() -> None:
 
 def test_behind_the_boundary_the_heading_stands_again() -> None:
     layout = Layout(separator="\n\n", marker="\n<!-- here -->\n")
-    frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, group="blocks", lead="## Context\n"))
+    frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, leads=(("blocks", "## Context\n"),)))
 
     assert text("a", "b", layout=layout, frames=frames) == (
         "## Context\n[ Notes ]\na\n<!-- here -->\n## Context\n[ Plan ]\nb"
@@ -92,3 +92,52 @@ def test_an_agent_file_says_which_group_a_section_belongs_to(tmp_path: Path) -> 
 def test_a_group_that_the_layout_does_not_have_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"`layout\.groups` has no group `block`"):
         Engine.open(agent(tmp_path, "  - {id: notes, group: block, text: x}\n"))
+
+
+NESTED = """
+layout:
+  heading: "# {{title}}\\n"
+  groups:
+    shop: {title: Shop, heading: "## {{title}}\\n"}
+    team: {title: Team, group: shop, heading: "### {{title}}\\n"}
+    nights: {title: Nights, group: team}
+sections:
+  - {id: a, title: A, group: team, text: a}
+  - {id: b, title: B, group: nights, text: b}
+  - {id: c, title: C, group: shop, text: "{{{c}}}"}
+  - {id: d, title: D, group: team, text: d}
+  - {id: e, title: E, text: e}
+inputs: {c: {default: c}}
+agent: x
+"""
+
+
+def test_the_heading_of_an_outer_group_stands_before_the_inner_one(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(NESTED)
+    engine = Engine.open(tmp_path)
+
+    def lines(turn: Turn) -> str:
+        return " ".join(engine.prepare_step(engine.prepare_call(turn)).system.split())
+
+    outer = "# Shop ## Team ### A a ### Nights ### B b"
+    assert lines(Turn()) == f"{outer} ## C c ## Team ### D d # E e"
+    assert lines(Turn({"c": ""})) == f"{outer} ### D d # E e"
+
+
+@pytest.mark.parametrize(
+    ("groups", "told"),
+    [
+        ("{a: {group: b}, b: {group: a}}", "the group `a` stands in itself"),
+        ("{a: {group: a}}", "the group `a` stands in itself"),
+        ("{a: {group: c}}", "`layout.groups` has no group `c`"),
+    ],
+)
+def test_groups_stand_in_groups_that_there_are_and_not_in_themselves(tmp_path: Path, groups: str, told: str) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        f"agent: x\nlayout: {{groups: {groups}}}\nsections: [{{id: a, group: a, text: x}}]\n"
+    )
+
+    with pytest.raises(SpecError) as caught:
+        Engine.open(tmp_path)
+
+    assert told in str(caught.value)

@@ -50,9 +50,9 @@ class SectionList:
         """What stands before a section."""
         return self._headings.heading(spec)
 
-    def lead(self, spec: SectionSpec) -> str:
-        """What stands before the first section of the group that this one belongs to."""
-        return self._headings.lead(spec)
+    def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
+        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
+        return self._headings.leads(spec)
 
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""

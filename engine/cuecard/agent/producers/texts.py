@@ -68,8 +68,8 @@ class Producer(Protocol):
     def heading(self, spec: SectionSpec) -> str:
         """What stands before a section."""
 
-    def lead(self, spec: SectionSpec) -> str:
-        """What stands before the first section of the group that this one belongs to."""
+    def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
+        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
 
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""

@@ -121,9 +121,9 @@ class XmlCore:
         """Nothing: what stands before an element is part of the element before it."""
         return ""
 
-    def lead(self, spec: SectionSpec) -> str:  # noqa: ARG002 - there are no groups
-        """Nothing: elements have no groups."""
-        return ""
+    def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - there are no groups
+        """No groups: elements stand in each other."""
+        return ()
 
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""

@@ -19,21 +19,28 @@ class Headings:
         self.problems: list[Problem] = []
         self._layout = layout
         self._usual = self._compiled(document, ("layout", "heading"), layout.heading)
-        self._groups = {
-            name: self._usual
-            if group.heading is None
-            else self._compiled(document, ("layout", "groups", name, "heading"), group.heading)
+        self._within = {
+            name: self._compiled(document, ("layout", "groups", name, "heading"), group.heading)
             for name, group in layout.groups.items()
+            if group.heading is not None
         }
 
     def heading(self, spec: SectionSpec) -> str:
         """What stands before a section."""
-        return _titled(self._groups.get(spec.group, self._usual), spec.title)
+        return _titled(self._form(groups_around(self._layout, spec.group)), spec.title)
 
-    def lead(self, spec: SectionSpec) -> str:
-        """What stands before the first section of the group that this one belongs to."""
-        group = self._layout.groups.get(spec.group)
-        return _titled(self._usual, group.title) if group else ""
+    def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
+        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
+        around = groups_around(self._layout, spec.group)
+        return tuple(
+            (name, _titled(self._form(around[:depth]), self._layout.groups[name].title))
+            for depth, name in enumerate(around)
+        )
+
+    def _form(self, groups: tuple[str, ...]) -> Template | None:
+        """The form of headings within these groups: that of the innermost that has one."""
+        own = next((name for name in reversed(groups) if name in self._within), None)
+        return self._usual if own is None else self._within[own]
 
     def _compiled(self, document: Document, at: Path, text: str) -> Template | None:
         if not text:
@@ -49,6 +56,15 @@ class Headings:
             message, hint = f"a heading reads `title`, not `{use.name}`", did_you_mean(use.name, ["title"])
             self.problems.append(place(Problem("undeclared-input", message, hint, "heading", use.span)))
         return None if unknown else template
+
+
+def groups_around(layout: LayoutSpec, group: str) -> tuple[str, ...]:
+    """A group with those that it stands in, the outermost first; one that stands in itself is told elsewhere."""
+    found: list[str] = []
+    while group in layout.groups and group not in found:
+        found.append(group)
+        group = layout.groups[group].group
+    return tuple(reversed(found))
 
 
 def _titled(heading: Template | None, title: str) -> str:

@@ -44,7 +44,7 @@ class Section:
         render: its text.
         label: how errors call it, such as `<identity>`.
         heading: what stands before it in the prompt.
-        lead: what stands before the first section of its group.
+        leads: the groups that it stands in, the outermost first, each with what stands before its first section.
         stable: on which side of the layout's boundary it is.
         fill: its source.
         own: what begins each entry of its source, so that no data in the section can pose as the next one.
@@ -61,7 +61,7 @@ class Section:
     render: Render
     label: str = ""
     heading: str = ""
-    lead: str = ""
+    leads: tuple[tuple[str, str], ...] = ()
     stable: bool = True
     fill: Fill | None = None
     own: LayoutGuard | None = None

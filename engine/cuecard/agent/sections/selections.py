@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeAlias
 
+from cuecard.agent.sections.headings import groups_around
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.sections.section_spec import SectionPatch, SectionSpec, SelectionSpec, patched
@@ -65,11 +66,16 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
 
 
 def check_groups(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Groups of sections that the layout does not have."""
+    """Groups that the layout does not have, and those that stand in themselves."""
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
             hint = did_you_mean(name, spec.layout.groups) or "name it in `layout.groups`"
             yield document.problem(path, "unknown-group", f"`layout.groups` has no group `{name}`", hint)
+    for name in spec.layout.groups:
+        around = groups_around(spec.layout, name)
+        if spec.layout.groups[around[0]].group == name:
+            at, hint = ("layout", "groups", name, "group"), "name a group around it, or leave `group` out"
+            yield document.problem(at, "wrong-value", f"the group `{name}` stands in itself", hint)
 
 
 def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
@@ -94,6 +100,7 @@ def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
 
 def _grouped(spec: AgentFile) -> Iterator[tuple[Path, str]]:
     yield from ((("sections", i, "group"), section.group) for i, section in enumerate(spec.sections))
+    yield from ((("layout", "groups", name, "group"), group.group) for name, group in spec.layout.groups.items())
     for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
         for name, selection in selections.items():
             at = (kind, name, "sections")

@@ -102,8 +102,10 @@ class GroupSpec(FileModel):
 
     title: str = Field("", description="what the layout's heading says before the group; without it there is none")
     heading: str | None = Field(
-        None, description="put before a section of the group that has a title; as in the layout when left out"
+        None,
+        description="put before what stands in the group and has a title; as around the group when left out",
     )
+    group: str = Field("", description="the group that this one stands in, whose heading comes first")
 
 
 class LayoutSpec(FileModel):
