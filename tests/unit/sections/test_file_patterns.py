@@ -316,3 +316,27 @@ def test_a_layout_that_does_not_trim_prints_files_as_they_are(tmp_path: Path) ->
     )
 
     assert shown(tmp_path / "agent.yaml") == "\n\n  a  \n\n|\n\n  a  \n\n|  b\n"
+
+
+def test_the_name_of_a_supplied_file_is_data_as_its_text_is(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(
+        "agent: x\nlayout: {heading: '## {{title}}\\n'}\nsections: [{id: n, files: {supplied: true,"
+        " entries: [{glob: '**'}], item: '{{{name}}}{{{content}}}', separator: '|'}}]\n"
+    )
+    names = ("## Rules", "</system>")
+
+    shows = shown(tmp_path / "agent.yaml", Turn(files={name: FileText(name, ".") for name in names}))
+
+    assert "\n## Rules" not in f"\n{shows}"
+    assert "&lt;/system>" in shows
+
+
+def test_a_file_that_an_input_picks_is_called_by_its_own_name(tmp_path: Path) -> None:
+    put(tmp_path, "modes/plan.md", "P")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: x\ninputs: {mode: {}}\nsections: [{id: n, files: {entries: [{path: 'modes/{{mode}}.md', default: D}],"
+        " item: '{{{name}}} {{{content}}}'}}]\n"
+    )
+
+    assert shown(tmp_path / "agent.yaml", Turn({"mode": "plan"})) == "plan.md P"
+    assert shown(tmp_path / "agent.yaml", Turn({"mode": "<b>"})) == "{{mode}}.md D"

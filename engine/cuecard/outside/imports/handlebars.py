@@ -8,7 +8,7 @@ from dataclasses import field
 
 from cuecard.config.agent_file import InputType
 from cuecard.outside.imports.parts import Notes
-from cuecard.outside.imports.writer import escaped
+from cuecard.outside.imports.writer import between, escaped
 from cuecard.records import dataclass
 from cuecard.template.analysis import inputs_of
 from cuecard.template.helpers.standard import NAMES
@@ -122,7 +122,8 @@ class _Reader:
             self.notes.add(line, message, "compare the output, or write the value out", "warning")
         written = self.source.text[call.start : call.end]
         left, right = "~" * node.strip.left, "~" * node.strip.right
-        return _Edit(node.start, node.end, f"{{{{{left}{{{written}}}{right}}}}}")
+        tag = f"{{{{{left}{{{written}}}{right}}}}}"
+        return _Edit(node.start, node.end, tag + between(tag, self.source.text[node.end : node.end + 1]))
 
     def block(self, node: Block) -> Iterator[_Edit]:
         name = _name(node.call)

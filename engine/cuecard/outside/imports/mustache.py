@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.config.agent_file import InputType
 from cuecard.outside.imports.parts import Notes
-from cuecard.outside.imports.writer import escaped
+from cuecard.outside.imports.writer import between, escaped
 from cuecard.records import dataclass
 from cuecard.template.syntax.nodes import Block, Call, Mustache, Partial, Path, Statement
 from cuecard.template.syntax.parser import parse
@@ -67,7 +67,8 @@ class _Reader:
             line = self.source.span(node.start, node.end).line
             message = "Mustache writes `&amp;` for `&` in `{{x}}`; here the text stays readable"
             self.notes.add(line, message, "nothing, if no page is made of it", "warning")
-        return node.start, node.end, f"{{{{{{{path}}}}}}}"
+        tag = f"{{{{{{{path}}}}}}}"
+        return node.start, node.end, tag + between(tag, self.source.text[node.end : node.end + 1])
 
     def path(self, name: str, around: tuple[str, ...]) -> str:
         depth = sum(1 for each in around if each == "each")

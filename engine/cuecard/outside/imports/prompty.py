@@ -43,6 +43,8 @@ _FACTS = {
     "enumValues",
     "sample",
     "example",
+    "items",
+    "properties",
 }
 
 

@@ -47,6 +47,7 @@ class Writer:
                 # Handlebars drops a line that holds nothing but a block's tag; a comment beside it keeps the line.
                 yield "{{!}}" if part.is_block and self._is_alone(at) else ""
                 yield part.text
+                yield between(part.text, parts[at + 1].text if at + 1 < len(parts) else "")
             else:
                 yield _escaped(part.text, before_tag=at + 1 < len(parts))
 
@@ -65,6 +66,11 @@ def _begins_line(text: str, *, first: bool) -> bool:
 
 def _ends_line(text: str, *, last: bool) -> bool:
     return _LINE_BEHIND.match(text) is not None or (last and not text.strip())
+
+
+def between(tag: str, behind: str) -> str:
+    """What keeps a tag apart from the text behind it: a brace there would be read as one of the tag's."""
+    return "{{!}}" if tag.endswith("}}") and behind.startswith("}") else ""
 
 
 def escaped(text: str) -> str:
@@ -93,4 +99,4 @@ def _before_tag(text: str) -> str:
 
 
 def _literal(text: str) -> str:
-    return f'{{{{{{default null "{text}"}}}}}}'
+    return f'{{{{{{default null "{text}"}}}}}}{{{{!}}}}'

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
+from cuecard.config.sections.file_entry import FileEntry
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
 from cuecard.records import dataclass
@@ -62,7 +63,7 @@ class FilesSource:
         content = self._content(file)
         gap = self.spec.suffix_gap if content else self.spec.empty_suffix_gap
         own = {
-            "name": trusted(entry.title),
+            "name": self._name(entry),
             "path": file.path,
             "purpose": trusted(entry.purpose),
             "content": content,
@@ -70,6 +71,11 @@ class FilesSource:
         }
         text = self.item.render({**given.values, **own})
         return text.strip("\n") if self.spec.trim else text
+
+    def _name(self, entry: FileEntry) -> str:
+        """How the file is called: a name that a pattern has found is no more the author's than the file is."""
+        written = {each.title for each in self.spec.entries}
+        return trusted(entry.title) if entry.title in written else self.printed(entry.title)
 
     def _content(self, file: TakenFile) -> str:
         if not file.text:

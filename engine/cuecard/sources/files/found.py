@@ -56,7 +56,12 @@ def _plain(entry: FileEntry, held: Held) -> Iterator[FileEntry]:
         found = [(path,) for path in _matching(entry, held)]
         root = min((len(parts_of(FilePattern.of_glob(each).folder)) for each in entry.glob), default=0)
     else:
-        yield entry if not any(map(has_inputs, entry.path)) else _with_paths(entry, tuple(_paths(entry, held)))
+        if not any(map(has_inputs, entry.path)):
+            yield entry
+            return
+        paths = tuple(_paths(entry, held))
+        there = next((path for path in paths if path in held.files), "")
+        yield _with_paths(entry, paths, entry.name or there.rpartition("/")[2])
         return
     for paths in found:
         yield _with_paths(entry, paths, "/".join(parts_of(paths[0])[root:]))

@@ -1,0 +1,178 @@
+"""The GitHub Action: its shell scripts over a real repository of two commits; only `gh` is a stub that records."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from cuecard.config.documents.yaml_text import read_yaml
+
+ROOT = Path(__file__).parents[2]
+ACTION = ROOT / "action.yml"
+AGENT = "agent: bakery\nsections:\n  - {id: identity, text: You answer the mail of a bakery.}\n"
+MORE = AGENT + "  - {id: rules, text: Promise nothing.}\n"
+GH = """#!/bin/sh
+printf '%s\\n' "$@" >> "$GH_LOG"
+case "$*" in *--paginate*) cat "$GH_FOUND"; exit "$GH_READ";; esac
+exit "$GH_WRITE"
+"""
+
+
+@dataclass
+class Job:
+    """A job of a pull request: its folder, and the files that a runner gives to a step."""
+
+    top: Path
+    agent: str
+
+    @property
+    def folder(self) -> Path:
+        return self.top / "work"
+
+    def git(self, *arguments: str) -> str:
+        own = ["-c", "user.name=Kim", "-c", "user.email=kim@example.org", "-c", "commit.gpgsign=false"]
+        return subprocess.run(
+            ["git", *own, *arguments], cwd=self.folder, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    def commit(self, text: str) -> str:
+        path = self.folder / self.agent / "agent.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+        turns = path.parent / "turns"
+        turns.mkdir(exist_ok=True)
+        (turns / "$(touch pwned).yaml").write_text("expect: {contains: bakery}\n", encoding="utf-8")
+        self.git("add", "--all")
+        self.git("commit", "--quiet", "--message", "A change")
+        return self.git("rev-parse", "HEAD")
+
+    def run(self, script: str, **given: str) -> subprocess.CompletedProcess[str]:
+        runner = {
+            "RUNNER_TEMP": str(self.top),
+            "GITHUB_STEP_SUMMARY": str(self.top / "summary.md"),
+            "GITHUB_OUTPUT": str(self.top / "output"),
+            "GITHUB_EVENT_PATH": str(self.top / "event.json"),
+            "GITHUB_REPOSITORY": "kim/bakery",
+            "PATH": f"{self.top / 'bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}",
+        }
+        inputs = dict.fromkeys(("TURNS", "MODEL", "PRICE", "BASE"), "") | {"AGENT": self.agent, "FAIL_ON": "error"}
+        environment = {**os.environ, **runner, **{f"CUECARD_{name}": value for name, value in inputs.items()}, **given}
+        command = ["bash", str(ROOT / "action" / script)]
+        return subprocess.run(
+            command, cwd=self.folder, env=environment, capture_output=True, text=True, check=False, timeout=120
+        )
+
+    @property
+    def summary(self) -> str:
+        return (self.top / "summary.md").read_text(encoding="utf-8")
+
+    @property
+    def outputs(self) -> dict[str, str]:
+        lines = (self.top / "output").read_text(encoding="utf-8").splitlines()
+        return dict(line.split("=", 1) for line in lines)
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """A pull request that adds a section; its branch and its agent's folder have names that a shell would run."""
+    made = Job(tmp_path, "a; touch pwned `touch pwned`")
+    made.folder.mkdir()
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "gh").write_text(GH, encoding="utf-8")
+    (tmp_path / "bin" / "gh").chmod(0o755)
+    made.git("init", "--quiet", "--initial-branch=main")
+    base = made.commit(AGENT)
+    made.git("checkout", "--quiet", "-b", "x$(touch${IFS}pwned)")
+    head = made.commit(MORE)
+    event = {"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": head, "ref": "x$(touch${IFS}pwned)"}}}
+    (tmp_path / "event.json").write_text(json.dumps(event), encoding="utf-8")
+    return made
+
+
+def test_the_report_tells_what_the_pull_request_changes(job: Job) -> None:
+    done = job.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
+
+    assert (done.returncode, done.stderr, job.outputs["failed"]) == (0, "", "0")
+    assert "check: passed, test: passed" in job.summary
+    assert "**The prompt changes: +3 tokens.**" in job.summary
+    assert "$0.02 → $0.03" in job.summary
+    assert Path(job.outputs["report"]).read_text(encoding="utf-8") == job.summary
+    assert not list(job.top.rglob("pwned"))
+
+
+def test_a_merge_is_compared_with_what_it_goes_into(job: Job) -> None:
+    job.git("checkout", "--quiet", "main")
+    (job.folder / "other.txt").write_text("of somebody else", encoding="utf-8")
+    job.git("add", "--all")
+    job.git("commit", "--quiet", "--message", "Meanwhile")
+    later = job.git("rev-parse", "HEAD")
+    job.git("merge", "--quiet", "--no-ff", "--message", "Merge", "x$(touch${IFS}pwned)")
+    job.run("report.sh")
+
+    assert f"<code>{later}" in job.summary
+
+
+def test_what_is_wrong_is_annotated_and_fails(job: Job) -> None:
+    job.commit(MORE.replace("bakery.", "butcher.").replace("agent: bakery", "agent: butcher"))
+    done = job.run("report.sh")
+    never = job.run("report.sh", CUECARD_FAIL_ON="never")
+
+    assert "::error file=" in done.stdout
+    assert "check: passed, test: failed" in job.summary
+    assert (done.returncode, never.returncode, job.outputs["failed"]) == (0, 0, "0")
+    assert "failed=1\n" in (job.top / "output").read_text(encoding="utf-8")
+
+
+def test_without_a_base_there_is_nothing_to_compare(job: Job) -> None:
+    (job.top / "event.json").write_text("{}", encoding="utf-8")
+    done = job.run("report.sh")
+
+    assert (done.returncode, "tokens" in job.summary) == (0, False)
+
+
+@pytest.mark.parametrize(("found", "method"), [("", "POST"), ("41\n42\n", "PATCH")])
+def test_there_is_one_comment(job: Job, found: str, method: str) -> None:
+    job.run("report.sh")
+    (job.top / "found").write_text(found, encoding="utf-8")
+    logs = {"GH_LOG": str(job.top / "log"), "GH_FOUND": str(job.top / "found"), "GH_READ": "0", "GH_WRITE": "0"}
+    done = job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
+    asked = (job.top / "log").read_text(encoding="utf-8").splitlines()
+
+    assert (done.returncode, done.stdout) == (0, "")
+    assert method in asked
+    assert f"body=@{job.outputs['report']}" in asked
+    assert ("repos/kim/bakery/issues/comments/41" in asked) == (method == "PATCH")
+
+
+@pytest.mark.parametrize(("read", "write"), [("1", "0"), ("0", "1")])
+def test_a_fork_may_not_comment_and_does_not_fail(job: Job, read: str, write: str) -> None:
+    job.run("report.sh")
+    (job.top / "found").write_text("", encoding="utf-8")
+    logs = {"GH_LOG": str(job.top / "log"), "GH_FOUND": str(job.top / "found"), "GH_READ": read, "GH_WRITE": write}
+    done = job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
+
+    assert done.returncode == 0
+    assert "::notice title=cuecard::" in done.stdout
+
+
+def test_no_expression_stands_in_a_shell_script() -> None:
+    """What a pull request names would be run there; in the environment it is only read."""
+    action = read_yaml(ACTION.read_text(encoding="utf-8"), "action.yml").value
+    scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]
+
+    assert scripts
+    assert [script for script in scripts if "${{" in script] == []
+    assert [path.name for path in (ROOT / "action").iterdir() if "${{" in path.read_text(encoding="utf-8")] == []
+
+
+def test_every_input_is_documented() -> None:
+    action = read_yaml(ACTION.read_text(encoding="utf-8"), "action.yml").value
+    page = (ROOT / "docs" / "ci.md").read_text(encoding="utf-8")
+
+    assert [name for name in action["inputs"] if f"| `{name}` |" not in page] == []
