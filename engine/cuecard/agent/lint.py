@@ -11,6 +11,7 @@ from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.habits import check_habits
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order
+from cuecard.agent.checks.unfinished import check_unfinished
 from cuecard.agent.checks.volatile import check_volatile
 from cuecard.agent.draft import Draft
 from cuecard.agent.sections.section import PROTOCOLS
@@ -44,6 +45,7 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
         *check_volatile(compiled, draft.partials),
         *check_mappings(compiled, draft.partials, spec),
         *check_habits(compiled, draft.partials, spec),
+        *check_unfinished(draft.cards.values(), draft.sources.instructions),
         *_counted(draft, assembly, spec, count),
     ]
 

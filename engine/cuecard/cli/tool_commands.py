@@ -48,6 +48,21 @@ def tools_search(
     search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
 
+@tools_app.command("add")
+def tools_add(
+    name: Annotated[str, typer.Argument(help="The new tool's name.")],
+    agent: Annotated[
+        Path,
+        typer.Option("--agent", metavar="AGENT", help="The agent, or a file of tool instructions, also a new one."),
+    ] = Path(),
+    json: Json = False,
+) -> None:
+    """Write a new entry with texts to fill in into the agent's tool instructions; nothing else changes there."""
+    from cuecard.cli.tool_add import add_tool
+
+    add_tool(name, agent, as_json=json)
+
+
 @tools_app.command("import")
 def tools_import(
     agent: AgentPath,

@@ -90,7 +90,7 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
     places, known = _read(file)
     if into is not None:
         # It may be a file that the agent does not name yet.
-        return Home(into, alone=False, known={**_entries(into), **known})
+        return Home(into, alone=False, known={**tools_of(into), **known})
     if not places:
         hint = "add `tools: {instructions: tools}` to it, a folder beside it; or name a file with `--into`"
         raise SpecError(Problem("missing-key", "the agent names no place for tool instructions", hint, shown(file)))
@@ -123,7 +123,7 @@ def _read(file: Path) -> tuple[tuple[str, ...], dict[str, str]]:
     return AgentPlaces.of(lay_over(below).document.value).instructions, known
 
 
-def _entries(file: Path) -> dict[str, str]:
+def tools_of(file: Path) -> dict[str, str]:
     """The tools of which a file says something; none where it is not there."""
     if not is_there(file):
         return {}

@@ -1,0 +1,31 @@
+"""Instructions of tools that nobody has written yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.yaml_text import problem_at
+from cuecard.config.tool_listing import CUES
+from cuecard.errors import Problem, Span
+from cuecard.model import ToolCard
+
+TODO = "TODO"
+"""What a text begins with that somebody still has to write."""
+
+
+def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
+    """A warning for each tool of which a text still begins with TODO: the model would read that."""
+    known = {name: file for file in files for name in (file.name, file.path)}
+    for card in cards:
+        told = card.instructions
+        texts = {"description": card.description, **{cue: getattr(told, cue) for cue in CUES if told}}
+        waiting = [key for key, text in texts.items() if text.lstrip().startswith(TODO)]
+        place, _, line = card.source.rpartition(":")
+        if waiting and place in known:
+            file, at = known[place], int(line)
+            row = file.text.split("\n")[at - 1]
+            span = Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
+            message = f"`{card.name}` is not written yet: {', '.join(waiting)}"
+            hint = "the model reads these texts; write them, or `None required`"
+            yield problem_at(file.name, file.text, span, "unfinished-tool", message, hint, severity="warning")

@@ -1,0 +1,105 @@
+"""`cuecard tools add`: a new entry among the tool instructions of an agent, for its author to write."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cuecard.agent.checks.unfinished import TODO
+from cuecard.cli.json_text import json_text
+from cuecard.cli.tool_import.places import Home, find_home, tools_of
+from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.config.file_kinds import kind_of
+from cuecard.config.tool_entries import new_file, with_tools
+from cuecard.config.values.names import is_tool_name
+from cuecard.errors import InputError, Problem, visible
+from cuecard.model import ToolCard, ToolInstructions
+from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.reading import read_text
+from cuecard.outside.rewriting import rewrite
+from cuecard.outside.yaml_files import ENDINGS, yaml_files
+
+_TEXTS = ToolInstructions(
+    before=f"{TODO}: what to have or to check first; `None required` if nothing",
+    after=f"{TODO}: what to do or to say when it has succeeded",
+    next=f"{TODO}: the tools that usually follow; `None required` if none",
+    gotcha=f"{TODO}: what goes wrong, and how to avoid it",
+)
+
+
+def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
+    """Write the entry, and say what to do next.
+
+    Args:
+        name: the tool's name.
+        agent: an agent, its folder, or a file of tool instructions, which may be a new one.
+        as_json: print what was done for machines.
+
+    Raises:
+        InputError: when the name is none or a tool has it, or the file's folder is not there.
+        SpecError: when a file of the agent cannot be read, or cannot take the entry.
+    """
+    if not is_tool_name(name):
+        hint = "letters, digits, `_`, `.`, `:`, `/` and `-`; at most 128"
+        raise InputError(Problem("wrong-option", f"`{visible(name)}` cannot be the name of a tool", hint, "NAME"))
+    home, alone = (_file_home(agent), True) if _is_tool_file(agent) else (_agent_home(agent), False)
+    if name in home.known:
+        hint = f"it stands in {home.known[name]}; name another one, or edit that"
+        raise InputError(Problem("duplicate-tool", f"there is a tool `{name}` already", hint, "NAME"))
+    line = _write(home.file, name)
+    place = f"{shown(home.file)}:{line}"
+    if as_json:
+        print(json_text({"ok": True, "tool": name, "file": shown(home.file), "line": line}))
+        return
+    print(f"added `{name}` to {visible(place)}\n")
+    print("  1. write its description, its phrases, and what the model must know: before, after, next, gotcha")
+    checked = "AGENT" if alone else visible(shown(agent))
+    print(f"  2. cuecard check {checked}  warns while a text begins with {TODO}")
+    print(f'  3. cuecard tools search {checked} "what it does"  shows whether it is found')
+
+
+def _is_tool_file(path: Path) -> bool:
+    """Whether it is a file of tool instructions, or is to be one."""
+    if is_folder(path) or not any(path.match(ending) for ending in ENDINGS):
+        return False
+    if not is_there(path):
+        return not is_there(find_content(path))
+    source = read_text(path)
+    return kind_of(read_yaml(source.text, source.name).value) != "agent"
+
+
+def _file_home(file: Path) -> Home:
+    if not is_folder(file.parent):
+        hint = "make it, or name a file in another one"
+        raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
+    # Which agent names it is not known, so that its own tools are the only ones.
+    return Home(file, alone=True, known=tools_of(file))
+
+
+def _agent_home(agent: Path) -> Home:
+    home = find_home(agent, "tools", None, write=True)
+    folder = home.file.parent
+    if not is_folder(folder):
+        hint = "make it: the agent names it under `tools: instructions:`"
+        raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
+    there = [*yaml_files(folder)]
+    # Of a folder with one file, that one; of one with several, a file of its own.
+    return home if home.alone or len(there) != 1 else Home(there[0], home.alone, home.known)
+
+
+def _write(file: Path, name: str) -> int:
+    """Put the entry into the file; the line at which it begins."""
+    there = is_there(file)
+    before = read_text(file).text if there else new_file(file.stem)
+    card = ToolCard(name, f"{TODO}: what it does, in one line", {}, (), "", _TEXTS, "")
+    text = with_tools(before, [card], shown(file))
+    if there:
+        rewrite(file, text)
+    else:
+        try:
+            with file.open("x", encoding="utf-8", newline="") as new:
+                new.write(text)
+        except OSError as error:
+            message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
+            raise InputError(Problem("unreadable-file", message, "name another file", shown(file))) from None
+    return read_yaml(text, shown(file)).span(("tools", name), key=True).line

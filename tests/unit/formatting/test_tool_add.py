@@ -1,0 +1,103 @@
+"""`cuecard tools add`: a new entry, and every line that was there."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from unit.run.talking import Ran, cuecard
+
+
+@pytest.fixture
+def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    cuecard(monkeypatch, "init", "shop", "--yes")
+    return tmp_path / "shop"
+
+
+def add(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> Ran:
+    return cuecard(monkeypatch, "tools", "add", *words)
+
+
+def test_an_entry_is_added_and_passes_the_check(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = (shop / "tools.yaml").read_text(encoding="utf-8")
+    ran = add(monkeypatch, "delete_note", "--agent", "shop")
+
+    assert (ran.code, ran.err) == (0, "")
+    line = before.count("\n") + 1
+    assert ran.out.startswith(f"added `delete_note` to shop/tools.yaml:{line}\n")
+    after = (shop / "tools.yaml").read_text(encoding="utf-8")
+    assert after.startswith(before)
+    checked = cuecard(monkeypatch, "check", "shop")
+    assert checked.code == 0
+    assert "`delete_note` is not written yet: description, before, after, next, gotcha" in checked.out + checked.err
+    assert cuecard(monkeypatch, "fmt", "--check", "shop").code == 0
+    written = after.replace("TODO: ", "")
+    (shop / "tools.yaml").write_text(written, encoding="utf-8")
+    assert "unfinished-tool" not in cuecard(monkeypatch, "check", "shop", "--strict").out
+
+
+def test_the_agent_is_the_one_where_you_stand(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(shop)
+    told = json.loads(add(monkeypatch, "delete_note", "--json").out)
+    assert (told["ok"], told["tool"], told["file"]) == (True, "delete_note", "tools.yaml")
+
+
+@pytest.mark.parametrize(
+    ("words", "code"),
+    [
+        (("add_note", "--agent", "shop"), "duplicate-tool"),
+        (("add_note", "--agent", "shop/tools.yaml"), "duplicate-tool"),
+        (("tool_search", "--agent", "shop"), "duplicate-tool"),
+        (("a note", "--agent", "shop"), "wrong-option"),
+        (("", "--agent", "shop"), "wrong-option"),
+        (("x" * 129, "--agent", "shop"), "wrong-option"),
+        (("x", "--agent", "gone"), "missing-file"),
+        (("x", "--agent", "gone/tools.yaml"), "missing-file"),
+        (("x", "--agent", "cms"), "wrong-option"),
+        (("x", "--agent", "shop/turns/first.yaml"), "unknown-key"),
+    ],
+)
+def test_what_cannot_be_added_is_an_error_and_nothing_changes(
+    words: tuple[str, ...], code: str, shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()}
+    ran = add(monkeypatch, *words)
+    assert ran.code in {1, 2}
+    assert f"error[{code}]" in ran.err
+    assert {path: path.read_bytes() for path in shop.rglob("*") if path.is_file()} == before
+
+
+def test_a_new_file(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = add(monkeypatch, "send_mail", "--agent", "shop/mail.yaml")
+    assert ran.code == 0
+    assert "category: mail\ntools:\n  send_mail:\n" in (shop / "mail.yaml").read_text(encoding="utf-8")
+
+
+def test_a_folder_of_files(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    agent = shop / "agent.yaml"
+    agent.write_text(agent.read_text(encoding="utf-8").replace("tools.yaml", "tools"), encoding="utf-8")
+    ran = add(monkeypatch, "send_mail", "--agent", "shop")
+    assert "error[missing-file]" in ran.err
+    (shop / "tools").mkdir()
+    (shop / "tools.yaml").rename(shop / "tools" / "notes.yaml")
+    assert "shop/tools/notes.yaml" in add(monkeypatch, "one", "--agent", "shop").out
+    (shop / "tools" / "more.yaml").write_text("tools: {}\n", encoding="utf-8")
+    assert "shop/tools/tools.yaml" in add(monkeypatch, "two", "--agent", "shop").out
+    assert cuecard(monkeypatch, "check", "shop").code == 0
+
+
+def test_comments_order_and_a_link_stay(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    target = shop / "real.yaml"
+    (shop / "tools.yaml").rename(target)
+    target.write_text(target.read_text(encoding="utf-8") + "  # the end\n\n# after\n", encoding="utf-8")
+    (shop / "tools.yaml").symlink_to("real.yaml")
+    target.chmod(0o640)
+    before = target.read_text(encoding="utf-8").splitlines()
+    assert add(monkeypatch, "one", "--agent", "shop").code == 0
+    assert (shop / "tools.yaml").is_symlink()
+    assert target.stat().st_mode & 0o777 == 0o640
+    after = target.read_text(encoding="utf-8").splitlines()
+    assert [line for line in after if line in before] == before
