@@ -153,6 +153,9 @@ class _Reader:
         if isinstance(node.call.head, Call):
             yield self.left(node, "a partial whose name is computed", "name each partial, in `{{#if}}`")
             return
+        if not re.fullmatch(r"[\w-]+", node.call.head.original):
+            yield self.left(node, "a partial whose name is a path", "give it a name of letters, digits, `_` and `-`")
+            return
         self.partials.setdefault(node.call.head.original, self.source.span(node.start, node.end).line)
         if node.program:
             yield from self.edits(node.program.body)
