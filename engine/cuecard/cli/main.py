@@ -83,6 +83,7 @@ def diff(
     after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
     agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
     turn: TurnFile = None,
+    discovered: Discovered = "",
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
     json: Json = False,
@@ -92,7 +93,7 @@ def diff(
     from cuecard.cli.diff.command import diff as command
     from cuecard.cli.diff.sides import Reading
 
-    reading = Reading(agent, turn, allow_code=allow_code)
+    reading = Reading(agent, turn, allow_code=allow_code, discovered=discovered)
     raise typer.Exit(command(before, after, reading, model=model, as_json=json, exit_code=exit_code))
 
 

@@ -33,12 +33,21 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How sides are read: the agent of turn files, the turn of agents, one clock for both; whether code is loaded."""
+    """How sides are read.
+
+    Attributes:
+        agent: whose turns turn files are.
+        turn: the turn of agents.
+        clock: one for both sides.
+        allow_code: whether functions that an agent file names are loaded.
+        discovered: tools, as `a,b`, that both sides have found.
+    """
 
     agent: Path | None
     turn: Path | None
     clock: Clock = field(default_factory=lambda: _standing(utc_now()))
     allow_code: bool = False
+    discovered: str = ""
 
     def side(self, name: str) -> Side:
         """The prompt that an argument names.
@@ -69,7 +78,7 @@ class Reading:
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
         engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
-        step = step_from(engine, discovered="", values=[], turn=turn)
+        step = step_from(engine, discovered=self.discovered, values=[], turn=turn)
         return Side(name, step.manifest, _texts(step))
 
     def _revision(self, name: str, revision: str, inside: str) -> Side:
