@@ -46,6 +46,7 @@ check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/cuecard check prompts examples/starters
+	$(BIN)/cuecard fmt --check prompts tool_instructions examples
 
 fix: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
@@ -84,7 +85,7 @@ schemas: setup ## write schemas/*.json and docs/settings.md from the models
 lock: $(UV) ## lock the requirement files anew
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		--extra run --extra langchain --extra openai-agents --extra adk --extra litellm --extra server --extra otel --extra pytest \
-		--extra pybars3 --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
+		--extra pybars3 --extra jinja --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
 

@@ -19,7 +19,7 @@ from cuecard.config.tool_file import ToolFile
 from cuecard.template.helpers.standard import NAMES
 
 ROOT = Path(__file__).parents[2]
-ELSEWHERE = {"language.md", "sections.md", "templates.md", "testing.md"}
+ELSEWHERE = {"fmt.md", "import.md", "language.md", "sections.md", "templates.md", "testing.md"}
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 LOOPS = {"anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""

@@ -215,7 +215,9 @@ def test_a_field_of_a_tool_card_is_right_or_refused(field: str, junk: Any) -> No
         engine.search_tools("do more")
         everything(engine, replace(TURN, tools=None), [RESULT])
 
-    assert not accepted(use) or right(get_type_hints(ToolCard)[field], junk)
+    # A server's schema that is no JSON takes its tool away, and nobody down.
+    may = field == "input_schema" and isinstance(junk, Mapping)
+    assert not accepted(use) or may or right(get_type_hints(ToolCard)[field], junk)
 
 
 async def _summary(_: object) -> str:

@@ -103,7 +103,7 @@ def test_a_withdrawn_tool_is_named() -> None:
     second = engine().prepare_call(Turn(now=START, tools=rest), history, previous=first)
     step = engine().prepare_step(second, history)
 
-    assert f"<withdrawn-tools>\n{TOOLS[0]}\n</withdrawn-tools>" in step.appended[-1].text
+    assert f"<withdrawn-tools>\n{TOOLS[0]}\n" in step.appended[-1].text
     assert TOOLS[0] not in step.active_tools
 
 

@@ -312,3 +312,14 @@ TestConversations = Conversations.TestCase
 TestConversations.settings = settings(
     max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", "60")), stateful_step_count=25, deadline=None
 )
+
+
+def test_a_tool_that_was_withdrawn_at_a_baseline_is_defined_with_the_message_that_brings_it_back() -> None:
+    talk = Conversations()
+    usual: dict[str, Any] = {"hours": 0, "model": "", "pages": [], "stored": False, "words": "hello"}
+    talk.begin(delivery="append", history={}, policy="append", ids=True)
+    for ahead, gone in (((), set()), (("t_2",), set()), ((), {"t_2"}), ((), set())):
+        if ahead or gone:
+            talk.host_compacts()
+        talk.user_speaks(ahead=ahead, gone=gone, **usual)
+        talk.model_answers()

@@ -31,6 +31,7 @@ NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"asyncio", "multiprocessing", "sqlite3
 """What no command that shows a prompt has a use for."""
 
 COMMANDS = {
+    "fmt --check prompts/cms/agent.yaml": {"rich", "tiktoken", "cuecard.outside.rankers.semantic"},
     "render prompts/cms/agent.yaml": {"rich", "cuecard.outside.summarizer", "cuecard.outside.rankers.semantic"},
     "render prompts/cms/agent.yaml --manifest": {"cuecard.outside.rankers.semantic"},
     "check prompts/cms/agent.yaml": {"rich", "cuecard.outside.rankers.semantic"},

@@ -137,7 +137,9 @@ class _Late:
         """What is defined from the start, and what nothing else could define."""
         step = self.step
         base = {*(step.base_tools or step.initial_tools), *also}
-        lost = {each.tool for each in step.found or step.discovered} - self.found.keys() - step.brought.keys()
+        # One that was withdrawn before the baseline comes with the message that brings it back.
+        told = (each for each in step.found or step.discovered if each.after_call_id or each.tool in step.active_tools)
+        lost = {each.tool for each in told} - self.found.keys() - step.brought.keys()
         return [tool for name, tool in self.tools.items() if name in base or name in lost]
 
     def is_client_output(self, call: str) -> bool:

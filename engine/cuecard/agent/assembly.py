@@ -199,7 +199,8 @@ class Assembly:
         key, _, rest = problem.name.removeprefix(f"sections.{written.spec.id}.").partition(".")
         if key not in SOURCES:
             return problem
-        at = (*written.place(key), *(rest.split(".") if rest else ()))
+        inner = rest.split(".") if rest else ()
+        at = (*written.place(key), *(int(part) if part.isdecimal() else part for part in inner))
         if at in document.values:
             return inline_problem(document, at, problem)
         return document.problem(at, problem.code, problem.message, problem.hint, severity=problem.severity)

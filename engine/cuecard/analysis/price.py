@@ -66,6 +66,37 @@ def price_of(before: Sequence[Priced], after: Sequence[Priced], profile: ModelPr
     return Price(profile.name, cost, warm, prices.minimum)
 
 
+@dataclass(frozen=True, slots=True)
+class Calls:
+    """What a call with a prompt costs, in uncached input tokens, as cuecard counts them; the prompt alone.
+
+    Attributes:
+        first: with an empty cache; what is written to the cache is in it.
+        again: right after the same prompt.
+    """
+
+    first: float
+    again: float
+
+
+def price_of_calls(manifest: Manifest, profile: ModelProfile) -> Calls:
+    """What this prompt costs in its first call, and once the cache has seen it."""
+    request = _request(_priced(manifest))
+    first, again = bill((request, request), Prices.of(profile)).rows
+    return Calls(first.cost, again.cost)
+
+
+def dollars(tokens: float, profile: ModelProfile, per_million: float) -> float:
+    """What so many uncached input tokens, as cuecard counts them, cost on this model.
+
+    Args:
+        tokens: how many.
+        profile: the model; its tokenizer may make more of a text.
+        per_million: the provider's price of 1,000,000 of its own uncached input tokens, in US dollars.
+    """
+    return tokens * profile.token_factor * per_million / 1_000_000
+
+
 def _priced(manifest: Manifest) -> list[Priced]:
     sections = manifest.sections
     return [

@@ -69,9 +69,11 @@ def _controls_in_message(message: Any) -> Iterator[Problem]:
     if isinstance(message, Message):
         for name in ("content", "speaker", "id", "timestamp", "tool_call_id"):
             yield from refuse_controls(getattr(message, name), f"turn.message.{name}")
-        for number, call in enumerate(message.tool_calls):
+        calls: Any = message.tool_calls
+        # What is no list of calls has been told.
+        for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
             for name in ("id", "name", "arguments"):
-                yield from refuse_controls(getattr(call, name), f"turn.message.tool_calls[{number}].{name}")
+                yield from refuse_controls(getattr(call, name, None), f"turn.message.tool_calls[{number}].{name}")
 
 
 def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:

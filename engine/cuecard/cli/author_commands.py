@@ -1,4 +1,4 @@
-"""The commands of an author's workbench: an agent to begin with, and its prompts as tests."""
+"""The commands of an author's workbench: an agent to begin with, its prompts as tests, what a change does."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Format, Json
+from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json
 
 
 def init(
@@ -45,3 +45,68 @@ def run_tests(
 
     options = Options(update, prune, "json" if json else format, junit, delivery, allow_code)
     raise typer.Exit(command(agent, turns or (), options))
+
+
+def format_files(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Agent, tool and turn files, texts, or folders of agents.")
+    ],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 when a file would change.")
+    ] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="The same, and show what would change.")] = False,
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Lay files out as they should be: comments stay, and no prompt says anything else for it."""
+    from cuecard.cli.fmt.command import Options
+    from cuecard.cli.fmt.command import fmt as command
+
+    raise typer.Exit(command(paths, Options(check, diff, json, allow_code)))
+
+
+def import_files(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE...", help="Files of dotprompt (`.prompt`) or Prompty (`.prompty`).")
+    ],
+    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where the agents go, each in a folder of its name.")],
+    check: Annotated[
+        bool, typer.Option("--check", help="Write nothing; exit with 1 when anything cannot be carried over.")
+    ] = False,
+    json: Json = False,
+) -> None:
+    """Write prompt files of other tools as agents, and list what could not be carried over."""
+    from cuecard.cli.imports.command import import_files as command
+
+    raise typer.Exit(command(files, to, check=check, as_json=json))
+
+
+def diff(
+    before: Annotated[str, typer.Argument(metavar="A", help=SIDE_HELP)],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
+    agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
+    turn: Annotated[
+        list[Path] | None,
+        typer.Option("--turn", metavar="FILE", help="A turn file (YAML); with Markdown several, and folders of them."),
+    ] = None,
+    discovered: Discovered = "",
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
+    price: Annotated[
+        float | None,
+        typer.Option("--price", metavar="USD", min=0, help="Markdown: what a million input tokens of the model cost."),
+    ] = None,
+    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
+    format: Annotated[
+        Literal["text", "json", "markdown"], typer.Option(help="For people, for machines, or for a pull request.")
+    ] = "text",
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
+    from cuecard.cli.diff.command import Options
+    from cuecard.cli.diff.command import diff as command
+    from cuecard.cli.diff.sides import Reading
+
+    options = Options(turn or (), model, price, exit_code, "json" if json else format)
+    reading = Reading(agent, None, allow_code=allow_code, discovered=discovered)
+    raise typer.Exit(command(before, after, reading, options))

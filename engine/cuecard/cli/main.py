@@ -12,10 +12,10 @@ from typing import Annotated, Literal
 import typer
 
 import cuecard
-from cuecard.cli.author_commands import init, run_tests
+from cuecard.cli.author_commands import diff, format_files, import_files, init, run_tests
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.mcp_commands import mcp, skills_app
-from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
+from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import probe, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
@@ -75,26 +75,6 @@ def render(
     command(
         agent, discovered=discovered, values=set_ or [], turn=turn, delivery=delivery, form=form, allow_code=allow_code
     )
-
-
-@app.command()
-def diff(
-    before: Annotated[str, typer.Argument(metavar="A", help=SIDE_HELP)],
-    after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
-    agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
-    turn: TurnFile = None,
-    discovered: Discovered = "",
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
-    exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
-    json: Json = False,
-    allow_code: AllowCode = False,
-) -> None:
-    """Compare two prompts: what changed, why, and what the provider's cache loses by it."""
-    from cuecard.cli.diff.command import diff as command
-    from cuecard.cli.diff.sides import Reading
-
-    reading = Reading(agent, turn, allow_code=allow_code, discovered=discovered)
-    raise typer.Exit(command(before, after, reading, model=model, as_json=json, exit_code=exit_code))
 
 
 @app.command()
@@ -201,10 +181,13 @@ def watch(
     )
 
 
+app.command()(diff)
 app.command()(run)
 app.command()(mcp)
 app.command()(init)
 app.command(name="test")(run_tests)
+app.command(name="fmt")(format_files)
+app.command(name="import")(import_files)
 app.command()(probe)
 app.command()(serve)
 app.command()(schema)

@@ -7,6 +7,7 @@ file that wrote them; but those of files that the host supplies are names that t
 
 from __future__ import annotations
 
+import glob
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
@@ -29,7 +30,16 @@ _FILES = (
     ("models",),
     ("tools", "instructions"),
 )
-_SECTION_FILES = (("file",), ("choose", "file"), ("files", "entries", "path"), ("skills", "roots"))
+_GLOBS = (("files", "entries", "glob"), ("files", "entries", "exclude"))
+_SECTION_FILES = (
+    ("file",),
+    ("choose", "file"),
+    ("files", "entries", "path"),
+    *_GLOBS,
+    ("files", "entries", "upward", "from"),
+    ("files", "entries", "upward", "to"),
+    ("skills", "roots"),
+)
 """Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
 
 
@@ -183,14 +193,23 @@ class _Merger:
             return value
         if any(out[: len(files)] == files for files in self.supplied):
             return value
-        return posixpath.normpath(posixpath.join(self.folder, value))
+        words = _words(out)
+        if words[-1:] == ("exclude",) and "/" not in value:  # a name, wherever it is
+            return value
+        folder = glob.escape(self.folder) if words[1:] in _GLOBS else self.folder
+        return posixpath.normpath(posixpath.join(folder, value))
 
 
 def _names_a_file(path: Path) -> bool:
     selected = len(path) > 1 and path[0] in {"profiles", "variants"}
-    inner = path[2:] if selected else path
-    words = tuple(part for part in inner if isinstance(part, str))
+    words = _words(path)
     return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else not selected and words in _FILES
+
+
+def _words(path: Path) -> tuple[str, ...]:
+    """The keys on the way, without positions in lists, and without the profile or variant that they stand in."""
+    selected = len(path) > 1 and path[0] in {"profiles", "variants"}
+    return tuple(part for part in (path[2:] if selected else path) if isinstance(part, str))
 
 
 def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str, Json]) -> bool:

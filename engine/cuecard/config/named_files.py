@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cuecard.config.documents.yaml_text import Path
+from cuecard.config.sections.file_patterns import has_inputs
+from cuecard.config.sections.file_searches import Search, known_paths, searches, written_entry
 from cuecard.model import Json
 from cuecard.records import dataclass
 
@@ -18,12 +20,14 @@ class Wanted:
         files: those that may.
         roots: folders of skills.
         strict: those of them in which whatever is wrong with a skill is an error.
+        searches: which files are looked for by patterns.
     """
 
     texts: tuple[tuple[Path, str], ...]
     files: tuple[str, ...]
     roots: tuple[str, ...]
     strict: frozenset[str] = frozenset()
+    searches: tuple[Search, ...] = ()
 
     @classmethod
     def of(cls, agent: Json) -> Wanted:
@@ -31,11 +35,14 @@ class Wanted:
         sections = list(_sections(agent))
         written = [*sections, *(choice for at, s in sections for choice in _choices(at, s))]
         texts = [((*at, "file"), s["file"]) for at, s in written if isinstance(s.get("file"), str) and s["file"]]
-        files = [path for _, s in sections for path in _paths(s.get("files"))]
+        shown = [entry for _, s in sections for entry in _entries(s.get("files"))]
+        files = [path for paths, _ in shown for path in paths]
+        looked = [search for _, found in shown for search in found]
         roots = [root for _, s in sections for root in _roots(s.get("skills"))]
         listed = (skills for _, s in sections if isinstance(skills := s.get("skills"), dict))
         strict = frozenset(root for skills in listed if skills.get("strict") is True for root in _roots(skills))
-        return cls(tuple(texts), tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots)), strict)
+        named, below = tuple(dict.fromkeys(files)), tuple(dict.fromkeys(roots))
+        return cls(tuple(texts), named, below, strict, tuple(dict.fromkeys(looked)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,14 @@ class AgentPlaces:
         """Every place that is named."""
         single = (self.template, *(place for _, place in self.partials), self.models)
         sections = self.sections
-        named = (*self.instructions, *(place for _, place in sections.texts), *sections.files, *sections.roots)
+        folders = (search.pattern.folder for search in sections.searches)
+        named = (
+            *self.instructions,
+            *(place for _, place in sections.texts),
+            *sections.files,
+            *sections.roots,
+            *folders,
+        )
         return [place for place in (*single, *named) if isinstance(place, str) and place]
 
 
@@ -95,17 +109,18 @@ def _choices(at: Path, section: Mapping[str, Json]) -> Iterator[tuple[Path, dict
             yield (*at, "choose", index), choice
 
 
-def _paths(files: Json) -> Iterator[str]:
-    """Every `path` below a `files` source."""
-    if isinstance(files, dict):
-        for key, value in files.items():
-            if key == "path":
-                yield from (path for path in (value if isinstance(value, list) else [value]) if isinstance(path, str))
-            else:
-                yield from _paths(value)
-    elif isinstance(files, list):
-        for value in files:
-            yield from _paths(value)
+def _entries(files: Json) -> Iterator[tuple[list[str], list[Search]]]:
+    """Of each entry of a `files` source, the paths that it names, and the searches that it makes."""
+    listed = files.get("entries") if isinstance(files, dict) else None
+    supplied = isinstance(files, dict) and files.get("supplied") is True
+    for written in listed if isinstance(listed, list) else ():
+        paths = texts(written.get("path")) if isinstance(written, dict) else ()
+        if not isinstance(written, dict) or (supplied and not paths):
+            continue
+        if paths and not any(map(has_inputs, paths)):
+            yield list(paths), []
+        elif entry := written_entry(written):
+            yield [*known_paths(entry)], [*searches(entry)]
 
 
 def _roots(skills: Json) -> list[str]:

@@ -114,19 +114,21 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
     models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
     written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
+    files += [text for search in named.sections.searches for text in reader.found(search)]
     skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
     return AgentSources(
         agent,
         template,
         tuple(partials),
         tuple(instructions),
-        (*reader.problems, *found),
+        (*dict.fromkeys(reader.problems), *found),
         tuple(source for source, _ in layers[:-1]),
         _once(written),
         _once(files),
-        tuple(reader.unread),
+        tuple(dict.fromkeys(reader.unread)),
         skills,
         models,
+        tuple(dict.fromkeys(reader.folders)),
     )
 
 

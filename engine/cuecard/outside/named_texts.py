@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
@@ -11,6 +12,8 @@ from pathlib import Path
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.documents.yaml_text import Path as Key
+from cuecard.config.sections.file_patterns import parts_of
+from cuecard.config.sections.file_searches import Search
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
@@ -29,26 +32,55 @@ class NamedTexts:
         roots: where links may lead.
         problems: what is wrong with files that must be there.
         unread: files that may be missing, and are there, but cannot be read, with the reason.
+        folders: those in which files were looked for by patterns.
     """
 
     def __init__(self, folder: Path, roots: Roots) -> None:
         self.folder, self.roots = folder, roots
         self.problems: list[Problem] = []
         self.unread: list[tuple[str, str]] = []
+        self.folders: list[str] = []
+        self._asked: set[str] = set()
         self._room = MAX_TOTAL
 
+    def found(self, search: Search) -> Iterator[SourceText]:
+        """The files that a pattern names, in the order of their paths; one that cannot be read is told as such."""
+        base = search.pattern.folder
+        above = parts_of(base)
+        try:
+            spot = self.roots.find(base or ".")
+        except SpecError as error:
+            self.problems += error.problems
+            return
+        if not is_folder(spot.path):
+            return
+
+        def among(below: tuple[str, ...], is_folder: bool) -> bool:  # noqa: FBT001 - as `Walk` calls it
+            parts = (*above, *below)
+            return search.leads(parts) if is_folder else search.holds("/".join(parts))
+
+        folder = self.folder / base
+        walk = Walk(folder, spot, self.roots, None, among).walk()
+        self.problems += walk.problems
+        self.folders += (Path(os.path.relpath(each, self.folder)).as_posix() for each in walk.folders)
+        for found in sorted(walk.found):
+            yield from self.optional("/".join((*above, *found.shown)))
+
     def optional(self, place: str) -> Iterator[SourceText]:
-        """A file that may be missing; where it is there but cannot be read, the reason is kept."""
+        """A file that may be missing, once; where it is there but cannot be read, the reason is kept."""
+        if place in self._asked:
+            return
+        self._asked.add(place)
         try:
             spot = self.roots.find(place)
             if is_there(spot.path):
                 yield replace(self._read(self.folder / place, spot), path=place)
         except SpecError as error:
-            [problem, *_] = error.problems
-            if problem.code == "link-outside":
-                self.problems.append(problem)
-            else:
-                self.unread.append((place, problem.message))
+            for problem in error.problems:
+                if problem.code in {"link-outside", "large-folder"}:
+                    self.problems.append(problem)
+                else:
+                    self.unread.append((place, problem.message))
 
     def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
         """The one file at `place`, by the path that a section wrote."""

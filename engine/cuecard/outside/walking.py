@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable
 from dataclasses import field
 from pathlib import Path
+from typing import TypeAlias
 
 from cuecard.errors import Problem
 from cuecard.outside.confined_files import Entry, entries
@@ -23,6 +24,9 @@ MAX_FILES = 10_000
 
 _Parts = tuple[str, ...]
 
+Among: TypeAlias = Callable[[_Parts, bool], bool]
+"""Whether a path is of interest, and whether it is that of a folder."""
+
 
 @dataclass(frozen=True, slots=True, order=True)
 class Found:
@@ -38,9 +42,17 @@ class Walk:
     Attributes:
         found: the files, in the order in which they were met.
         problems: folders that cannot be looked into, and links that lead out of the roots.
+        folders: the folders that were looked into, as people see them.
     """
 
-    def __init__(self, folder: Path, start: Place, roots: Roots, wanted: Callable[[str], bool] | None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        start: Place,
+        roots: Roots,
+        wanted: Callable[[str], bool] | None,
+        among: Among | None = None,
+    ) -> None:
         """Nothing is read yet.
 
         Args:
@@ -48,7 +60,11 @@ class Walk:
             start: where it is in truth.
             roots: where links may lead.
             wanted: whether a name is that of a file that is looked for; None for every name that is no folder's.
+            among: whether a file is looked for, or a folder looked into, by its path below the folder; without it, all
+                that are neither hidden nor left over by editors.
         """
+        self.among = among
+        self.folders: list[Path] = []
         self.folder, self.start, self.roots, self.wanted = folder, start, roots, wanted
         self.found: list[Found] = []
         self.problems: list[Problem] = []
@@ -74,11 +90,12 @@ class Walk:
         except OSError as error:
             self._problem(shown, "unreadable-file", f"{error.strerror}", "check the folder's permissions")
             return
+        self.folders.append(self.folder.joinpath(*shown))
         for entry in listed:
             self._meet(entry, place.below(entry.name), (*shown, entry.name))
 
     def _meet(self, entry: Entry, place: Place, shown: _Parts) -> None:
-        if _is_left_over(entry.name):
+        if self._is_of_no_interest(shown, is_folder=entry.is_folder, is_link=entry.is_link):
             return
         if entry.is_link:
             self._links.append((shown, os.path.realpath(place.path)))
@@ -90,6 +107,8 @@ class Walk:
 
     def _follow(self, shown: _Parts, target: str) -> None:
         leads_to_folder = is_folder(Path(target))
+        if self._is_of_no_interest(shown, is_folder=leads_to_folder):
+            return
         is_wanted = self._is_wanted(shown[-1], is_folder=leads_to_folder)
         if not is_wanted and not leads_to_folder:
             return
@@ -104,6 +123,11 @@ class Walk:
 
     def _is_wanted(self, name: str, *, is_folder: bool) -> bool:
         return self.wanted(name) if self.wanted else not is_folder
+
+    def _is_of_no_interest(self, shown: _Parts, *, is_folder: bool, is_link: bool = False) -> bool:
+        if self.among is None:
+            return _is_left_over(shown[-1])
+        return not is_link and not self.among(shown, is_folder)
 
     def _problem(self, shown: _Parts, code: str, message: str, hint: str) -> None:
         self.problems.append(Problem(code, message, hint, shown_path(self.folder.joinpath(*shown))))

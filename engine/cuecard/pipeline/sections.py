@@ -108,9 +108,9 @@ def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str
     given = give()
     for section, fill in filling:
         content = fill(replace(given, taken=taken))
-        pool = section.spec.files.pool if section.spec.files else ""
-        if pool:
-            taken = {**taken, pool: taken.get(pool, 0) + sum(row.characters for row in content.sources)}
+        account = section.spec.files.account if section.spec.files else ""
+        if account:
+            taken = {**taken, account: taken.get(account, 0) + content.taken}
         contents[section.id] = content
     return contents
 
@@ -152,7 +152,8 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
     known = turn.tools is not None or len(agent.catalogue) > 0
     cards = tuple(agent.catalogue[name] for name in tools.available) if known else None
     said = text_of(turn.message) if turn.message else turn.query
-    return Given(values, request.now, cards, {**agent.files, **turn.files}, turn.gates, turn.environment, said)
+    files, gates, environment = agent.files, turn.gates, turn.environment
+    return Given(values, request.now, cards, files, turn.files, gates, environment, said)
 
 
 def _local(content: Content) -> dict[str, Json]:

@@ -66,7 +66,8 @@ class AgentFiles:
             hint = "check the folder's permissions"
             return self._unreadable((Problem("unreadable-file", str(error), hint, self.agent.as_posix()),))
         self._known = tuple(self._place(source.path) for source in sources.texts())
-        self._folders = frozenset(file.parent for file in self._known)
+        searched = map(self._place, sources.folders)
+        self._folders = frozenset({*(file.parent for file in self._known), *searched})
         return Look(sources, sources.sha256())
 
     def stamp(self) -> Stamp:

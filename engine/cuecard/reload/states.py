@@ -73,7 +73,7 @@ class States:
             InputError: with every argument that is wrong.
         """
         check_keeping(folder, most, size)
-        self.folder = Path(folder)
+        self.folder = Path(folder).absolute()  # a watcher saves later, when the process may be in another folder
         self._limits = Limits(max(1, most), size)
         self._users: WeakSet[User] = WeakSet()
         self._used: dict[str, float] = {}

@@ -88,7 +88,8 @@ def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | Non
             raise SpecError(wrong)
         _refuse_equal_names(served)
     except CuecardError:
-        Agents(served).stop()
+        for each in served:  # two may have the same name
+            each.watcher.stop()
         raise
     return Agents(served)
 
@@ -112,8 +113,7 @@ class _Ready:
             told = f"the agent is named `{engine.name}` now, and clients know it as `{self._name}`"
             raise SpecError(Problem("renamed-agent", told, "name it as before, or start the service anew", "agent"))
         engine.search_tools("warm up")  # the first search makes the index
-        with suppress(
-            CuecardError
-        ):  # some inputs may have no default; the token table is there after that all the same
+        # Some inputs may have no default; the token table is there after that all the same.
+        with suppress(CuecardError):
             engine.prepare_step(engine.prepare_call())
         return engine

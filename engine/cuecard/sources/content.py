@@ -20,17 +20,19 @@ class Given:
         values: inputs and built-in values by name, cleaned.
         now: the time, with its zone.
         tools: the tools that exist for the call, in catalogue order; None when nobody says which.
-        files: files by the path that the source names, as far as they are there.
+        files: the files that were read when the agent was opened, by path.
+        supplied: those that the host hands in with the turn, by path.
         gates: what switches tools on and off.
         environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
         message: the text of the current message; empty when there is none.
-        taken: how many characters of a total the sections before have taken, by the word of the total (`files.pool`).
+        taken: how much of a total the sections before have taken, by the name of the total (`FilesSpec.account`).
     """
 
     values: Mapping[str, Json]
     now: datetime
     tools: tuple[ToolCard, ...] | None = None
     files: Mapping[str, FileText] = field(default_factory=dict)
+    supplied: Mapping[str, FileText] = field(default_factory=dict)
     gates: Gates = field(default_factory=Gates)
     environment: tuple[str, ...] | None = None
     message: str = ""
@@ -47,6 +49,7 @@ class Content:
         diagnostics: what was wrong with a source without stopping the prompt.
         sources: one row for each file or other source that was looked at.
         values: what the section's own text may read besides `content`.
+        taken: how much it took of a total that several sections share, in the unit of that total.
     """
 
     text: str
@@ -54,6 +57,7 @@ class Content:
     diagnostics: tuple[Diagnostic, ...] = ()
     sources: tuple[SourceRow, ...] = ()
     values: Mapping[str, str] = field(default_factory=dict)
+    taken: int = 0
 
 
 class Fill(Protocol):

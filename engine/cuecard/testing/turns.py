@@ -76,11 +76,28 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
     """What became of each turn of a file; a file that cannot be read is one outcome with its problems."""
     name = shown(path)
     try:
-        document, turns = _read(path)
+        document, turns = read_turns(path)
     except CuecardError as error:
         return [Outcome(name, name, error.problems)]
     standing = replace(engine, clock=lambda: MOMENT)
     return list(_Conversation(standing, path, document, turns, update).outcomes())
+
+
+def steps_of(engine: Engine, path: Path) -> Iterator[tuple[str, Step | CuecardError]]:
+    """Each turn of a file: its name and its step, or what is wrong with it, which is then the last.
+
+    What is expected of the turns is not asked. A turn that names no time has the one of `cuecard test`.
+    """
+    name = shown(path)
+    try:
+        document, turns = read_turns(path)
+        chat = replace(engine, clock=lambda: MOMENT).conversation()
+        for at, turn in enumerate(turns):
+            name = f"{shown(path)} turn {at + 1}" if "turns" in document.value else shown(path)
+            chat.user(to_turn(turn, turn.inputs))
+            yield name, chat.step(turn.tool_results())
+    except CuecardError as error:
+        yield name, error
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +143,12 @@ class _Conversation:
         return replace(outcome, snapshot=path, problems=(found,))
 
 
-def _read(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
+    """A file of one turn or of several.
+
+    Raises:
+        SpecError: when it is none, or wrong.
+    """
     source = read_text(path)
     document = read_yaml(source.text, source.name)
     if kind_of(document.value) == "conversation":

@@ -227,3 +227,10 @@ def test_records_cannot_discover_anything(run: Run, tmp_path: Path) -> None:
     assert code == 2
     assert "error[wrong-option]" in err
     assert "both prompts are recorded" in err
+
+
+def test_turns_of_markdown_say_themselves_what_is_found(run: Run, repository: Path) -> None:
+    code, _, err = run("HEAD~1:prompts/tiny", "prompts/tiny", "--discovered", "make_page", "--format", "markdown")
+
+    assert code == 2
+    assert "write `discovered` into the turn files" in err

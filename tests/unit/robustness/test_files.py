@@ -96,7 +96,9 @@ def test_row_42_a_link_inside_of_the_folder_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["fifo", "socket", "folder"])
 @pytest.mark.parametrize("place", PLACES[1:])
-def test_row_43_what_is_no_regular_file_is_refused_and_nothing_hangs(kind: str, place: str, tmp_path: Path) -> None:
+def test_row_43_what_is_no_regular_file_is_refused_and_nothing_hangs(
+    kind: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     folder = write_agent(tmp_path / "a")
     (folder / place).unlink()
     if kind == "fifo":
@@ -104,7 +106,7 @@ def test_row_43_what_is_no_regular_file_is_refused_and_nothing_hangs(kind: str, 
     elif kind == "folder":
         (folder / place).mkdir()
     else:
-        os.chdir(folder.parent)  # the name of a socket is short
+        monkeypatch.chdir(folder.parent)  # the name of a socket is short
         with socket.socket(socket.AF_UNIX) as listening:
             listening.bind(f"a/{place}")
 

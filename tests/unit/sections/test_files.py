@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime
+from math import inf
 
 import pytest
 from hypothesis import given
@@ -190,7 +191,7 @@ def test_sections_of_one_pool_share_the_total() -> None:
     pooled = user.model_copy(update={"pool": "workspace"})
 
     assert compile_files(soul, "soul")(given).text == "abc"
-    assert compile_files(pooled, "user")(replace(given, taken={"workspace": 3, "other": 5})).text == "de"
+    assert compile_files(pooled, "user")(replace(given, taken={pooled.account: 3, "other": 5})).text == "de"
     assert compile_files(user, "user")(replace(given, taken={"workspace": 3})).text == "defg"
 
 
@@ -246,8 +247,8 @@ SPECS = st.builds(
     lambda **changes: spec(
         "entries: [{path: A, keep_empty: true, suffix: s}, {path: [B, old/B], default: ddd}, {path: C}]", **changes
     ),
-    per_file=st.integers(0, 20),
-    total=st.integers(0, 30),
+    per_file=st.none() | st.integers(0, 20),
+    total=st.none() | st.integers(0, 30),
     marker=st.sampled_from(["", "...", " [cut]"]),
     draft=st.sampled_from(["use", "skip"]),
     front_matter=st.sampled_from(["keep", "strip"]),
@@ -260,9 +261,10 @@ def test_budgets_hold_whatever_the_files_say(rules: FilesSpec, files: dict[str, 
     made = content(rules, files)
     printed = [part.partition("\x03")[0] for part in made.text.split("\x02")[1:]]
 
-    assert all(len(text) <= rules.per_file for text in printed)
-    assert sum(map(len, printed)) <= sum(row.characters for row in made.sources) <= rules.total
-    assert all(row.characters <= rules.per_file for row in made.sources)
+    per_file, total = (inf if limit is None else limit for limit in (rules.per_file, rules.total))
+    assert all(len(text) <= per_file for text in printed)
+    assert sum(map(len, printed)) <= sum(row.characters for row in made.sources) <= total
+    assert all(row.characters <= per_file for row in made.sources)
 
 
 @given(rules=SPECS, files=FILES)
@@ -302,3 +304,43 @@ def test_a_text_that_was_cut_once_is_not_cut_again(texts: list[str], per_file: i
 
     assert again.text == once.text
     assert not {d.code for d in again.diagnostics} - {"missing_file"}
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30), st.integers(0, 40), st.integers(0, 40))
+def test_bytes_are_a_unit_too_and_no_character_is_cut_in_two(text: str, per_file: int, total: int) -> None:
+    rules = spec("entries: [{path: A}]\nitem: '{{{content}}}'\ntrim: false\nunit: bytes")
+    text = text.replace("\r", "")
+    made = content(rules.model_copy(update={"per_file": per_file, "total": total}), held({"A": text}))
+
+    limit = min(per_file, total)
+    assert len(made.text.encode()) <= limit
+    assert text.startswith(made.text)
+    assert made.taken == len(made.text.encode())
+    assert made.text == text or len(text[: len(made.text) + 1].encode()) > limit
+
+
+def test_a_cut_in_bytes_is_told_in_bytes() -> None:
+    made = content(spec("entries: [{path: A}]\nitem: '{{{content}}}'\nunit: bytes\nper_file: 5"), held({"A": "üüü"}))
+
+    assert made.text == "üü"
+    assert [row.characters for row in made.sources] == [2]
+    assert Cut("file A", "cut: 6 -> 4 bytes (files.per_file)") in made.cuts
+
+
+def test_null_is_no_limit_and_without_trimming_a_text_is_what_it_is() -> None:
+    text = "\n\n  " + "x" * 400_000 + "  \n"
+    rules = spec("entries: [{path: A}]\nitem: '{{{content}}}'\nper_file: null\ntotal: null\ntrim: false")
+
+    made = content(rules, held({"A": text}))
+
+    assert made.text == text
+    assert not made.cuts
+    assert not made.diagnostics
+
+
+def test_pools_of_two_units_are_two() -> None:
+    account = spec("entries: [{path: A}]\npool: p").account
+
+    assert account == spec("entries: [{path: B}]\npool: p").account
+    assert account != spec("entries: [{path: A}]\npool: p\nunit: bytes").account
+    assert spec("entries: [{path: A}]").account == ""

@@ -50,6 +50,21 @@ def test_a_state_comes_back_with_the_names_of_the_folder_that_asks(tmp_path: Pat
     assert back.content() == sources.content()
 
 
+def test_a_relative_folder_stays_where_it_was_named_when_the_process_moves_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("here", "there"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    states = States("kept")
+    monkeypatch.chdir(tmp_path / "there")
+
+    digest = states.save(state(1))
+
+    assert digests(tmp_path / "here" / "kept") == {digest}
+    assert list((tmp_path / "there").iterdir()) == []
+
+
 def test_what_was_not_used_for_the_longest_time_goes_first(tmp_path: Path) -> None:
     states = States(tmp_path, most=3)
     kept = [state(number) for number in range(3)]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
+from cuecard.agent.sections.file_matches import check_matches
 from cuecard.agent.world import World
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.config.skills.skill_file import make_skills
@@ -76,7 +77,8 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
     printed = trusted if spec.trust == "author" else str
     if spec.files:
         own = printed if spec.files.supplied else trusted
-        return compile_files(spec.files, f"{name}.files", escaping=_MARKS, printed=own), ()
+        unmatched = tuple(check_matches(spec.files, f"{name}.files", world))
+        return compile_files(spec.files, f"{name}.files", escaping=_MARKS, printed=own), unmatched
     if spec.tools:
         seen = world.spec.tools.visibility
         # A tool server may have written the descriptions.

@@ -8,6 +8,7 @@ CODES: Mapping[str, str] = {
     # files
     "wrong-file": "A file of one kind where one of another is asked for: a turn file given as the agent file.",
     "missing-file": "A file or folder that is named does not exist, or is not a regular file.",
+    "no-match": "A pattern of files, or a path with inputs, that no file can match.",
     "empty-folder": "A folder that is named holds no file of the kind that is looked for.",
     "unreadable-file": "The system does not let the file be read.",
     "large-file": "A file of more than 1 MiB: nothing that people write and read.",
@@ -23,6 +24,7 @@ CODES: Mapping[str, str] = {
     "yaml-comment": "Text after ` #` is a comment and is lost.",
     "yaml-too-large": "More than 256 Ki characters of YAML.",
     "duplicate-key": "A key that stands in one mapping twice.",
+    "not-formatted": "A file that `cuecard fmt` leaves as it is, because laid out it would say something else.",
     # keys and values
     "unknown-key": "A key that the file does not have.",
     "missing-key": "A key that the file must have.",
@@ -221,6 +223,8 @@ CODES: Mapping[str, str] = {
     "other-end": "The content at the end of a scenario is not what the scenario expects.",
     "turn-stopped": "A turn of a scenario did not come to its end.",
     "snapshot": "The command that shows the server's content failed.",
+    "not-imported": "What `cuecard import` does not carry over: a text left as it is, or a setting.",
+    "jinja-syntax": "A template that Jinja itself cannot read.",
     "wrong-openapi": "A file that is no OpenAPI description, or an operation or a reference in it that cannot be used.",
     "server-start": "The tool server does not start.",
     "server-died": "The tool server ended while it was needed.",

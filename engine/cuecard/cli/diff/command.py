@@ -2,41 +2,88 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal, TypeAlias
+
 from cuecard.analysis.explain import compare
 from cuecard.analysis.price import find_profile, price
+from cuecard.cli.diff.markdown import Rate, markdown
+from cuecard.cli.diff.review import review
 from cuecard.cli.diff.sides import Reading
 from cuecard.cli.diff.view import print_json, print_text
 from cuecard.cli.failures import tell
 from cuecard.errors import CuecardError, InputError, Problem
 
+Form: TypeAlias = Literal["text", "json", "markdown"]
 
-def diff(
-    before: str,
-    after: str,
-    reading: Reading,
-    *,
-    model: str | None,
-    as_json: bool,
-    exit_code: bool,
-) -> int:
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """What may be said on the command line; `per_million` are US dollars for a million uncached input tokens."""
+
+    turns: Sequence[Path] = ()
+    model: str | None = None
+    per_million: float | None = None
+    exit_code: bool = False
+    form: Form = "text"
+
+
+def diff(before: str, after: str, reading: Reading, options: Options) -> int:
     """Print what differs; 0, or with `exit_code` 1 when something does; 2 when a side cannot be read or rendered."""
     try:
-        _refuse_idle(reading, before, after)
-        profile = find_profile(model) if model else None
-        one, other = reading.side(before), reading.side(after)
-        comparison = compare(one.manifest, other.manifest)
+        _refuse_what_does_not_fit(options)
+        _refuse_idle(reading, before, after, options)
+        if options.form == "markdown":
+            return _review(before, after, reading, options)
+        return _compare(before, after, replace(reading, turn=next(iter(options.turns), None)), options)
     except CuecardError as error:  # not the 1 of the other commands: here, that says that the two differ
-        tell(error, as_json=as_json)
+        tell(error, as_json=options.form == "json")
         return 2
-    cost = price(one.manifest, other.manifest, profile) if profile else None
-    (print_json if as_json else print_text)(one, other, comparison, cost)
-    return 1 if exit_code and comparison.differs else 0
 
 
-def _refuse_idle(reading: Reading, before: str, after: str) -> None:
-    """Raise `InputError` when tools are to be discovered, and both sides are records of what was sent already."""
-    if reading.discovered and before.endswith(".json") and after.endswith(".json"):
+def _refuse_what_does_not_fit(options: Options) -> None:
+    wrong = []
+    if options.form != "markdown" and len(options.turns) > 1:
+        wrong.append(Problem("wrong-option", "several turns are for Markdown", "add --format markdown", "--turn"))
+    if options.per_million is not None and (options.form, bool(options.model)) != ("markdown", True):
+        hint = "add --format markdown and --model NAME"
+        wrong.append(Problem("wrong-option", "a price is for Markdown, and for a model", hint, "--price"))
+    if wrong:
+        raise InputError(wrong)
+
+
+def _refuse_idle(reading: Reading, before: str, after: str, options: Options) -> None:
+    """Raise `InputError` when tools are to be discovered where no prompt is rendered with them."""
+    if not reading.discovered:
+        return
+    if options.form == "markdown":
+        hint = "write `discovered` into the turn files"
+        raise InputError(
+            Problem("wrong-option", "turns of Markdown say themselves what is found", hint, "--discovered")
+        )
+    if before.endswith(".json") and after.endswith(".json"):
         hint = "leave it out, or name agents or turn files"
         raise InputError(
             Problem("wrong-option", "both prompts are recorded; nothing is rendered", hint, "--discovered")
         )
+
+
+def _compare(before: str, after: str, reading: Reading, options: Options) -> int:
+    profile = find_profile(options.model) if options.model else None
+    one, other = reading.side(before), reading.side(after)
+    comparison = compare(one.manifest, other.manifest)
+    cost = price(one.manifest, other.manifest, profile) if profile else None
+    (print_json if options.form == "json" else print_text)(one, other, comparison, cost)
+    return 1 if options.exit_code and comparison.differs else 0
+
+
+def _review(before: str, after: str, reading: Reading, options: Options) -> int:
+    rate = Rate(find_profile(options.model), options.per_million) if options.model else None
+    reviewed = review(before, after, reading, options.turns)
+    sys.stdout.write(markdown(reviewed, rate))
+    if any(turn.failure for turn in reviewed.turns):
+        return 2
+    return 1 if options.exit_code and any(turn.differs for turn in reviewed.turns) else 0

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import posixpath
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
@@ -13,6 +14,7 @@ from typing import Any
 
 from cuecard.cli.step import open_engine, step_from
 from cuecard.config.documents.yaml_text import read_yaml
+from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem, did_you_mean
 from cuecard.model import Clock, Manifest, Step
 from cuecard.outside.clock import utc_now
@@ -20,6 +22,7 @@ from cuecard.outside.content import find_content
 from cuecard.outside.paths import is_folder, is_there
 from cuecard.outside.reading import MAX_LOG_BYTES, read_bytes, read_text
 from cuecard.outside.revision import read_revision
+from cuecard.testing.texts import section_texts
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +32,11 @@ class Side:
     name: str
     manifest: Manifest
     texts: tuple[str, ...] | None
+
+    @classmethod
+    def of(cls, name: str, step: Step) -> Side:
+        """The prompt of a step."""
+        return cls(name, step.manifest, _texts(step))
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +70,7 @@ class Reading:
             return _recorded(name, path)
         if is_there(path):
             return self._yaml(name, path)
-        revision, colon, inside = name.partition(":")
-        if not colon or not revision:
-            raise InputError(Problem("missing-file", "no such file", _FORMS, name))
-        return self._revision(name, revision, inside)
+        return self._revision(name)
 
     def _yaml(self, name: str, path: Path) -> Side:
         source = read_text(path)
@@ -77,11 +82,33 @@ class Reading:
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
-        engine = replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
-        step = step_from(engine, discovered=self.discovered, values=[], turn=turn)
-        return Side(name, step.manifest, _texts(step))
+        step = step_from(self._engine(agent), discovered=self.discovered, values=[], turn=turn)
+        return Side.of(name, step)
 
-    def _revision(self, name: str, revision: str, inside: str) -> Side:
+    @contextmanager
+    def opened(self, name: str) -> Iterator[Engine]:
+        """The agent that an argument names, as long as the block lasts; its clock stands still.
+
+        Raises:
+            CuecardError: when it cannot be read, also what the block raises; `InputError` when it names nothing.
+        """
+        path = find_content(Path(name))
+        if is_there(path):
+            yield self._engine(path)
+            return
+        with self._of_revision(name) as inside:
+            yield self._engine(inside)
+
+    def _revision(self, name: str) -> Side:
+        with self._of_revision(name) as path:
+            return self._rendered(name, path, self.turn)
+
+    @contextmanager
+    def _of_revision(self, name: str) -> Iterator[Path]:
+        """The path of an agent in a copy of the revision; errors say where it was copied from."""
+        revision, colon, inside = name.partition(":")
+        if not colon or not revision:
+            raise InputError(Problem("missing-file", "no such file", _FORMS, name))
         with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
             top = Path(folder).resolve()
             here = read_revision(revision, top)
@@ -90,10 +117,13 @@ class Reading:
             if not is_there(top / path):
                 raise InputError(_not_in_revision(revision, path, top))
             try:
-                return self._rendered(name, top / path, self.turn)
+                yield top / path
             except CuecardError as error:
                 shown = _renamer(f"{top.as_posix()}/", f"{revision}:")
                 raise type(error)(shown(problem) for problem in error.problems) from None
+
+    def _engine(self, agent: Path) -> Engine:
+        return replace(open_engine(agent, allow_code=self.allow_code), clock=self.clock)
 
 
 def _standing(now: datetime) -> Clock:
@@ -103,8 +133,12 @@ def _standing(now: datetime) -> Clock:
 _FORMS = "name a JSON file of `cuecard render --json`, a turn file, an agent, or an agent of a revision: REV:PATH"
 
 
-def _texts(step: Step) -> tuple[str, ...]:
-    return (*(segment.text for segment in step.segments), *(block.text for block in step.appended))
+def _texts(step: Step) -> tuple[str, ...] | None:
+    """The text of each section of the manifest; None where a file has not written down all of them."""
+    places = [record.placement for record in step.manifest.sections]
+    if (places.count("system"), places.count("appended")) != (len(step.segments), len(step.appended)):
+        return None
+    return tuple(text for _, text in section_texts(step))
 
 
 def _recorded(name: str, path: Path) -> Side:
@@ -117,9 +151,7 @@ def _recorded(name: str, path: Path) -> Side:
         raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
     if not isinstance(data, dict) or "manifest" not in data:
         return Side(name, Manifest.from_json(data, name), None)
-    step = Step.from_json(data, name)
-    texts = _texts(step)
-    return Side(name, step.manifest, texts if len(texts) == len(step.manifest.sections) else None)
+    return Side.of(name, Step.from_json(data, name))
 
 
 def _not_in_revision(revision: str, path: str, top: Path) -> Problem:

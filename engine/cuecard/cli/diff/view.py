@@ -34,10 +34,10 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
     same = len(comparison.changes) - len(different)
     console.print(f"the same: {same} of {len(comparison.changes)} sections")
     for change in different:
-        lines = tuple(_lines(before, after, change))
-        if lines:
+        differing = tuple(lines(before, after, change))
+        if differing:
             console.print(Text(f"\n{change.id}", "bold"), soft_wrap=True)
-        for line in lines:
+        for line in differing:
             console.print(Text(line, _STYLES.get(line[:1], "")), soft_wrap=True)
     console.print()
     for line in (*_cache(comparison, price), *_provider(before, after)):
@@ -52,7 +52,7 @@ def print_json(before: Side, after: Side, comparison: Comparison, price: Price |
         "after": {"name": after.name, "tokens": comparison.tokens_after, "sha256": after.manifest.sha256},
         "differs": comparison.differs,
         "sections": [
-            {**asdict(change), "causes": _told(change.causes), "lines": [*_lines(before, after, change)]}
+            {**asdict(change), "causes": _told(change.causes), "lines": [*lines(before, after, change)]}
             for change in comparison.changes
         ],
         "first_break": {**asdict(broken), "causes": _told(broken.causes)} if broken else None,
@@ -87,7 +87,7 @@ def _delta(before: int, after: int) -> str:
     return f"{after - before:+,}" if after != before else "0"
 
 
-def _lines(before: Side, after: Side, change: Change) -> Iterator[str]:
+def lines(before: Side, after: Side, change: Change) -> Iterator[str]:
     """The lines that differ, with what stands around them; none where a text is not at hand, or is the same."""
     if before.texts is None or after.texts is None:
         return

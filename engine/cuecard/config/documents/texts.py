@@ -56,6 +56,7 @@ class AgentSources:
         unread: those of them that are there but cannot be read, by path, with the reason.
         skills: the SKILL.md files.
         models: the agent's own model profiles.
+        folders: where files were looked for by patterns, relative to the agent file.
         problems: what went wrong with files that must be there.
     """
 
@@ -70,6 +71,7 @@ class AgentSources:
     unread: tuple[tuple[str, str], ...] = ()
     skills: tuple[SkillSource, ...] = ()
     models: SourceText | None = None
+    folders: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[SourceText]:
         """All of them, agent file first."""
@@ -97,7 +99,8 @@ class AgentSources:
 
     def content(self) -> dict[str, Any]:
         """What the fingerprint covers, as plain JSON."""
-        return {each.name: _content(getattr(self, each.name)) for each in fields(self) if each.name != "problems"}
+        covered = (each.name for each in fields(self) if each.name not in {"problems", "folders"})
+        return {name: _content(getattr(self, name)) for name in covered}
 
 
 def _content(value: Any) -> Any:

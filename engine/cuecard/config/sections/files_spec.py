@@ -2,40 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.names import Texts, as_tuple
-
-
-class FileEntry(FileModel):
-    """One file of the list."""
-
-    path: Texts = Field(
-        description="where it is, relative to this file; of several places the first one that holds a file counts",
-        min_length=1,
-    )
-    name: str = Field("", description="how the prompt and the manifest call it; the last part of the path if left out")
-    purpose: str = Field("", description="what the file is for, in one line; printed by `{{{purpose}}}` of `item`")
-    default: str | None = Field(
-        None, description="the text in its place when it is missing, unreadable or a draft; without it there is none"
-    )
-    keep_empty: bool = Field(default=False, description="whether a file without any text is printed all the same")
-    empty: str = Field("", description="the content that a kept file without any text is printed with")
-    suffix: str = Field("", description="a text right after the file's content; printed by `{{{suffix}}}` of `item`")
-
-    @property
-    def title(self) -> str:
-        """How the prompt and the manifest call it."""
-        return self.name or self.path[0].rpartition("/")[2] or self.path[0]
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.file_patterns import inputs_in
+from cuecard.config.values.names import as_tuple
 
 
 def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
     """A path that two entries share would say one text twice; with one name for two, nobody could tell them apart."""
-    for what, words in (("name", [e.title for e in entries]), ("path", [p for e in entries for p in set(e.path)])):
+    for what, words in (
+        ("name", [e.title for e in entries]),
+        ("path", [p for e in entries for p in {*e.path, *e.glob}]),
+    ):
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
             context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
@@ -55,12 +38,24 @@ class FilesSpec(FileModel):
     )
     supplied: bool = Field(
         default=False,
-        description="the host supplies these files with each call, by these paths; what it leaves out is looked up "
-        "beside the agent file that is opened",
+        description="the host supplies these files with each call, by these paths; a `path` that it leaves out is "
+        "looked up beside the agent file that is opened",
     )
-    per_file: int = Field(20_000, ge=0, description="how many characters of one file are printed at most")
-    total: int = Field(150_000, ge=0, description="how many characters of all files are printed at most")
-    pool: str = Field("", description="sections with the same word here share `total`, in the order of sections")
+    per_file: int | None = Field(
+        20_000, ge=0, description="how many characters of one file are printed at most; null for all of them"
+    )
+    total: int | None = Field(
+        150_000, ge=0, description="how many characters of all files are printed at most; null for all of them"
+    )
+    unit: Literal["characters", "bytes"] = Field(
+        "characters", description="what the limits count; bytes are those of UTF-8, and no character is cut in two"
+    )
+    trim: bool = Field(
+        default=True, description="remove white space around each text and around what is printed of each file"
+    )
+    pool: str = Field(
+        "", description="sections with the same word here, and the same unit, share `total`, in the order of sections"
+    )
     marker: str = Field("", description="stands at the end of a text that was cut, within the limit")
     item: str = Field(
         "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
@@ -80,3 +75,16 @@ class FilesSpec(FileModel):
     draft: Literal["use", "skip"] = Field(
         "use", description="`skip` does not use a file whose front matter says `status: draft`"
     )
+
+    @property
+    def account(self) -> str:
+        """What its total is shared by; empty if it has one of its own."""
+        return f"{self.pool}, in {self.unit}" if self.pool else ""
+
+    @model_validator(mode="after")
+    def _bounded(self) -> Self:
+        """Where files are read when the agent is opened, the folder is known then."""
+        for entry in () if self.supplied else self.entries:
+            if entry.upward and inputs_in(entry.upward.to):
+                raise ValueError("reads an input in `upward.to`, which only files that the host supplies can have")
+        return self

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Literal, TypeAlias
 
-from cuecard.config.sections.files_spec import FileEntry, FilesSpec
+from cuecard.config.sections.file_entry import FileEntry
+from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
 from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
@@ -37,10 +38,10 @@ class TakenFile:
 class TakenFiles:
     """The files that are used, in order, and a record of all that was looked at: one row for each entry.
 
-    `characters` is what they took of the total, with those of earlier sections.
+    `size` is what they took of the total, with what earlier sections did, in the unit of the list.
     """
 
-    characters: int = 0
+    size: int = 0
     used: list[TakenFile] = field(default_factory=list)
     cuts: list[Cut] = field(default_factory=list)
     diagnostics: list[Diagnostic] = field(default_factory=list)
@@ -50,14 +51,15 @@ class TakenFiles:
 def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) -> TakenFiles:
     """The files of the list, cut to their limits.
 
-    Line ends become line feeds, and the text is trimmed. It is cut to the limit per file, then to what remains of the
-    total, at exactly that character. A file of which nothing is left, or for
-    which nothing remained, is not used; one that was empty from the start is used if its entry says so.
+    Line ends become line feeds, and the text is trimmed unless the list says otherwise. It is cut to the limit per
+    file, then to what remains of the total, at exactly that character, or before the character that would exceed the
+    bytes. A file of which nothing is left, or for which nothing remained, is not used; one that was empty from the
+    start is used if its entry says so.
 
     Args:
         spec: the list.
         files: files by the path that the list names.
-        before: how many characters of the total the sections before have taken.
+        before: how much of the total the sections before have taken, in the unit of the list.
     """
     taken = TakenFiles(before)
     for entry in spec.entries:
@@ -83,7 +85,7 @@ def _take(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) 
     elif entry.default is None:
         taken.rows.append(SourceRow(entry.title, file.path, status))
     else:
-        default = unix_lines(entry.default).strip()
+        default = _trimmed(spec, unix_lines(entry.default))
         _fit(spec, TakenFile(entry, file.path, default, is_default=True), status, taken)
 
 
@@ -105,41 +107,56 @@ def _read(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) 
     if spec.front_matter == "strip" and parts.raw is not None:
         taken.cuts.append(Cut(f"front matter of {entry.title}", "files.front_matter is `strip`"))
         text = parts.body
-    text = text.strip()
+    text = _trimmed(spec, text)
     return ("loaded" if text else "empty"), text
 
 
 def _fit(spec: FilesSpec, file: TakenFile, status: Status, taken: TakenFiles) -> None:
     """Cut a text to the limits and use it, if anything is left of it."""
-    entry, whole = file.entry, len(file.text)
-    first = min(whole, spec.per_file)
-    remaining = max(spec.total - taken.characters, 0)
-    last = min(first, remaining)
+    entry, whole = file.entry, _size(file.text, spec)
+    first = whole if spec.per_file is None else _size(_head(file.text, spec.per_file, spec), spec)
+    remaining = None if spec.total is None else max(spec.total - taken.size, 0)
+    kept = _head(file.text, first if remaining is None else min(first, remaining), spec)
+    last = _size(kept, spec)
     for limit, code, before, after in (
         ("per_file", "file_truncated", whole, first),
         ("total", "total_budget_truncated", first, last),
     ):
         if after < before:
-            change = f"{before:,} -> {after:,} characters (files.{limit})"
+            change = f"{before:,} -> {after:,} {spec.unit} (files.{limit})"
             taken.diagnostics.append(Diagnostic(code, f"{_called(entry, file.path)} was cut: {change}"))
             taken.cuts.append(Cut(f"file {entry.title}", f"cut: {change}"))
     if status == "loaded" and last < whole:
         status = "truncated"
-    taken.characters += last
-    taken.rows.append(SourceRow(entry.title, file.path, status, last))
-    if last or (not whole and entry.keep_empty and remaining):
-        taken.used.append(_shortened(file, last, spec.marker))
+    taken.size += last
+    taken.rows.append(SourceRow(entry.title, file.path, status, len(kept)))
+    if last or (not whole and entry.keep_empty and remaining != 0):
+        taken.used.append(file if last == whole else _shortened(file, last, spec))
     elif not whole:
         reason = "nothing remains of files.total" if entry.keep_empty else "it is empty"
         taken.cuts.append(Cut(f"file {entry.title}", reason))
 
 
-def _shortened(file: TakenFile, limit: int, marker: str) -> TakenFile:
+def _shortened(file: TakenFile, limit: int, spec: FilesSpec) -> TakenFile:
     """The beginning of a text, with room for the marker where there is room for more than the marker."""
-    if len(file.text) <= limit:
-        return file
-    marker = marker if len(marker) < limit else ""
-    return replace(file, text=file.text[: limit - len(marker)].rstrip(), marker=marker)
+    marker = spec.marker if _size(spec.marker, spec) < limit else ""
+    text = _head(file.text, limit - _size(marker, spec), spec)
+    return replace(file, text=text.rstrip() if spec.trim else text, marker=marker)
+
+
+def _size(text: str, spec: FilesSpec) -> int:
+    return len(text) if spec.unit == "characters" else len(text.encode("utf-8", "surrogatepass"))
+
+
+def _head(text: str, limit: int, spec: FilesSpec) -> str:
+    """As much of the beginning as the limit allows, in whole characters."""
+    if spec.unit == "characters":
+        return text[:limit]
+    return text.encode("utf-8", "surrogatepass")[:limit].decode("utf-8", "ignore")
+
+
+def _trimmed(spec: FilesSpec, text: str) -> str:
+    return text.strip() if spec.trim else text
 
 
 def _called(entry: FileEntry, path: str) -> str:

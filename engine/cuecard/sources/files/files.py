@@ -9,6 +9,7 @@ from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxErro
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.sources.files.budget import TakenFile, take_files
+from cuecard.sources.files.found import Held, found_entries
 from cuecard.sources.text import joined
 from cuecard.template import Escaping, Template, compile_template, trusted
 
@@ -30,7 +31,8 @@ class FilesSource:
     def inputs(self) -> frozenset[str]:
         """The values of a call that its templates read."""
         around = {use.name for template in (self.before, self.after) for use in template.inputs}
-        return frozenset(around | {use.name for use in self.item.inputs if use.name not in OWN})
+        in_paths = {name.partition(".")[0] for entry in self.spec.entries for name in entry.inputs}
+        return frozenset(around | in_paths | {use.name for use in self.item.inputs if use.name not in OWN})
 
     def __call__(self, given: Given) -> Content:
         """The files as text, with a row for each entry, and every cut.
@@ -38,9 +40,16 @@ class FilesSource:
         Raises:
             TemplateRenderError: when a template reads a value that the call does not have.
         """
-        taken = take_files(self.spec, given.files, given.taken.get(self.spec.pool, 0))
+        own = {**given.files, **given.supplied} if self.spec.supplied else given.files
+        held = Held(own, given.supplied if self.spec.supplied else given.files, given.values)
+        entries, cuts = found_entries(self.spec, held)
+        spec = self.spec.model_copy(update={"entries": entries})
+        before = given.taken.get(spec.account, 0)
+        taken = take_files(spec, own, before)
         text = self._around([self._printed(file, given) for file in taken.used], given)
-        return Content(text, tuple(taken.cuts), tuple(taken.diagnostics), tuple(taken.rows))
+        return Content(
+            text, (*cuts, *taken.cuts), tuple(taken.diagnostics), tuple(taken.rows), taken=taken.size - before
+        )
 
     def _around(self, items: list[str], given: Given) -> str:
         if not items:
@@ -59,7 +68,8 @@ class FilesSource:
             "content": content,
             "suffix": trusted(gap + entry.suffix if entry.suffix else ""),
         }
-        return self.item.render({**given.values, **own}).strip("\n")
+        text = self.item.render({**given.values, **own})
+        return text.strip("\n") if self.spec.trim else text
 
     def _content(self, file: TakenFile) -> str:
         if not file.text:

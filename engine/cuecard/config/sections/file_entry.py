@@ -1,0 +1,120 @@
+"""One entry of a list of files: a file, all files that match a pattern, or those of a folder and its parents."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated, Literal, Self
+
+from pydantic import AfterValidator, Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.file_patterns import FilePattern, has_inputs, inputs_in
+from cuecard.config.values.names import Texts
+
+
+def _each(check: Callable[[str], object]) -> AfterValidator:
+    def checked(texts: tuple[str, ...]) -> tuple[str, ...]:
+        for text in texts:
+            _told(text, check)
+        return texts
+
+    return AfterValidator(checked)
+
+
+def _told(text: str, check: Callable[[str], object]) -> str:
+    try:
+        check(text)
+    except ValueError as error:
+        raise ValueError(f"`{text}` {error}") from None
+    return text
+
+
+def _path(text: str) -> None:
+    if has_inputs(text):
+        FilePattern.of_path(text)
+
+
+def _name(text: str) -> None:
+    if has_inputs(text):
+        raise ValueError("should be a name without inputs")
+    FilePattern.of_path(text)
+
+
+Paths = Annotated[Texts, _each(_path)]
+Globs = Annotated[Texts, _each(FilePattern.of_glob)]
+FileNames = Annotated[Texts, _each(_name)]
+Folder = Annotated[str, AfterValidator(lambda text: _told(text, inputs_in))]
+
+
+class Upward(FileModel):
+    """The file of a name in a folder and in each of its parents, the outermost first."""
+
+    name: FileNames = Field(
+        description="the file's name; of several names the first one that a folder holds counts", min_length=1
+    )
+    from_: Folder = Field(alias="from", description="the innermost folder; it may read inputs, as `{{cwd}}`")
+    to: Folder = Field(".", description="the outermost folder; `.` for that of this file")
+
+
+class FileEntry(FileModel):
+    """A file of the list, or several: exactly one of `path`, `glob` and `upward`."""
+
+    path: Paths = Field(
+        (),
+        description="where it is, relative to this file; of several places the first one that holds a file counts. "
+        "`{{name}}` stands for an input, which is one part of the path or less",
+        min_length=1,
+    )
+    glob: Globs = Field(
+        (), description="all files that match, such as `rules/**/*.md`; it may read inputs as `path` does", min_length=1
+    )
+    exclude: Globs = Field(
+        (), description="what `glob` leaves out: names of files or folders, or globs of whole paths (with a `/`)"
+    )
+    sort: Literal["path", "-path", "name", "-name"] = Field(
+        "path", description="the order of what `glob` finds: by path or by the file's name; `-` for the reverse"
+    )
+    upward: Upward | None = Field(None, description="the file of one name in a folder and in each of its parents")
+    optional: bool = Field(
+        default=False, description="whether a `glob`, an `upward` or a path with inputs may match no file at all"
+    )
+    name: str = Field(
+        "",
+        description="how the prompt and the manifest call it; the last part of the path if left out. What `glob` and "
+        "`upward` find is called by its path below the folder in which they look",
+    )
+    purpose: str = Field("", description="what the file is for, in one line; printed by `{{{purpose}}}` of `item`")
+    default: str | None = Field(
+        None, description="the text in its place when it is missing, unreadable or a draft; without it there is none"
+    )
+    keep_empty: bool = Field(default=False, description="whether a file without any text is printed all the same")
+    empty: str = Field("", description="the content that a kept file without any text is printed with")
+    suffix: str = Field("", description="a text right after the file's content; printed by `{{{suffix}}}` of `item`")
+
+    @model_validator(mode="after")
+    def _one_way(self) -> Self:
+        ways = [key for key in ("path", "glob", "upward") if getattr(self, key)]
+        if len(ways) != 1:
+            told = f"has {' and '.join(ways)}" if ways else "names no file"
+            raise ValueError(f"{told}; write one of `path`, `glob` and `upward`")
+        if not self.glob and {"exclude", "sort"} & self.model_fields_set:
+            raise ValueError("has `exclude` or `sort`, which belong to a `glob`")
+        if self.name and not self.path:
+            raise ValueError("has one `name` for several files; leave it out")
+        if self.optional and self.path and not any(map(has_inputs, self.path)):
+            raise ValueError("has a plain `path`, which may always be missing; leave `optional` out")
+        return self
+
+    @property
+    def title(self) -> str:
+        """How the prompt and the manifest call it."""
+        if self.upward:
+            return self.upward.name[0]
+        first = (*self.path, *self.glob)[0]
+        return self.name or (first.rpartition("/")[2] if self.path else first) or first
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that its paths read, as written."""
+        folders = (self.upward.from_, self.upward.to) if self.upward else ()
+        return tuple(name for text in (*self.path, *self.glob, *folders) for name in inputs_in(text))

@@ -1,0 +1,242 @@
+"""Paths with wildcards and inputs: which files one may name, and which of them it names in one call."""
+
+from __future__ import annotations
+
+import glob
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from fnmatch import translate
+
+from cuecard.model import Json
+from cuecard.records import dataclass
+
+ANY = "?*"
+"""What stands in the place of an input as long as its value is not known."""
+
+_INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
+_ESCAPED = re.compile(r"\[([*?[])\]")
+_FOLDERS = "**"
+_NEVER_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
+
+
+@dataclass(frozen=True, slots=True)
+class Matcher:
+    """Which paths a pattern names; paths are given by their parts. Each segment is a glob, `**` any folders.
+
+    Wildcards do not name what is hidden (`.x`) or what editors leave behind (`x~`, `#x#`), as in a shell: only a
+    segment that itself begins with a dot names such a file.
+    """
+
+    segments: tuple[str, ...]
+
+    def matches(self, parts: Sequence[str]) -> bool:
+        """Whether this path is named."""
+        return len(self.segments) in self._reached(parts)
+
+    def leads(self, parts: Sequence[str]) -> bool:
+        """Whether a path below this folder may be named."""
+        return any(at < len(self.segments) for at in self._reached(parts))
+
+    def _reached(self, parts: Sequence[str]) -> set[int]:
+        """How many segments the parts may have used up."""
+        reached = self._skipped({0})
+        for part in parts:
+            reached = self._skipped({after for at in reached for after in self._step(at, part)})
+        return reached
+
+    def _skipped(self, reached: set[int]) -> set[int]:
+        """`**` may stand for no folder."""
+        for at in range(len(self.segments)):
+            if at in reached and self.segments[at] == _FOLDERS:
+                reached.add(at + 1)
+        return reached
+
+    def _step(self, at: int, part: str) -> Iterable[int]:
+        if at == len(self.segments):
+            return ()
+        segment = self.segments[at]
+        if segment == _FOLDERS:
+            return () if _is_left_over(part) else (at,)
+        return (at + 1,) if _names(segment, part) else ()
+
+
+@dataclass(frozen=True, slots=True)
+class FilePattern:
+    """A path as it was written; `segments` are globs in which inputs stand as `{{name}}`."""
+
+    written: str
+    segments: tuple[str, ...]
+
+    @classmethod
+    def of_path(cls, written: str) -> FilePattern:
+        """A path in which nothing but inputs stands for something else.
+
+        Raises:
+            ValueError: when braces are no input, or `..` stands behind one.
+        """
+        return cls(written, tuple(map(_escaped, _segments(written))))
+
+    @classmethod
+    def of_glob(cls, written: str) -> FilePattern:
+        """A glob, which may have inputs, too.
+
+        Raises:
+            ValueError: as `of_path`, and for `**` beside something else, and for alternatives in braces.
+        """
+        segments = _segments(written)
+        for segment in segments:
+            rest = _INPUT.sub("", segment)
+            if _FOLDERS in rest and segment != _FOLDERS:
+                raise ValueError("has `**` beside something else; write it alone between slashes, as in `a/**/*.md`")
+            if "{" in rest:
+                raise ValueError("has alternatives in braces; write a list of globs")
+        return cls(written, (*segments, "*") if segments[-1] == _FOLDERS else segments)
+
+    @property
+    def inputs(self) -> tuple[str, ...]:
+        """The inputs that it reads, as written: `a.b` goes into objects."""
+        return tuple(dict.fromkeys(name for segment in self.segments for name in _INPUT.findall(segment)))
+
+    @property
+    def folder(self) -> str:
+        """Where its files lie: all that stands before the first wildcard or input; empty for the agent's folder."""
+        plain: list[str] = []
+        for segment in self.segments[:-1]:
+            literal = _literal(segment)
+            if literal is None:
+                break
+            plain.append(literal)
+        return "/" if plain == [""] else "/".join(plain)
+
+    def anything(self) -> Matcher:
+        """What it names whatever the inputs are."""
+        return Matcher(tuple(_INPUT.sub(ANY, segment) for segment in self.segments))
+
+    def bound(self, values: Mapping[str, Json]) -> FilePattern | None:
+        """The pattern with these values in it; None where a value is no part of a file's name.
+
+        A value stands for one name, or a part of one: it holds no slash, and never goes up. An input that `values`
+        does not have stays.
+        """
+        given = {name: value_at(values, name) for name in self.inputs}
+        texts = {name: name_of(value) for name, value in given.items() if value is not None}
+        if any(text is None for text in texts.values()):
+            return None
+        segments = tuple(
+            _INPUT.sub(lambda found: glob.escape(texts.get(found[1]) or found[0]), segment) for segment in self.segments
+        )
+        return FilePattern(self.written, segments)
+
+    def path(self) -> str | None:
+        """The only path that it names, if there is but one."""
+        literals = [_literal(segment) for segment in self.segments]
+        known = [literal for literal in literals if literal is not None]
+        return "/".join(known) if len(known) == len(literals) else None
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusion:
+    """Files that a glob does not name: by the name of the file or of a folder above it, or by a glob of the path."""
+
+    globs: tuple[str, ...] = ()
+
+    def __contains__(self, parts: Sequence[str]) -> bool:
+        """Whether this path, or a folder above it, is excluded."""
+        return any(self._holds(written, parts) for written in self.globs)
+
+    def _holds(self, written: str, parts: Sequence[str]) -> bool:
+        if "/" not in written:
+            return any(_fits(written, part) for part in parts)
+        matcher = FilePattern.of_glob(written).anything()
+        return any(matcher.matches(parts[:length]) for length in range(1, len(parts) + 1))
+
+
+def parts_of(path: str) -> tuple[str, ...]:
+    """A path as its parts; none for the folder itself."""
+    return tuple(part for part in path.split("/") if part != ".") if path else ()
+
+
+def has_inputs(path: str) -> bool:
+    """Whether a path has braces, rightly or not."""
+    return "{{" in path
+
+
+def value_at(values: Mapping[str, Json], name: str) -> Json:
+    """The value of `a`, or of `a.b` in the object `a`; None where there is none."""
+    found: Json = values.get(name.partition(".")[0])
+    for key in name.split(".")[1:]:
+        found = found.get(key) if isinstance(found, Mapping) else None
+    return found
+
+
+def name_of(value: Json) -> str | None:
+    """A value as part of a file's name; None if it cannot be one."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if not isinstance(value, (str, int)):
+        return None
+    text = str(value)
+    return None if not text or _NEVER_IN_A_NAME.search(text) else text
+
+
+def filled(text: str, values: Mapping[str, Json]) -> str | None:
+    """A path whose inputs may stand for several folders; None where one has no text."""
+    given = {name: value_at(values, name) for name in inputs_in(text)}
+    if any(not isinstance(value, str) or "\\" in value or "\0" in value for value in given.values()):
+        return None
+    return posixpath.normpath(_INPUT.sub(lambda found: str(given[found[1]]), text))
+
+
+def inputs_in(text: str) -> tuple[str, ...]:
+    """The inputs of a path.
+
+    Raises:
+        ValueError: when braces are no input.
+    """
+    if "{{" in _INPUT.sub("", text):
+        raise ValueError("reads an input in braces as `{{name}}`, and nothing else")
+    return tuple(dict.fromkeys(_INPUT.findall(text)))
+
+
+def _segments(written: str) -> tuple[str, ...]:
+    inputs_in(written)
+    parts = [part for part in written.split("/") if part != "."]
+    below = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
+    if ".." in parts[below:]:
+        raise ValueError("has `..` behind a name; write it without")
+    kept = [part for at, part in enumerate(parts) if part or not at]
+    if not any(kept) or kept[-1] == "..":
+        raise ValueError("names no file")
+    return tuple(kept)
+
+
+def _escaped(segment: str) -> str:
+    """A segment in which wildcards are plain characters."""
+    pieces = _INPUT.split(segment)
+    inputs = [f"{{{{{name}}}}}" for name in pieces[1::2]]
+    texts = [glob.escape(text) for text in pieces[::2]]
+    return "".join(text + name for text, name in zip(texts, [*inputs, ""], strict=True))
+
+
+def _literal(segment: str) -> str | None:
+    """The one name that a segment stands for, if there is but one."""
+    bare = _ESCAPED.sub(r"\1", segment)
+    return bare if segment == glob.escape(bare) and not _INPUT.search(segment) else None
+
+
+def _names(segment: str, part: str) -> bool:
+    """Whether a segment names this file or folder."""
+    literal = _literal(segment)
+    if literal is not None:
+        return literal == part
+    hidden = _is_left_over(part) and not (segment.startswith(".") and part.startswith(".") and not part.endswith("~"))
+    return part not in {"", ".", ".."} and not hidden and _fits(segment, part)
+
+
+def _fits(segment: str, part: str) -> bool:
+    return re.match(translate(segment), part) is not None
+
+
+def _is_left_over(name: str) -> bool:
+    return name.startswith((".", "#")) or name.endswith("~") or not name

@@ -1,0 +1,74 @@
+"""Where the files of an entry are looked for when the agent is opened; the files of a call are among those."""
+
+from __future__ import annotations
+
+import glob
+import posixpath
+from collections.abc import Iterator, Sequence
+
+from pydantic import ValidationError
+
+from cuecard.config.sections.file_entry import FileEntry, Upward
+from cuecard.config.sections.file_patterns import Exclusion, FilePattern, has_inputs, parts_of
+from cuecard.model import Json
+from cuecard.records import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """All files that match a pattern, whatever its inputs are, and are not excluded."""
+
+    pattern: FilePattern
+    exclude: Exclusion = Exclusion()
+
+    def holds(self, path: str) -> bool:
+        """Whether it finds the file of this path, if there is one."""
+        parts = parts_of(path)
+        return self.pattern.anything().matches(parts) and parts not in self.exclude
+
+    def leads(self, parts: Sequence[str]) -> bool:
+        """Whether it looks into this folder."""
+        return self.pattern.anything().leads(parts) and parts not in self.exclude
+
+
+def searches(entry: FileEntry) -> Iterator[Search]:
+    """The searches of an entry; none for paths that are known."""
+    yield from (Search(FilePattern.of_path(path)) for path in entry.path if has_inputs(path))
+    yield from (Search(FilePattern.of_glob(written), Exclusion(entry.exclude)) for written in entry.glob)
+    if entry.upward and has_inputs(entry.upward.from_):
+        folder = "" if entry.upward.to == "." else glob.escape(posixpath.normpath(entry.upward.to)).rstrip("/") + "/"
+        for name in entry.upward.name:
+            yield Search(FilePattern.of_glob(f"{folder}**/{glob.escape(posixpath.normpath(name))}"))
+
+
+def known_paths(entry: FileEntry) -> Iterator[str]:
+    """The paths of an entry that no input changes."""
+    yield from (path for path in entry.path if not has_inputs(path))
+    if entry.upward and not has_inputs(entry.upward.from_):
+        for folder in folders_between(entry.upward.from_, entry.upward.to):
+            yield from paths_in(folder, entry.upward)
+
+
+def paths_in(folder: str, upward: Upward) -> tuple[str, ...]:
+    """The paths that the file of a folder may have."""
+    return tuple(posixpath.normpath(posixpath.join(folder, name)) for name in upward.name)
+
+
+def folders_between(inner: str, outer: str) -> tuple[str, ...]:
+    """The folders from the outer to the inner one; none if that is not the same or below it."""
+    above, below = parts_of(posixpath.normpath(outer)), parts_of(posixpath.normpath(inner))
+    rest = below[len(above) :]
+    if below[: len(above)] != above or {"", ".."} & {*rest}:
+        return ()
+    ends = range(len(above), len(below) + 1)
+    return tuple(
+        posixpath.join("/", *below[:end]) if below[:1] == ("",) else "/".join(below[:end]) or "." for end in ends
+    )
+
+
+def written_entry(written: Json) -> FileEntry | None:
+    """An entry as it stands in a file; None where something is wrong with it, which the validation tells."""
+    try:
+        return FileEntry.model_validate(written)
+    except ValidationError:
+        return None

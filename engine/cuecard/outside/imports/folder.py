@@ -1,0 +1,89 @@
+"""The files of an agent that was imported: agent.yaml, its texts, and a first turn."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+
+from cuecard.config.agent_file import InputType
+from cuecard.model import Json
+from cuecard.outside.imports.parts import Imported, Input
+
+_PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+_WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
+_EXAMPLES: Mapping[InputType, Json] = {
+    "string": "example", "integer": 1, "number": 1, "boolean": True, "list": [], "object": {},
+}  # fmt: skip
+
+
+def agent_name(name: str) -> str:
+    """A name as an agent can have it."""
+    made = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")
+    return (made if made[:1].isalpha() else f"agent-{made}".rstrip("-"))[:64]
+
+
+def files_of(imported: Imported) -> dict[str, str]:
+    """Path to text. Texts stand in files of their own; the turn has the sample's values, or the first that fit."""
+    sections = list(_sections(imported))
+    end = "\n" if imported.trim else ""
+    texts = {f"{id_}.md": f"{text}{end}" for id_, _, text in sections}
+    partials = {f"partials/{name}.md": text for name, text in imported.partials.items()}
+    turn = {
+        name: imported.sample.get(name, *each.values[:1] or (_EXAMPLES[each.type],))
+        for name, each in imported.inputs.items()
+        if name in imported.sample or not each.default
+    }
+    written = "".join(f"  {_key(name)}: {_value(value)}\n" for name, value in turn.items())
+    return {
+        "agent.yaml": "".join(_agent(imported, sections)),
+        **texts,
+        **partials,
+        "turns/first.yaml": f"inputs:\n{written}" if written else "inputs: {}\n",
+    }
+
+
+def _sections(imported: Imported) -> Iterator[tuple[str, str, str]]:
+    """Name, role and text of each message."""
+    seen: dict[str, int] = {}
+    for message in imported.messages:
+        seen[message.role] = seen.get(message.role, 0) + 1
+        number = seen[message.role]
+        yield (message.role if number == 1 else f"{message.role}-{number}"), message.role, message.text
+
+
+def _agent(imported: Imported, sections: list[tuple[str, str, str]]) -> Iterator[str]:
+    yield "".join(f"# {line}\n" for line in imported.description.split("\n") if line.strip() and line.isprintable())
+    yield f"agent: {agent_name(imported.name)}\n"
+    if imported.inputs:
+        yield "inputs:\n"
+        for name, each in imported.inputs.items():
+            yield f"  {_key(name)}: {{{', '.join(_facts(each))}}}\n"
+    layout = ["escaping: names"]
+    layout += [] if imported.trim else ["trim: false"]
+    layout += ["partials: partials"] if imported.partials else []
+    yield f"layout: {{{', '.join(layout)}}}\n"
+    yield "sections:\n" if sections else "sections: []\n"
+    for id_, role, _ in sections:
+        said = "" if role == "system" else f", role: {role}"
+        yield f"  - {{id: {id_}{said}, file: {id_}.md}}\n"
+
+
+def _facts(each: Input) -> Iterator[str]:
+    yield f"type: {each.type}"
+    if each.values:
+        yield f"values: {_value(list(each.values))}"
+    if each.default:
+        yield f"default: {_value(each.default[0])}"
+    if each.description:
+        yield f"description: {_value(each.description)}"
+
+
+def _key(name: str) -> str:
+    return name if _PLAIN.fullmatch(name) and name.lower() not in _WORDS else _value(name)
+
+
+def _value(value: Json) -> str:
+    """A value as YAML, in the form of JSON."""
+    said = json.dumps(value, ensure_ascii=False, default=str)
+    return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in said)

@@ -1,0 +1,247 @@
+"""The body of a dotprompt file, which is Handlebars with a few helpers of its own, as Handlebars of ours."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field
+
+from cuecard.config.agent_file import InputType
+from cuecard.outside.imports.parts import Notes
+from cuecard.outside.imports.writer import escaped
+from cuecard.records import dataclass
+from cuecard.template.analysis import inputs_of
+from cuecard.template.helpers.standard import NAMES
+from cuecard.template.syntax.nodes import (
+    Block,
+    Call,
+    Expression,
+    Literal,
+    Mustache,
+    Partial,
+    Path,
+    Program,
+    Statement,
+    walk,
+)
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
+
+_DATA = {"root", "index", "key", "first", "last"}
+_BLOCKS = {"if", "unless", "each", "with", "lookup"}
+_COMPARED = {"ifEquals": ("if", "eq"), "unlessEquals": ("unless", "eq")}
+_MARKERS = {"role", "history"}
+_ELSEWHERE = {
+    "media": ("a picture or a file inside a text", "hand it over in the message of the turn"),
+    "section": ("a place that the host fills", "write a section of the agent file in its place"),
+    "history": ("the history inside a block", "the conversation comes with the turn: `messages`"),
+    "role": ("a role inside a block, or one that is computed: which messages there are is fixed here",
+             "make it a section of its own, with `when`"),
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A role or the history, at the top of a template."""
+
+    role: str
+    line: int
+
+
+@dataclass(frozen=True, slots=True)
+class Body:
+    """A template of ours: texts and the markers between them; the inputs and the partials that it names."""
+
+    parts: tuple[str | Marker, ...]
+    reads: Mapping[str, tuple[InputType, int]]
+    partials: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class _Edit:
+    start: int
+    end: int
+    text: str
+    marker: Marker | None = None
+
+
+def from_handlebars(text: str, notes: Notes, first_line: int) -> Body:
+    """The body with our helpers in place of dotprompt's.
+
+    Args:
+        text: the template; its line 1 is line `first_line` of the file.
+        notes: takes what has no plain counterpart, which stays in the text behind a mark.
+        first_line: where it begins in its file.
+
+    Raises:
+        TemplateSyntaxError: when it is not Handlebars.
+    """
+    # Empty lines in front: problems have the lines of the file.
+    before = "\n" * (first_line - 1)
+    source = Source(notes.name, before + text)
+    program = parse(source)
+    reader = _Reader(source, notes)
+    edits = sorted(reader.edits(program.body, top=True), key=lambda edit: edit.start)
+    kinds = _kinds(program)
+    reads: dict[str, tuple[InputType, int]] = {}
+    for use in inputs_of(program.body, source, {*_ELSEWHERE, *_COMPARED, "json", *NAMES}, {}):
+        if use.name != "history":
+            reads.setdefault(use.name, (kinds.get(use.name, "string"), use.span.line))
+    return Body(tuple(_cut(source.text, edits, len(before))), reads, dict(reader.partials))
+
+
+@dataclass(frozen=True, slots=True)
+class _Reader:
+    source: Source
+    notes: Notes
+    partials: dict[str, int] = field(default_factory=dict)
+
+    def edits(self, body: Sequence[Statement], *, top: bool = False) -> Iterator[_Edit]:
+        for node in body:
+            if isinstance(node, Mustache):
+                yield self.mustache(node, top=top)
+            elif isinstance(node, Block):
+                yield from self.block(node)
+            elif isinstance(node, Partial):
+                yield from self.partial(node)
+
+    def mustache(self, node: Mustache, *, top: bool) -> _Edit:
+        call = node.call
+        name = _name(call)
+        line = self.source.span(node.start, node.end).line
+        if top and name == "history" and not call.has_arguments:
+            return _Edit(node.start, node.end, _stripping(node), Marker("", line))
+        if top and name == "role" and len(call.params) == 1 and isinstance(call.params[0], Literal):
+            return _Edit(node.start, node.end, _stripping(node), Marker(str(call.params[0].value), line))
+        if name in _ELSEWHERE and (call.has_arguments or name == "history"):
+            return self.left(node, *_ELSEWHERE[name])
+        if reason := self.unknown(call):
+            return self.left(node, *reason)
+        if name == "json" and not call.hash:
+            message = "`json` puts a space behind `,` and `:` here; dotprompt puts none"
+            self.notes.add(line, message, "compare the output, or write the value out", "warning")
+        written = self.source.text[call.start : call.end]
+        left, right = "~" * node.strip.left, "~" * node.strip.right
+        return _Edit(node.start, node.end, f"{{{{{left}{{{written}}}{right}}}}}")
+
+    def block(self, node: Block) -> Iterator[_Edit]:
+        name = _name(node.call)
+        known = name in {*_BLOCKS, *_COMPARED} or not node.call.has_arguments
+        reason = None if known else _unknown_helper(name)
+        reason = reason or self.unknown(node.call, known=known)
+        if node.raw or node.decorator:
+            reason = ("a raw block or a decorator", "write it as a text or a partial")
+        if reason:
+            yield self.left(node, *reason)
+            return
+        if name in _COMPARED and len(node.call.params) == 2:
+            yield from self.compared(node, name)
+        for branch in (node.program, node.inverse):
+            yield from self.edits(branch.body if branch else ())
+
+    def compared(self, node: Block, name: str) -> Iterator[_Edit]:
+        block, helper = _COMPARED[name]
+        head = node.call.head
+        first, last = node.call.params[0].start, node.call.params[-1].end
+        yield _Edit(head.start, last, f"{block} ({helper} {self.source.text[first:last]})")
+        closing = re.compile(rf"/\s*{name}").search(self.source.text, _inner_end(node), node.end)
+        if closing:
+            yield _Edit(closing.start(), closing.end(), f"/{block}")
+
+    def partial(self, node: Partial) -> Iterator[_Edit]:
+        if isinstance(node.call.head, Call):
+            yield self.left(node, "a partial whose name is computed", "name each partial, in `{{#if}}`")
+            return
+        self.partials.setdefault(node.call.head.original, self.source.span(node.start, node.end).line)
+        if node.program:
+            yield from self.edits(node.program.body)
+
+    def unknown(self, call: Call, *, known: bool = False) -> tuple[str, str] | None:
+        """Why a call cannot be carried over: a helper of the host's, or data of the host's."""
+        name = _name(call)
+        if call.has_arguments and not known and name not in {"json", "lookup"}:
+            return _unknown_helper(name)
+        for each in (call.head, *call.params, *(expression for _, expression in call.hash)):
+            if reason := self.unknown_value(each):
+                return reason
+        return None
+
+    def unknown_value(self, node: Expression) -> tuple[str, str] | None:
+        if isinstance(node, Call):
+            return self.unknown(node)
+        if isinstance(node, Path) and node.data and node.parts and node.parts[0] not in _DATA:
+            return f"`{node.original}` is a value of the host's", "make it an input"
+        return None
+
+    def left(self, node: Statement, message: str, hint: str) -> _Edit:
+        """What is not carried over stays as it is, behind a mark."""
+        line = self.source.span(node.start, node.end).line
+        self.notes.add(line, message, hint)
+        raw = self.source.text[node.start : node.end]
+        return _Edit(node.start, node.end, f"{self.notes.mark(line)}{escaped(raw)}")
+
+
+def _unknown_helper(name: str) -> tuple[str, str]:
+    if name in NAMES:
+        return f"`{name}` is a helper of the host's; there is one of this name here, which may do something else", (
+            "see docs/language.md, and write it again if it does the same"
+        )
+    return f"`{name}` is a helper of the host's", "write it with the helpers of docs/language.md, or as one of your own"
+
+
+def _name(call: Call) -> str:
+    return "" if isinstance(call.head, Call) else call.head.original
+
+
+def _inner_end(node: Block) -> int:
+    last = [branch.body[-1].end for branch in (node.program, node.inverse) if branch and branch.body]
+    return max([node.call.end, *last])
+
+
+def _stripping(node: Mustache) -> str:
+    return f"{'<' * node.strip.left}|{'>' * node.strip.right}"
+
+
+def _kinds(program: Program) -> Mapping[str, InputType]:
+    """What inputs seem to be: a list where there is a loop over it, an object where a part of it is read."""
+    kinds: dict[str, InputType] = {}
+    for node in walk(program.body):
+        call = node.call if isinstance(node, Mustache | Block) else None
+        for each in (call.head, *call.params) if call else ():
+            if isinstance(each, Path) and len(each.parts) > 1 and not each.data:
+                kinds.setdefault(each.parts[0], "object")
+        if call and _name(call) == "each" and call.params and isinstance(call.params[0], Path):
+            path = call.params[0]
+            if len(path.parts) == 1:
+                kinds[path.parts[0]] = "list"
+        if call and _name(call) == "with" and call.params and isinstance(call.params[0], Path):
+            kinds.setdefault(call.params[0].parts[0] if call.params[0].parts else "", "object")
+    return kinds
+
+
+def _cut(text: str, edits: Sequence[_Edit], start: int) -> Iterator[str | Marker]:
+    """The texts between the markers; the first and the last are texts."""
+    at, out, before = start, "", ""
+    for edit in edits:
+        out += text[at : edit.start]
+        at = edit.end
+        if edit.marker is None:
+            out += edit.text
+            continue
+        yield _guarded(out, before, edit.text)
+        yield edit.marker
+        out, before = "", edit.text
+    yield _guarded(out + text[at:], before, "")
+
+
+_TAG_FIRST = re.compile(r"[^\S\n]*\{\{~?[#!>^]")
+_TAG_LAST = re.compile(r"\{\{~?(?:/|!|>)[^{}]*\}\}[^\S\n]*\Z")
+
+
+def _guarded(text: str, before: str, behind: str) -> str:
+    """A text between markers: a block's tag beside one did not stand on a line alone, and does so no more than then."""
+    text = text.lstrip() if ">" in before else text
+    text = text.rstrip() if "<" in behind else text
+    if before and _TAG_FIRST.match(text):
+        text = f"{{{{!}}}}{text}"
+    return f"{text}{{{{!}}}}" if behind and _TAG_LAST.search(text) else text

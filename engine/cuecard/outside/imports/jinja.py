@@ -1,0 +1,280 @@
+"""Jinja's templates as Handlebars: Jinja's own lexer and parser read them (the extra `jinja`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import field
+from importlib.util import find_spec
+from typing import Any
+
+from cuecard.config.agent_file import InputType
+from cuecard.errors import InputError, Problem, Span, SpecError
+from cuecard.outside.imports.jinja_expressions import Node, Scope, Untranslatable, condition, quoted, value
+from cuecard.outside.imports.parts import Notes
+from cuecard.outside.imports.writer import Writer
+from cuecard.records import dataclass
+
+_ENDS = {
+    "if": "endif", "for": "endfor", "macro": "endmacro", "call": "endcall", "filter": "endfilter", "with": "endwith",
+    "block": "endblock", "set": "endset", "autoescape": "endautoescape",
+}  # fmt: skip
+_WORDS = re.compile(r"[^{}\\\n]*")
+_MIDDLES = {"elif", "else"}
+_ROLE_LINE = re.compile(
+    r"^[^\S\n]*#?[^\S\n]*(?:system|user|assistant|developer|function)[^\S\n]*:[^\S\n]*$", re.IGNORECASE | re.MULTILINE
+)
+_HINTS = {
+    "set": "write the value where it is used, or `{{#with value as |name|}}`",
+    "include": "write the text of that file here, or a partial: `{{> name}}`",
+    "macro": "write a partial: `{{> name}}`",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Piece:
+    """A text, or a whole tag: `word` is the first word of a `{% %}`."""
+
+    line: int
+    kind: str
+    raw: str
+    word: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A block: pieces of its opening and middle tags, each with what follows it, and its end."""
+
+    branches: Sequence[tuple[_Piece, Sequence[_Piece | _Block]]]
+    end: _Piece | None = None
+    raw: str = field(default="")
+
+
+def from_jinja(
+    text: str, types: Mapping[str, InputType], notes: Notes, first_line: int
+) -> tuple[str, Mapping[str, InputType]]:
+    """A template in Handlebars, and the inputs that it reads with what they seem to be.
+
+    Args:
+        text: the template; its line 1 is line `first_line` of the file.
+        types: the inputs that are declared.
+        notes: takes what has no plain counterpart, which stays in the text behind a mark.
+        first_line: where the template begins in its file.
+
+    Raises:
+        InputError: when jinja2 is not installed.
+        SpecError: when Jinja itself cannot read the template.
+    """
+    if not find_spec("jinja2"):
+        hint = 'pip install "cuecard[jinja]"'
+        raise InputError(Problem("not-installed", "Jinja templates need the package jinja2", hint, "cuecard import"))
+    from jinja2 import Environment, TemplateSyntaxError  # noqa: PLC0415 - an extra
+
+    environment = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it reads, and renders nothing
+    try:
+        environment.parse(text)
+        pieces = _pieces(environment.lexer.tokeniter(text, None), first_line)
+        tree = _tree(pieces)
+        scope = Scope(types)
+        writer = Writer()
+        _Translator(environment, notes, writer).body(tree, scope)
+    except TemplateSyntaxError as error:
+        line = error.lineno + first_line - 1
+        raise _wrong(notes, line, (error.message or "this cannot be read").rstrip(".")) from None
+    except RecursionError:
+        raise _wrong(notes, first_line, "it is nested too deeply") from None
+    return writer.written(), scope.reads
+
+
+def _wrong(notes: Notes, line: int, message: str) -> SpecError:
+    lines = notes.text.split("\n")
+    source = lines[line - 1] if line <= len(lines) else ""
+    span = Span(line, 1, max(1, len(source)))
+    hint = "mend the template, or import it without this part"
+    return SpecError(Problem("jinja-syntax", f"Jinja cannot read this: {message}", hint, notes.name, span, source))
+
+
+def _pieces(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[_Piece]:
+    pieces: list[_Piece] = []
+    tag: list[tuple[str, str]] = []
+    line = 1
+    for number, kind, text in tokens:
+        if not tag:
+            line = number
+        if kind == "data" and not tag:
+            pieces.append(_Piece(number + first_line - 1, "text", text))
+            continue
+        tag.append((kind, text))
+        if kind.endswith("_end"):
+            opened = kind.removesuffix("_end")
+            raw = "".join(part for _, part in tag).strip()
+            word = next((part for each, part in tag if each == "name"), "")
+            data = "".join(part for each, part in tag if each == "data")
+            if opened == "raw":
+                pieces.append(_Piece(line + first_line - 1, "text", data))
+            else:
+                pieces.append(_Piece(line + first_line - 1, opened, raw, word))
+            tag = []
+        elif kind == "data":  # what stands between `{% raw %}` and `{% endraw %}`
+            pieces.append(_Piece(line + first_line - 1, "text", text))
+            tag = []
+    return pieces
+
+
+def _tree(pieces: Sequence[_Piece]) -> list[_Piece | _Block]:
+    """Blocks with what stands in them; Jinja has checked that they are closed."""
+    open_blocks: list[tuple[str, list[tuple[_Piece, list[_Piece | _Block]]], list[str]]] = []
+    top: list[_Piece | _Block] = []
+    for piece in pieces:
+        for _, _, raws in open_blocks:
+            raws.append(piece.raw)
+        inside = open_blocks[-1][1][-1][1] if open_blocks else top
+        if piece.kind != "block":
+            inside.append(piece)
+        elif open_blocks and piece.word == open_blocks[-1][0]:
+            _, branches, raws = open_blocks.pop()
+            outer = open_blocks[-1][1][-1][1] if open_blocks else top
+            outer.append(_Block(branches, piece, "".join(raws)))
+        elif open_blocks and piece.word in _MIDDLES:
+            open_blocks[-1][1].append((piece, []))
+        elif piece.word in _ENDS and _is_block(piece):
+            open_blocks.append((_ENDS[piece.word], [(piece, [])], [piece.raw]))
+        else:
+            inside.append(piece)
+    return top
+
+
+def _is_block(piece: _Piece) -> bool:
+    return piece.word != "set" or "=" not in piece.raw
+
+
+class _Translator:
+    def __init__(self, environment: Any, notes: Notes, writer: Writer) -> None:
+        self.environment, self.notes, self.writer = environment, notes, writer
+
+    def body(self, nodes: Sequence[_Piece | _Block], scope: Scope, *, nested: bool = False) -> None:
+        for node in nodes:
+            if isinstance(node, _Block):
+                self.block(node, scope)
+            elif node.kind == "text":
+                self.text(node, nested=nested)
+            elif node.kind == "variable":
+                self.variable(node, scope)
+            elif node.kind == "block":
+                self.left(node, _foreign(node.word))
+
+    def text(self, node: _Piece, *, nested: bool) -> None:
+        if nested and (found := _ROLE_LINE.search(node.raw)):
+            line = node.line + node.raw.count("\n", 0, found.start())
+            message = "a role inside a block: which messages there are is fixed here"
+            self.notes.add(line, message, "make it a section of its own, with `when`")
+        self.writer.text(node.raw)
+
+    def variable(self, node: _Piece, scope: Scope) -> None:
+        try:
+            self.print(self.parsed(node).nodes[0], scope, node)
+        except Untranslatable as reason:
+            self.left(node, reason)
+
+    def print(self, node: Node, scope: Scope, piece: _Piece) -> None:
+        """What an expression prints."""
+        kind = type(node).__name__
+        if kind == "Const":
+            self.writer.text(str(node.value))
+            return
+        if kind == "CondExpr":
+            asked = condition(node.test, scope)
+            branches = [node.expr1] + ([node.expr2] if node.expr2 is not None else [])
+            texts = [_printed(each, scope) for each in branches]
+            self.writer.tag(f"{{{{#if {asked}}}}}{'{{else}}'.join(texts)}{{{{/if}}}}")
+        else:
+            self.writer.tag(_printed(node, scope))
+        self.remark(piece, scope)
+
+    def block(self, block: _Block, scope: Scope) -> None:
+        opening = block.branches[0][0]
+        try:
+            if opening.word == "if":
+                tags, inner = self.asked(block, scope)
+            elif opening.word == "for":
+                tags, inner = self.looped(block, scope)
+            else:
+                self.left(opening, _foreign(opening.word), block.raw)
+                return
+        except Untranslatable as reason:
+            self.left(opening, reason, block.raw)
+            return
+        self.remark(opening, scope)
+        for tag, (_, body), within in zip(tags, block.branches, inner, strict=False):
+            self.writer.tag(tag, block=True)
+            self.body(body, within, nested=True)
+        self.writer.tag(tags[-1], block=True)
+
+    def asked(self, block: _Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+        tags = []
+        for piece, _ in block.branches:
+            if piece.word == "else":
+                tags.append("{{else}}")
+                continue
+            asked = condition(self.parsed(_as_if(piece)).test, scope)
+            tags.append(f"{{{{{'#if' if piece.word == 'if' else 'else if'} {asked}}}}}")
+        return [*tags, "{{/if}}"], [scope] * len(block.branches)
+
+    def looped(self, block: _Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+        opening = block.branches[0][0]
+        loop = self.parsed(_Piece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
+        if type(loop.target).__name__ != "Name" or loop.test is not None or loop.recursive:
+            raise Untranslatable(
+                "a loop with several variables, a condition or recursion", "prepare the list in the host"
+            )
+        if loop.target.name in {"this", "loop"}:
+            raise Untranslatable(f"a loop over `{loop.target.name}`", "rename the variable")
+        items = value(loop.iter, scope)
+        if type(loop.iter).__name__ == "Name" and loop.iter.name not in scope.loops:
+            if scope.kind(loop.iter) in {"string", "object"}:
+                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "hand a list over")
+            scope.read(loop.iter.name, "list")
+        tags = [f"{{{{#each {items} as |{loop.target.name}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
+        return [*tags, "{{/each}}"], [scope.inside(loop.target.name), scope]
+
+    def parsed(self, piece: _Piece) -> Node:
+        return self.environment.parse(piece.raw).body[0]
+
+    def remark(self, piece: _Piece, scope: Scope) -> None:
+        for message, hint in scope.remarks:
+            self.notes.add(piece.line, message, hint, "warning")
+        scope.remarks.clear()
+
+    def left(self, piece: _Piece, reason: Untranslatable, raw: str = "") -> None:
+        """What is not translated stays as it is, behind a mark."""
+        self.notes.add(piece.line, reason.message, reason.hint)
+        self.writer.text(f"{self.notes.mark(piece.line)}{raw or piece.raw}")
+
+
+def _foreign(word: str) -> Untranslatable:
+    message = f"`{{% {word} %}}` of Jinja has no counterpart"
+    return Untranslatable(message, _HINTS.get(word, "compute it in the host"))
+
+
+def _as_if(piece: _Piece) -> _Piece:
+    raw = re.sub(r"^\{%([-+]?)\s*elif", r"{%\1 if", piece.raw)
+    return _Piece(piece.line, "block", f"{raw}{{% endif %}}", "if")
+
+
+def _printed(node: Node, scope: Scope) -> str:
+    """The tag that prints a value; what Python and JavaScript print otherwise is told or refused."""
+    kind = type(node).__name__
+    if kind == "Const" and isinstance(node.value, str):
+        return node.value if _WORDS.fullmatch(node.value) else f"{{{{{{default null {quoted(node.value)}}}}}}}"
+    if kind in {"Compare", "Not", "Test", "Const"}:
+        raise Untranslatable("a truth value that is printed: `True` in Python", "write `{% if %}` around a word")
+    typed = scope.kind(node)
+    if typed in {"list", "object"}:
+        hint = "write `join` for a list, `json` for an object"
+        raise Untranslatable(f"a {typed} that is printed as Python writes it", hint)
+    if typed == "boolean":
+        scope.remarks.append(("Python prints `True`, a template here `true`", "write `{{#if}}` around a word"))
+    if typed == "number":
+        scope.remarks.append(("Python prints `1.0`, a template here `1`", "hand the number over as a text"))
+    written = value(node, scope)
+    return f"{{{{{{{written[1:-1] if written.startswith('(') else written}}}}}}}"

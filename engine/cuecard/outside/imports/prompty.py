@@ -1,0 +1,192 @@
+"""Prompty: `.prompty` files of both versions, with YAML front matter, role lines, and Jinja or Mustache."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+
+from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.errors import Problem
+from cuecard.model import Json
+from cuecard.outside.imports.front import read_front
+from cuecard.outside.imports.jinja import from_jinja
+from cuecard.outside.imports.mustache import from_mustache
+from cuecard.outside.imports.parts import EMPTY, Imported, Input, Notes
+from cuecard.outside.imports.roles import messages
+from cuecard.outside.imports.schemas import type_of, type_of_value
+
+Beside = Callable[[str], str | None]
+"""The text of a file beside the prompt; None where there is none."""
+
+_HINTS = {
+    "model": "the host names the model of a call; conditions may ask for it: `model` of a turn file",
+    "outputs": "hand the schema to the model's client yourself, or ask for the form in the text",
+    "tools": "name their files under `tools`: `cuecard tools import` writes them",
+    "base": "import that file, too, and write `extends`",
+}
+_SILENT = {"name", "description", "inputs", "sample", "template"}
+_RICH = {
+    "thread": "the conversation comes with the turn: `messages`",
+    "image": "hand it over in the message of the turn",
+    "file": "hand it over in the message of the turn",
+    "audio": "hand it over in the message of the turn",
+}
+_FACTS = {
+    "name",
+    "kind",
+    "type",
+    "default",
+    "description",
+    "required",
+    "is_required",
+    "enumValues",
+    "sample",
+    "example",
+}
+
+
+def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
+    """One `.prompty` file.
+
+    Args:
+        text: the file.
+        name: how errors call it.
+        stem: its name without the ending.
+        beside: reads a file of samples that it names.
+
+    Raises:
+        SpecError: when the front matter or the template cannot be read.
+        TemplateSyntaxError: when a Mustache template cannot be read.
+        InputError: when jinja2 is not installed.
+    """
+    notes = Notes(name, text)
+    front = read_front(text, name)
+    document = front.document or Document(name, "", {})
+    notes.problems.extend(_settings(document))
+    declared = dict(_inputs(document, notes.problems))
+    sample = _sample(document, beside, notes.problems)
+    for key, value in sample.items():
+        declared.setdefault(key, Input(type_of_value(value)))
+    types = {key: found.type for key, found in declared.items()}
+    translate = from_mustache if _language(document, notes.problems) == "mustache" else from_jinja
+    written, reads = translate(front.body, types, notes, front.line)
+    for missing in (key for key in reads if key and key not in declared):
+        line = next((n for n, row in enumerate(text.split("\n"), 1) if n >= front.line and missing in row), front.line)
+        kind = reads[missing]
+        message = f"`{missing}` is read, and nothing declares it: it is a `{kind}` here"
+        notes.add(line, message, "declare it as what it is", "warning")
+        declared[missing] = Input(kind, (EMPTY[kind],))
+    said = document.value.get("description")
+    called = document.value.get("name")
+    return Imported(
+        name=called if isinstance(called, str) else stem,
+        source=name,
+        messages=tuple(messages(written, notes, front.line)),
+        inputs=declared,
+        partials={},
+        sample=sample,
+        description=said if isinstance(said, str) else "",
+        trim=True,
+        problems=notes.in_order(),
+    )
+
+
+def _settings(document: Document) -> Iterator[Problem]:
+    for key in document.value:
+        if key in _SILENT:
+            continue
+        message = f"`{key}` is no part of a prompt here" if key in _HINTS else f"`{key}` has no counterpart"
+        hint = _HINTS.get(key, "keep it where it is used")
+        yield document.problem((key,), "not-imported", message, hint, key=True, severity="warning")
+
+
+def _language(document: Document, problems: list[Problem]) -> str:
+    """`jinja2` or `mustache`, however it is said."""
+    said = document.value.get("template", "jinja2")
+    for key in ("format", "kind", "type"):
+        said = said.get(key, said) if isinstance(said, dict) else said
+    if said in {"jinja2", "mustache"} or isinstance(said, dict):
+        return said if isinstance(said, str) else "jinja2"
+    message, hint = f"`{said}` is no template language that is known here", "write `jinja2` or `mustache`"
+    problems.append(document.problem(("template",), "wrong-value", message, hint))
+    return "jinja2"
+
+
+def _inputs(document: Document, problems: list[Problem]) -> Iterator[tuple[str, Input]]:
+    given = document.value.get("inputs")
+    path: Path = ("inputs",)
+    if isinstance(given, dict) and isinstance(given.get("properties"), (dict, list)):
+        entries, path = given["properties"], ("inputs", "properties")
+    else:
+        entries = given
+    rows = list(
+        entries.items() if isinstance(entries, dict) else enumerate(entries if isinstance(entries, list) else ())
+    )
+    for key, entry in rows:
+        here: Path = (*path, key)
+        facts = entry if isinstance(entry, dict) else {"example": entry}
+        called = facts.get("name", key)
+        if not isinstance(called, str):
+            problems.append(document.problem(here, "missing-key", "an input without a name", "write `name:`"))
+            continue
+        problems.extend(_unsaid(document, here, facts))
+        yield called, _input(document, here, facts, problems)
+    if given is not None and not isinstance(entries, (dict, list)):
+        problems.append(document.problem(("inputs",), "wrong-value", "`inputs` should be a list or a mapping", ""))
+
+
+def _input(document: Document, path: Path, facts: Mapping[str, Json], problems: list[Problem]) -> Input:
+    word = facts.get("kind", facts.get("type"))
+    known = type_of(word) if isinstance(word, str) else None
+    if isinstance(word, str) and word in _RICH:
+        problems.append(document.problem(path, "not-imported", f"an input of kind `{word}`", _RICH[word]))
+    elif word is not None and known is None:
+        message, hint = f"`{word}` is no type of an input: it is a `string` here", "write the type that it has"
+        problems.append(document.problem(path, "not-imported", message, hint, severity="warning"))
+    shown = facts.get("default", facts.get("example", facts.get("sample")))
+    kind = known or (type_of_value(shown) if word is None and shown is not None else "string")
+    described, values = facts.get("description"), facts.get("enumValues")
+    default: tuple[Json, ...] = (facts["default"],) if "default" in facts else ()
+    if not default and (facts.get("required") is False or word in _RICH):
+        default = (None,)
+    return Input(
+        kind,
+        default,
+        tuple(values) if isinstance(values, list) else (),
+        described if isinstance(described, str) else "",
+    )
+
+
+def _unsaid(document: Document, path: Path, facts: Mapping[str, Json]) -> Iterator[Problem]:
+    for key in facts:
+        if key not in _FACTS:
+            message, hint = f"`{key}` of an input has no counterpart", "keep it where it is used"
+            yield document.problem((*path, key), "not-imported", message, hint, severity="warning")
+
+
+def _sample(document: Document, beside: Beside, problems: list[Problem]) -> dict[str, Json]:
+    """Example values: of the inputs, and over them those of `sample`, which may name a file."""
+    found: dict[str, Json] = {}
+    given = document.value.get("inputs")
+    rows = given.items() if isinstance(given, dict) else enumerate(given if isinstance(given, list) else ())
+    for key, entry in rows:
+        facts = entry if isinstance(entry, dict) else {"example": entry}
+        called = facts.get("name", key)
+        shown = facts.get("example", facts.get("sample"))
+        if isinstance(called, str) and shown is not None and key != "properties":
+            found[called] = shown
+    sample = document.value.get("sample")
+    if isinstance(sample, str):
+        sample = _from_file(document, sample, beside, problems)
+    return {**found, **sample} if isinstance(sample, dict) else found
+
+
+def _from_file(document: Document, said: str, beside: Beside, problems: list[Problem]) -> Json:
+    path = said.removeprefix("${file:").removesuffix("}")
+    text = beside(path)
+    with suppress(ValueError, RecursionError):
+        return json.loads(text or "")
+    message, hint = f"the sample `{path}` cannot be read as JSON", "write the values under `sample`"
+    problems.append(document.problem(("sample",), "not-imported", message, hint, severity="warning"))
+    return None

@@ -1,0 +1,59 @@
+"""Prompty's role lines, such as `system:`: they cut a text into messages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from cuecard.outside.imports.parts import ROLES, Message, Notes, Role
+from cuecard.template.syntax.nodes import Content
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
+
+_LINE = re.compile(
+    r"^[^\S\n]*#?[^\S\n]*(?P<role>system|user|assistant|developer|function)(?P<more>\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+
+
+def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
+    """The messages of a template in Handlebars; a text before the first role is the system's.
+
+    Args:
+        text: the template, whose roles stand outside of blocks.
+        notes: takes roles that there are not here.
+        first_line: where the template begins in its file.
+    """
+    role: Role = "system"
+    at = 0
+    for found in _lines(text):
+        if text[at : found.start()].strip():
+            yield Message(role, text[at : found.start()].strip("\n"))
+        at = found.end()
+        word = found["role"].lower()
+        line = _line(found[0], notes, first_line)
+        if word not in ROLES:
+            notes.add(line, f"there is no role `{word}` for a section", "results of tools come with the turn")
+        elif word == "developer":
+            notes.add(line, "`developer` is a part of the system prompt here", "nothing, if that is meant", "warning")
+        if found["more"]:
+            notes.add(
+                line, f"`{found['more']}` of a message has no counterpart", "name the speaker in the text", "warning"
+            )
+        role = ROLES.get(word, "user")
+    if text[at:].strip():
+        yield Message(role, text[at:].strip("\n"))
+
+
+def _lines(text: str) -> Iterator[re.Match[str]]:
+    """Role lines outside of blocks; a value on the line makes it a text."""
+    plain = [node for node in parse(Source("prompt", text)).body if isinstance(node, Content)]
+    for found in _LINE.finditer(text):
+        if any(node.start <= found.start() and found.end() <= node.end for node in plain):
+            yield found
+
+
+def _line(written: str, notes: Notes, first_line: int) -> int:
+    lines = notes.text.split("\n")
+    found = (number for number, line in enumerate(lines, 1) if number >= first_line and line.strip() == written.strip())
+    return next(found, first_line)

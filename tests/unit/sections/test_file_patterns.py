@@ -1,0 +1,318 @@
+"""Files by pattern: globs, inputs in paths, folders and their parents; values reach only what a pattern names."""
+
+from __future__ import annotations
+
+import posixpath
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cuecard import Engine, SpecError, Step, Turn
+from cuecard.config.sections.file_patterns import FilePattern, parts_of
+from cuecard.config.sections.file_searches import folders_between
+from cuecard.model import FileText
+from cuecard.outside.folder import read_agent
+from cuecard.reload.files import AgentFiles
+
+ITEM = 'item: "[{{{path}}}={{{content}}}]", separator: ""'
+
+
+def agent(folder: Path, entries: str, keys: str = "", inputs: str = "{}", **files: str) -> Path:
+    for path, text in files.items():
+        put(folder, path, text)
+    file = folder / "agent.yaml"
+    file.write_text(
+        f"agent: x\ninputs: {inputs}\nsections:\n  - id: notes\n    files: {{entries: [{entries}], {ITEM}{keys}}}\n"
+    )
+    return file
+
+
+def put(folder: Path, path: str, text: str) -> None:
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def shown(file: Path, turn: Turn | None = None) -> str:
+    return made(Engine.open(file), turn or Turn()).system
+
+
+def made(engine: Engine, turn: Turn) -> Step:
+    return engine.prepare_step(engine.prepare_call(turn), ())
+
+
+TREE = {"r/b.md": "B", "r/a.txt": "no", "r/d/a.md": "A", "r/d/old/c.md": "C", "r/.h.md": "no", "r/e.md~": "no"}
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ('glob: "r/*.md"', "[r/b.md=B]"),
+        ('glob: "r/**/*.md"', "[r/b.md=B][r/d/a.md=A][r/d/old/c.md=C]"),
+        ('glob: "./r/**", exclude: ["*.txt", old]', "[r/b.md=B][r/d/a.md=A]"),
+        ('glob: "r/**/*.md", exclude: ["r/d/old"]', "[r/b.md=B][r/d/a.md=A]"),
+        ('glob: "**/*.md", sort: name', "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"),
+        ('glob: ["r/[ab].md", "r/*/?.md"], sort: -path', "[r/d/a.md=A][r/b.md=B]"),
+        ('glob: "r/.*.md"', "[r/.h.md=no]"),
+    ],
+)
+def test_a_glob_shows_what_matches_in_order(tmp_path: Path, entry: str, expected: str) -> None:
+    assert shown(agent(tmp_path, f"{{{entry}}}", **TREE)) == expected
+
+
+def test_a_file_that_was_shown_is_not_shown_again_and_the_manifest_says_so(tmp_path: Path) -> None:
+    call = made(Engine.open(agent(tmp_path, '{path: r/d/a.md}, {glob: "r/**/*.md"}', **TREE)), Turn())
+
+    assert call.system == "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"
+    assert [row.path for row in call.manifest.sources] == ["r/d/a.md", "r/b.md", "r/d/old/c.md"]
+    assert any(cut.reason == "an entry before it shows it" for cut in call.manifest.cuts)
+
+
+MODES = {"modes/plan.md": "P", "modes/ask.md": "Q", "modes/.secret.md": "S", "key.md": "K"}
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("ask", "[modes/ask.md=Q]"),
+        ("none", "[modes/plan.md=P]"),
+        ("../key", "[modes/plan.md=P]"),
+        ("", "[modes/plan.md=P]"),
+    ],
+)
+def test_an_input_picks_a_file_and_nothing_else(tmp_path: Path, mode: str, expected: str) -> None:
+    file = agent(tmp_path, '{path: ["modes/{{mode}}.md", modes/plan.md]}', inputs="{mode: {}}", **MODES)
+
+    assert shown(file, Turn({"mode": mode})) == expected
+
+
+def test_without_a_file_the_default_counts(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{path: "modes/{{m.name}}.md", default: D}', inputs="{m: {type: object}}", **MODES)
+
+    assert shown(file, Turn({"m": {"name": "ask"}})) == "[modes/ask.md=Q]"
+    assert shown(file, Turn({"m": {"name": ["ask"]}})) == "[modes/{{m.name}}.md=D]"
+    assert shown(file, Turn({"m": {}})) == "[modes/{{m.name}}.md=D]"
+
+
+def test_an_input_in_a_glob_is_no_wildcard(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{glob: "modes/{{mode}}*.md"}', inputs="{mode: {}}", **MODES)
+
+    assert shown(file, Turn({"mode": "a"})) == "[modes/ask.md=Q]"
+    assert shown(file, Turn({"mode": "*"})) == ""
+
+
+NESTED = {"AGENTS.md": "0", "a/AGENTS.md": "1", "a/b/c/AGENTS.md": "3", "a/b/c/CLAUDE.md": "no", "a/b/CLAUDE.md": "2"}
+
+
+@pytest.mark.parametrize(
+    ("keys", "cwd", "expected"),
+    [
+        ("name: AGENTS.md", "a/b/c", "[AGENTS.md=0][a/AGENTS.md=1][a/b/c/AGENTS.md=3]"),
+        ("name: [AGENTS.md, CLAUDE.md], to: a", "./a/b/c/", "[a/AGENTS.md=1][a/b/CLAUDE.md=2][a/b/c/AGENTS.md=3]"),
+        ("name: AGENTS.md", "", "[AGENTS.md=0]"),
+        ("name: AGENTS.md", "..", ""),
+        ("name: AGENTS.md", "/a", ""),
+        ("name: AGENTS.md, to: a", "b", ""),
+    ],
+)
+def test_upward_goes_from_the_outermost_folder_to_the_innermost(
+    tmp_path: Path, keys: str, cwd: str, expected: str
+) -> None:
+    file = agent(tmp_path, f'{{upward: {{{keys}, from: "{{{{cwd}}}}"}}}}', inputs="{cwd: {}}", **NESTED)
+
+    assert shown(file, Turn({"cwd": cwd})) == expected
+
+
+def test_upward_between_known_folders_reads_no_others(tmp_path: Path) -> None:
+    file = agent(tmp_path, "{upward: {name: AGENTS.md, from: a/b}}", **NESTED)
+
+    assert shown(file) == "[AGENTS.md=0][a/AGENTS.md=1]"
+    assert [source.path for source in read_agent(file).files] == ["AGENTS.md", "a/AGENTS.md"]
+
+
+def test_supplied_files_match_and_those_beside_the_agent_do_not(tmp_path: Path) -> None:
+    upward = '{upward: {name: AGENTS.md, from: "{{cwd}}", to: "/w"}}'
+    file = agent(tmp_path, f'{{glob: "*.md"}}, {upward}', ", supplied: true", "{cwd: {}}", **NESTED)
+    files = {path: FileText(path, path) for path in ("x.md", "/w/AGENTS.md", "/w/s/AGENTS.md", "/AGENTS.md")}
+
+    assert (
+        shown(file, Turn({"cwd": "/w/s"}, files=files))
+        == "[x.md=x.md][/w/AGENTS.md=/w/AGENTS.md][/w/s/AGENTS.md=/w/s/AGENTS.md]"
+    )
+
+
+def test_what_the_host_supplies_does_not_pose_as_the_agent_s_own(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{glob: "r/*.md"}', **TREE)
+
+    assert (
+        shown(file, Turn(files={"r/z.md": FileText("r/z.md", "evil"), "r/b.md": FileText("r/b.md", "evil")}))
+        == "[r/b.md=B]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ('{glob: "q/*.md"}', "`q/*.md` matches no file"),
+        ('{glob: ["r/*.md", "r/*.mdc"]}', "`r/*.mdc` matches no file"),
+        ('{path: "r/{{mode}}.mdx"}', "`r/{{mode}}.mdx` matches no file"),
+        ('{path: "r/{{mode}}.md"}', "`r/{{mode}}.md` matches no file"),
+        ("{upward: {name: X.md, from: r}}", "no `X.md` from `r` up to `.`"),
+        ("{upward: {name: b.md, from: r, to: q}}", "no `b.md` from `r` up to `q`"),
+    ],
+)
+def test_a_pattern_that_nothing_can_match_is_an_error_at_its_place(tmp_path: Path, entry: str, told: str) -> None:
+    inputs = "{mode: {values: [plan, ask]}}" if "mode" in entry else "{}"
+    file = agent(tmp_path, entry, inputs=inputs, **TREE)
+
+    with pytest.raises(SpecError) as caught:
+        Engine.open(file)
+
+    [problem] = caught.value.problems
+    assert (problem.code, problem.message) == ("no-match", told)
+    assert problem.span is not None
+    assert problem.span.line == 5
+    allowed = entry.removesuffix("}") + ", optional: true}"
+    assert shown(agent(tmp_path, allowed, inputs=inputs), Turn({"mode": "ask"} if inputs != "{}" else {})) in {
+        "",
+        "[r/b.md=B]",
+    }
+
+
+@pytest.mark.parametrize(
+    ("entry", "told"),
+    [
+        ("{}", "names no file"),
+        ('{path: a, glob: "*"}', "has path and glob"),
+        ("{path: a, sort: name}", "belong to a `glob`"),
+        ('{glob: "*", name: x}', "one `name` for several files"),
+        ("{path: a, optional: true}", "which may always be missing"),
+        ('{glob: "a/**.md"}', "`**` beside something else"),
+        ('{glob: "a/*.{md,txt}"}', "write a list of globs"),
+        ('{glob: "a/../*"}', "has `..` behind a name"),
+        ('{path: "{{#if x}}a{{/if}}"}', "`{{name}}`, and nothing else"),
+        ('{upward: {name: "{{x}}", from: a}}', "a name without inputs"),
+        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only files that the host supplies"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, told: str) -> None:
+    with pytest.raises(SpecError, match="wrong-value") as caught:
+        Engine.open(agent(tmp_path, entry))
+    assert told in str(caught.value)
+
+
+def test_paths_of_a_lower_file_stay_relative_to_it(tmp_path: Path) -> None:
+    (tmp_path / "[low]").mkdir()
+    for path, text in {**TREE, "AGENTS.md": "0", "r/AGENTS.md": "1", "m/x.md": "X"}.items():
+        put(tmp_path / "[low]", path, text)
+    glob, path = '{glob: "r/**/?.md", exclude: ["r/d/old/*", b.md]}', '{path: "m/{{cwd}}.md"}'
+    entries = glob + ', {upward: {name: AGENTS.md, from: "{{cwd}}"}}, ' + path
+    agent(tmp_path / "[low]", entries, inputs="{cwd: {default: r}}")
+    (tmp_path / "agent.yaml").write_text('extends: "[low]/agent.yaml"\nagent: y\n')
+
+    assert shown(tmp_path / "agent.yaml") == "[[low]/r/d/a.md=A][[low]/AGENTS.md=0][[low]/r/AGENTS.md=1]"
+    assert shown(tmp_path / "agent.yaml", Turn({"cwd": "x"})).endswith("[[low]/AGENTS.md=0][[low]/m/x.md=X]")
+
+
+def test_links_may_not_lead_out_and_only_those_on_the_way_matter(tmp_path: Path) -> None:
+    (tmp_path / "out").mkdir()
+    put(tmp_path / "out", "x.md", "secret")
+    file = agent(tmp_path / "in", '{glob: "r/*.md"}', **{**TREE, "s/link-holder.md": ""})
+    (tmp_path / "in/s/out").symlink_to(tmp_path / "out")
+    (tmp_path / "in/r/folder").symlink_to(tmp_path / "out")
+    assert shown(file) == "[r/b.md=B]"
+
+    (tmp_path / "in/r/x.md").symlink_to(tmp_path / "out/x.md")
+    with pytest.raises(SpecError, match="link-outside"):
+        Engine.open(file)
+
+
+def test_a_new_file_in_a_new_folder_is_looked_at_at_once(tmp_path: Path) -> None:
+    files = AgentFiles(agent(tmp_path, '{glob: "r/**/*.md"}', **TREE))
+    first = files.read()
+    before = files.stamp()
+
+    put(tmp_path, "r/new/n.md", "N")
+
+    assert files.stamp() != before
+    assert files.read().sha256 != first.sha256
+    assert tmp_path / "r/new" in files.folders()
+
+
+def test_an_unchanged_configuration_keeps_its_fingerprint_when_other_files_come(tmp_path: Path) -> None:
+    files = AgentFiles(agent(tmp_path, '{glob: "r/**/*.md"}', **TREE))
+    first = files.read()
+
+    put(tmp_path, "r/other/n.txt", "N")
+
+    assert files.read().sha256 == first.sha256
+
+
+VALUES = st.one_of(
+    st.text(st.characters(exclude_categories=["C"]), max_size=12),
+    st.sampled_from(["..", ".", "../key", "a/../../key", "a\\..\\key", "/etc", "*", "**"]),
+)
+
+
+@given(VALUES, VALUES)
+def test_no_value_reaches_what_was_not_read_for_the_pattern(first: str, second: str) -> None:
+    pattern = FilePattern.of_path("m/{{a}}/x{{b}}.md")
+
+    bound = pattern.bound({"a": first, "b": second})
+
+    path = bound.path() if bound else None
+    if path is not None and pattern.anything().matches(parts_of(path)):
+        assert posixpath.normpath(path) == path
+        assert path.startswith("m/")
+        assert path.count("/") == 2
+        assert path == f"m/{first}/x{second}.md"
+
+
+@pytest.fixture(scope="module")
+def reading(tmp_path_factory: pytest.TempPathFactory) -> Engine:
+    folder = tmp_path_factory.mktemp("agent")
+    upward = '{upward: {name: AGENTS.md, from: "{{v}}", to: a}}'
+    entries = '{path: "modes/{{v}}.md"}, {glob: "n/{{v}}*/*.md"}, {path: key.md}, ' + upward
+    return Engine.open(
+        agent(
+            folder,
+            entries,
+            inputs="{v: {}}",
+            **MODES,
+            **NESTED,
+            **{"n/one/x.md": "X", ".h/AGENTS.md": "no", "a/.h/AGENTS.md": "no"},
+        )
+    )
+
+
+@given(v=st.one_of(VALUES, st.sampled_from(["a/b/c", "a/.h", "a/../.h", ".secret", "one", "plan", "a//b"])))
+def test_whatever_a_value_says_only_files_of_its_patterns_are_shown(reading: Engine, v: str) -> None:
+    call = made(reading, Turn({"v": v}))
+
+    loaded = {row.path for row in call.manifest.sources if row.status == "loaded"}
+    assert loaded <= {"modes/plan.md", "modes/ask.md", "n/one/x.md", "a/AGENTS.md", "a/b/c/AGENTS.md", "key.md"}
+
+
+@given(
+    st.lists(st.sampled_from(["a", "b", "..", ".", "", "/"]), max_size=5), st.sampled_from(["", "a", "a/b", "/", ".."])
+)
+def test_the_folders_between_two_lie_in_the_outer_one(parts: list[str], outer: str) -> None:
+    folders = folders_between("/".join(parts), outer)
+
+    assert list(folders) == sorted(folders, key=len)
+    for folder in folders:
+        assert not posixpath.relpath(folder, outer or ".").startswith("..") or outer == ".."
+
+
+def test_a_layout_that_does_not_trim_prints_files_as_they_are(tmp_path: Path) -> None:
+    put(tmp_path, "a.md", "\n\n  a  \n\n")
+    (tmp_path / "agent.yaml").write_text(
+        "agent: x\nlayout: {trim: false, separator: '|'}\nsections:\n"
+        "  - {id: one, files: {entries: [{path: a.md}], item: '{{{content}}}', trim: false}}\n"
+        "  - {id: two, file: a.md}\n"
+        '  - {id: three, text: "  b\\n"}\n'
+    )
+
+    assert shown(tmp_path / "agent.yaml") == "\n\n  a  \n\n|\n\n  a  \n\n|  b\n"
