@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Format, Json
+from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json
 
 
 def init(
@@ -89,6 +89,7 @@ def diff(
         list[Path] | None,
         typer.Option("--turn", metavar="FILE", help="A turn file (YAML); with Markdown several, and folders of them."),
     ] = None,
+    discovered: Discovered = "",
     model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
     price: Annotated[
         float | None,
@@ -107,4 +108,5 @@ def diff(
     from cuecard.cli.diff.sides import Reading
 
     options = Options(turn or (), model, price, exit_code, "json" if json else format)
-    raise typer.Exit(command(before, after, Reading(agent, None, allow_code=allow_code), options))
+    reading = Reading(agent, None, allow_code=allow_code, discovered=discovered)
+    raise typer.Exit(command(before, after, reading, options))

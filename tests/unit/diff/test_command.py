@@ -204,3 +204,33 @@ def test_an_unknown_model_is_wrong_usage(tmp_path: Path, run: Run) -> None:
 
     assert code == 2
     assert "nothing is known of the model `claud-opus-5`" in err
+
+
+def test_both_sides_may_have_discovered_tools(run: Run, repository: Path) -> None:
+    code, out, err = run("HEAD~1:prompts/tiny", "prompts/tiny", "--discovered", "make_page", "--json")
+    plain = json.loads(run("HEAD~1:prompts/tiny", "prompts/tiny", "--json")[1])
+
+    assert (code, err) == (0, "")
+    assert json.loads(out)["after"]["tokens"] > plain["after"]["tokens"]
+
+
+def test_a_tool_that_no_side_has_is_told(run: Run, repository: Path) -> None:
+    code, _, err = run("HEAD~1:prompts/tiny", "prompts/tiny", "--discovered", "nobody")
+
+    assert code == 2
+    assert "error[unknown-tool]" in err
+
+
+def test_records_cannot_discover_anything(run: Run, tmp_path: Path) -> None:
+    code, _, err = run(tmp_path / "a.json", tmp_path / "b.json", "--discovered", "x")
+
+    assert code == 2
+    assert "error[wrong-option]" in err
+    assert "both prompts are recorded" in err
+
+
+def test_turns_of_markdown_say_themselves_what_is_found(run: Run, repository: Path) -> None:
+    code, _, err = run("HEAD~1:prompts/tiny", "prompts/tiny", "--discovered", "make_page", "--format", "markdown")
+
+    assert code == 2
+    assert "write `discovered` into the turn files" in err

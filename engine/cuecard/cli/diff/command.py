@@ -35,6 +35,7 @@ def diff(before: str, after: str, reading: Reading, options: Options) -> int:
     """Print what differs; 0, or with `exit_code` 1 when something does; 2 when a side cannot be read or rendered."""
     try:
         _refuse_what_does_not_fit(options)
+        _refuse_idle(reading, before, after, options)
         if options.form == "markdown":
             return _review(before, after, reading, options)
         return _compare(before, after, replace(reading, turn=next(iter(options.turns), None)), options)
@@ -52,6 +53,22 @@ def _refuse_what_does_not_fit(options: Options) -> None:
         wrong.append(Problem("wrong-option", "a price is for Markdown, and for a model", hint, "--price"))
     if wrong:
         raise InputError(wrong)
+
+
+def _refuse_idle(reading: Reading, before: str, after: str, options: Options) -> None:
+    """Raise `InputError` when tools are to be discovered where no prompt is rendered with them."""
+    if not reading.discovered:
+        return
+    if options.form == "markdown":
+        hint = "write `discovered` into the turn files"
+        raise InputError(
+            Problem("wrong-option", "turns of Markdown say themselves what is found", hint, "--discovered")
+        )
+    if before.endswith(".json") and after.endswith(".json"):
+        hint = "leave it out, or name agents or turn files"
+        raise InputError(
+            Problem("wrong-option", "both prompts are recorded; nothing is rendered", hint, "--discovered")
+        )
 
 
 def _compare(before: str, after: str, reading: Reading, options: Options) -> int:

@@ -41,12 +41,21 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How sides are read: the agent of turn files, the turn of agents, one clock for both; whether code is loaded."""
+    """How sides are read.
+
+    Attributes:
+        agent: whose turns turn files are.
+        turn: the turn of agents.
+        clock: one for both sides.
+        allow_code: whether functions that an agent file names are loaded.
+        discovered: tools, as `a,b`, that both sides have found.
+    """
 
     agent: Path | None
     turn: Path | None
     clock: Clock = field(default_factory=lambda: _standing(utc_now()))
     allow_code: bool = False
+    discovered: str = ""
 
     def side(self, name: str) -> Side:
         """The prompt that an argument names.
@@ -73,7 +82,7 @@ class Reading:
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
-        step = step_from(self._engine(agent), discovered="", values=[], turn=turn)
+        step = step_from(self._engine(agent), discovered=self.discovered, values=[], turn=turn)
         return Side.of(name, step)
 
     @contextmanager

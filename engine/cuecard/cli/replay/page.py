@@ -129,7 +129,10 @@ def _breaks(shown: Sequence[Variant]) -> str:
     if not rows:
         return "<section><h2>Breaks</h2><p>No request changes what was sent before.</p></section>"
     table = _table(
-        ("delivery", "requests", "first block that differs", "why", "tokens sent in vain"), rows, numbers=(4,)
+        "Where a prefix broke",
+        ("delivery", "requests", "first block that differs", "why", "tokens sent in vain"),
+        rows,
+        numbers=(4,),
     )
     return f"<section><h2>Where a prefix broke</h2>\n{table}\n</section>"
 
@@ -140,7 +143,7 @@ def _models(report: Report) -> str:
         costs = [variant.bills[model.name].cost for variant in report.variants]
         rows.append((model.name, *(f"{cost:,.0f}{' *' if cost == min(costs) else ''}" for cost in costs)))
     heads = ("model", *(variant.name for variant in report.variants))
-    table = _table(heads, rows, numbers=range(1, len(heads)))
+    table = _table("Cost with each model", heads, rows, numbers=range(1, len(heads)))
     return (
         f"<section><h2>Cost with each model</h2>\n{table}\n<p class='note'>* the cheapest with this model</p></section>"
     )
@@ -154,26 +157,34 @@ def _requests(report: Report, variant: Variant) -> str:
         numbers = (row.input_tokens, row.cached, row.written, row.fresh, round(row.cost), row.below_minimum)
         cells = (f"{number:,}" for number in (*numbers, *(groups[name] for name in GROUPS)))
         rows.append((f"{sent.turn}.{sent.number}", *cells))
-    table = _table(heads, rows, numbers=range(1, len(heads)))
+    table = _table(f"Every request under {variant.name}", heads, rows, numbers=range(1, len(heads)))
     return (
         f"<details><summary>Every request under <b>{_text(variant.name)}</b>, in figures</summary>\n{table}\n</details>"
     )
 
 
-def _table(heads: Iterable[str], rows: Iterable[Sequence[str]], numbers: Iterable[int]) -> str:
+def _table(title: str, heads: Iterable[str], rows: Iterable[Sequence[str]], numbers: Iterable[int]) -> str:
     right = set(numbers)
     names = tuple(heads)
     kinds = [" class='number'" if n in right else "" for n in range(len(names))]
     head = "".join(f"<th scope='col'{kind}>{_text(name)}</th>" for name, kind in zip(names, kinds, strict=True))
     body = "\n".join(
-        "<tr>" + "".join(f"<td{kind}>{_text(cell)}</td>" for cell, kind in zip(row, kinds, strict=True)) + "</tr>"
-        for row in rows
+        f"<tr><th scope='row'>{_text(first)}</th>"
+        + "".join(f"<td{kind}>{_text(cell)}</td>" for cell, kind in zip(rest, kinds[1:], strict=True))
+        + "</tr>"
+        for first, *rest in rows
     )
-    return f"<div class='scroll'><table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table></div>"
+    table = f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}\n</tbody></table>"
+    return _scroll(title, table)
+
+
+def _scroll(title: str, inner: str) -> str:
+    """What may be wider than the window: the keyboard can reach it and move it."""
+    return f"<div class='scroll' tabindex='0' role='region' aria-label='{_text(title)}'>{inner}</div>"
 
 
 def _figure(title: str, said: str, chart: str, legend: str) -> str:
-    return f"<section class='chart'><h2>{title}</h2><p>{_text(said)}</p>{legend}\n{chart}\n</section>"
+    return f"<section class='chart'><h2>{title}</h2><p>{_text(said)}</p>{legend}\n{_scroll(title, chart)}\n</section>"
 
 
 def _legend(entries: Iterable[tuple[str, str]]) -> str:

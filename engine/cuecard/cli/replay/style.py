@@ -85,7 +85,17 @@ table { border-collapse: collapse; width: 100%; font-size: 13px; font-variant-nu
 th, td { text-align: left; padding: 6px 12px 6px 0; border-bottom: 1px solid var(--rule); vertical-align: top; }
 th { color: var(--soft); font-weight: 500; }
 .number { text-align: right; }
+tbody th { color: var(--ink); }
 .scroll { overflow-x: auto; }
+:focus-visible { outline: 2px solid var(--frozen); outline-offset: 3px; border-radius: 4px; }
+@media (max-width: 640px) {
+  main { padding: 24px 12px 40px; }
+  section.chart, main > section, details { padding: 14px; }
+  .cards { grid-template-columns: repeat(auto-fit, minmax(140px, 1fr)); }
+  .card h2 { white-space: normal; }
+  .scroll svg { width: 640px; }
+  .scroll td, .scroll th { overflow-wrap: normal; min-width: 56px; }
+}
 .note, footer { font-size: 13px; color: var(--soft); }
 summary { cursor: pointer; }
 details[open] summary { margin-bottom: 12px; }

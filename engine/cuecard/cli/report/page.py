@@ -11,7 +11,19 @@ from cuecard.cli.replay.style import STYLE
 from cuecard.cli.report.tables import SEARCHES, TOOLS, called_in, headline
 from cuecard.errors import visible
 
-_WIDE = ".wide { overflow-x: auto; } .bar { background: var(--append); height: 8px; border-radius: 4px; }\n"
+_WIDE = """\
+.wide { overflow-x: auto; } .bar { background: var(--append); height: 8px; border-radius: 4px; }
+@media (max-width: 640px) {
+  .wide thead { position: absolute; clip-path: inset(50%); height: 1px; overflow: hidden; }
+  .wide table, .wide tbody { display: block; }
+  .wide tr { display: flex; flex-wrap: wrap; gap: 0 16px; padding: 8px 0; border-bottom: 1px solid var(--rule); }
+  .wide th, .wide td { border: 0; padding: 0; min-width: 0; overflow-wrap: anywhere; }
+  .wide tbody th, .wide td:last-child { flex: 0 0 100%; }
+  .wide td:empty, .wide td:has(.bar) { display: none; }
+  .wide td[data-name]:not(:empty)::before { content: attr(data-name) " "; color: var(--soft); }
+}
+"""
+"""On a small screen each row is a block: the first cell above, the numbers with their names, the text below."""
 
 
 def page(found: FieldReport) -> str:
@@ -59,14 +71,22 @@ def _sections(found: FieldReport) -> Iterator[str]:
 
 
 def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    head = "".join(f"<th scope='col'>{name}</th>" for name in columns)
+    head = "".join(f"<th scope='col' role='columnheader'>{name}</th>" for name in columns)
     body = "\n".join(
-        f"<tr><th scope='row'>{first}</th>{''.join(f'<td>{cell}</td>' for cell in rest)}</tr>" for first, *rest in rows
+        f"<tr role='row'><th scope='row' role='rowheader'>{first}</th>{_cells(columns[1:], rest)}</tr>"
+        for first, *rest in rows
     )
     return (
         f"<section>\n<h2>{_text(title)}</h2>\n<div class='wide' tabindex='0' role='region' aria-label='{_text(title)}'>"
-        f"<table>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}\n</tbody>\n</table></div>\n</section>"
+        f"<table role='table'>\n<thead role='rowgroup'><tr role='row'>{head}</tr></thead>\n"
+        f"<tbody role='rowgroup'>\n{body}\n</tbody>\n</table></div>\n</section>"
     )
+
+
+def _cells(names: Sequence[str], cells: Sequence[str]) -> str:
+    """The roles are said because `display`, which small screens change, takes them away in some browsers."""
+    named = zip(names, cells, strict=True)
+    return "".join(f"<td role='cell' data-name='{name}'>{cell}</td>" for name, cell in named)
 
 
 def _text(text: str) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -26,13 +25,22 @@ from cuecard.cli.run.events import (
     Finished,
     StepTaken,
 )
+from cuecard.cli.run.fitting import fit
 from cuecard.errors import visible
-from cuecard.model import Json
 
 _LINKED_FONTS = re.compile(r"@font-face \{[^}]*\}\s*|<!-- Generated with[^>]*-->\s*")
 
+TITLE = "A run, step by step: the tokens of the prompt, the calls of the model, and what the prompt gained"
+"""What screen readers say of the picture."""
+
 INDENT = " " * 20
 """Up to the column in which a step says what happened."""
+
+WIDTH = 136
+"""How wide lines are where no terminal says it: in files, pipes and pictures."""
+
+LEGEND = f"{'step':>4} {'tokens':>7} {'more':>6} calls; + tools found; ~ parts of the prompt that are new"
+"""What stands in which column, and what the signs mean."""
 
 CONTENT = f"{'content':>18}  "
 """What stands before a change of the server's content."""
@@ -46,13 +54,14 @@ class View:
 
     def __call__(self, event: Event) -> None:
         """Show one event."""
-        for line in _lines(event):
-            self.console.print(line, soft_wrap=True, highlight=False)
+        width = self.console.width if self.console.is_terminal else WIDTH
+        for line in _lines(event, width):
+            self.console.print(line, soft_wrap=not self.console.is_terminal, highlight=False)
 
 
 def picture_writer(path: Path) -> Emit:
     """Draws the same lines into an SVG file, which is written when a scenario or a chat has ended."""
-    console = Console(record=True, width=136, file=StringIO(), force_terminal=True)
+    console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
     view = View(console)
 
     def write(event: Event) -> None:
@@ -60,38 +69,43 @@ def picture_writer(path: Path) -> Emit:
         if isinstance(event, Finished | Ended):
             # The fonts that rich links to would be fetched from somebody else's server.
             picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run"))
-            path.write_text(picture, encoding="utf-8")
+            path.write_text(picture.replace(">", f">\n    <title>{TITLE}</title>", 1), encoding="utf-8")
 
     return write
 
 
-def _lines(event: Event) -> Iterator[Text]:
+def _lines(event: Event, width: int) -> Iterator[Text]:
     match event:
         case Began():
             title = f"{event.scenario}: {event.title}" if event.title else event.scenario
             yield _line((title, "bold"), (f"  ({event.tools} tools)", "dim"))
+            yield _line((LEGEND, "dim"))
         case Asked():
             yield _line((f"  turn {event.turn}  ", "dim"), (event.user, "cyan"))
         case StepTaken():
-            yield from _step(event)
+            yield from _step(event, width)
         case Answered():
             yield from (_line((f"{INDENT}{line}".rstrip(), "cyan")) for line in event.answer.splitlines())
             if event.stopped:
                 yield _line((f"{INDENT}stopped: {event.stopped}", "red"))
         case Changed():
-            yield from map(_change, event.changes)
+            yield from (_change(change, width) for change in event.changes)
         case Ended():
             yield from _end(event)
         case Finished():
             yield _result(event)
 
 
-def _step(event: StepTaken) -> Iterator[Text]:
+def _step(event: StepTaken, width: int) -> Iterator[Text]:
     more = f"{event.tokens_more:+,}" if event.tokens_more else ""
     numbers = (f"{event.number:>4} {event.manifest.total_tokens:>7,} {more:>6} ", "" if more else "dim")
-    calls = [_call(call) for call in event.calls] or [[("answers", "")]]
-    yield _line(numbers, *calls[0])
-    yield from (_line((INDENT, ""), *call) for call in calls[1:])
+    if not event.calls:
+        yield _line(numbers, ("answers", ""))
+    for at, call in enumerate(event.calls):
+        yield _line((INDENT, "") if at else numbers, *_call(call, width))
+        if call.is_error:
+            failed = f"{INDENT}  failed: "
+            yield _line((f"{failed}{fit(call.result, 2 * (width - len(failed)))}", "red"))
     if event.discovered:
         yield _line((f"{INDENT}+ {', '.join(event.discovered)}", "green"))
     if event.before:
@@ -99,19 +113,20 @@ def _step(event: StepTaken) -> Iterator[Text]:
         yield from (_line((f"{INDENT}~ {line}", "yellow")) for line in news)
 
 
-def _call(call: CallMade) -> list[tuple[str, str]]:
+def _call(call: CallMade, width: int) -> list[tuple[str, str]]:
     # The answer follows in full, so its tool call needs no arguments.
-    arguments = "" if call.tool == FINAL_ANSWER else f" {_short(call.arguments, 80)}"
-    outcome = f"  failed: {_short(call.result, 200)}" if call.is_error else ""
-    return [(call.tool, "bold"), (arguments, "dim"), (outcome, "red")]
+    room = width - len(INDENT) - len(call.tool) - 1
+    return [(call.tool, "bold"), ("" if call.tool == FINAL_ANSWER else f" {fit(call.arguments, room)}", "dim")]
 
 
-def _change(change: Change) -> Text:
+def _change(change: Change, width: int) -> Text:
+    room = width - len(f"{CONTENT}+ {change.path} ")
     if change.before is None:
-        return _line((f"{CONTENT}+ {change.path} {_short(change.after, 100)}", "green"))
+        return _line((f"{CONTENT}+ {change.path} {fit(change.after, room)}", "green"))
     if change.after is None:
-        return _line((f"{CONTENT}- {change.path} {_short(change.before, 100)}", "red"))
-    return _line((f"{CONTENT}~ {change.path} {_short(change.before, 50)} -> {_short(change.after, 50)}", "yellow"))
+        return _line((f"{CONTENT}- {change.path} {fit(change.before, room)}", "red"))
+    half = (room - len(" -> ")) // 2
+    return _line((f"{CONTENT}~ {change.path} {fit(change.before, half)} -> {fit(change.after, half)}", "yellow"))
 
 
 def _end(event: Ended) -> Iterator[Text]:
@@ -135,9 +150,3 @@ def _result(event: Finished) -> Text:
 def _line(*parts: tuple[str, str]) -> Text:
     """Texts with their styles as one line; nothing in them can move the cursor or begin another line."""
     return Text.assemble(*((visible(text), style) for text, style in parts))
-
-
-def _short(value: Json, most: int) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
-    line = " ".join(text.split())
-    return line if len(line) <= most else f"{line[: most - 3]}..."
