@@ -28,7 +28,7 @@ def test_every_promise_is_rows_tested() -> None:
 
 
 def rows_tested() -> set[int]:
-    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "unit" / "robustness").glob("test_*.py"))
+    texts = (path.read_text(encoding="utf-8") for path in (ROOT / "tests" / "unit").rglob("test_*.py"))
     return {int(row) for text in texts for row in re.findall(r"^def test_row_(\d+)_", text, re.MULTILINE)}
 
 

@@ -45,7 +45,7 @@ def test_the_guard_knows_every_path() -> None:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
 @pytest.mark.parametrize("label", [label for label in OPERATIONS if "/v1/" in label])
-def test_nothing_that_fits_the_description_or_misses_it_makes_the_service_fail(
+def test_row_59_nothing_that_fits_the_description_or_misses_it_makes_the_service_fail(
     client: httpx2.Client, label: str, mode: GenerationMode
 ) -> None:
     """Whatever is sent, the answer is one that the description has."""
