@@ -19,7 +19,7 @@ def sha256(text: str) -> str:
 
 
 def salted(digest: str, salt: str) -> str:
-    """A fingerprint that tells nothing to who does not know the salt.
+    """A fingerprint that reveals nothing without the salt.
 
     The SHA-256 of a short text can be found by trying texts: a name, a date, a prompt that somebody has seen elsewhere.
     HMAC-SHA-256 with a secret key cannot (RFC 2104). Without a salt the digest stays as it is; that of the empty text

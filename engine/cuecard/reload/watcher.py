@@ -114,7 +114,7 @@ class Watcher(Generic[Made]):
         return self._listen(tell)
 
     def __aiter__(self) -> AsyncIterator[tuple[Made, Status]]:
-        """Each new state from now on, until the watcher stops; who is slow sees only the newest."""
+        """Each new state from now on, until the watcher stops; a slow consumer sees only the latest."""
         return self._states(self._keeper.state.status.number)
 
     def stop(self) -> None:

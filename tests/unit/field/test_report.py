@@ -76,6 +76,14 @@ def test_calls_and_errors_are_counted_and_those_that_the_gotcha_speaks_of_are_to
     assert (use.errors, use.foretold) == (1, 0)
 
 
+def test_without_the_agent_nothing_is_said_of_its_gotcha(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "log.jsonl").write_text(lines(engine, TALK))
+    told = CliRunner().invoke(app, ["tools", "report", str(tmp_path), "--json"])
+    use = next(use for use in json.loads(told.stdout)["tools"] if use["name"] == "cms_createPage")
+    assert (use["errors"], use["foretold"]) == (1, None)
+    assert use["advice"] == ["1 error: `--agent` tells whether its GOTCHA warns of them"]
+
+
 def test_a_call_without_the_tools_instructions_is_unread(engine: Engine) -> None:
     blind: Calls = [{"tool": "cms_publishPost", "arguments": {}, "result": "done"}]
     use = next(use for use in told(engine, [blind]).tools if use.name == "cms_publishPost")

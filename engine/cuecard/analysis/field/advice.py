@@ -13,9 +13,11 @@ def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:
         yield "found and never called: narrow its phrases, or ask which tool was called instead"
     if use.unread:
         yield f"{_times(use.unread, 'call')} without its instructions"
+    if use.errors and use.foretold is None:
+        yield f"{_times(use.errors, 'error')}: `--agent` tells whether its GOTCHA warns of them"
     if use.foretold:
         yield f"its GOTCHA warns of {_times(use.foretold, 'error')} that happened all the same: say it in BEFORE"
-    if use.errors > use.foretold:
+    if use.foretold is not None and use.errors > use.foretold:
         yield f"its GOTCHA does not name the reason of {_times(use.errors - use.foretold, 'error')}"
 
 

@@ -36,7 +36,7 @@ class ToolUse:
         calls: how often, in all.
         errors: how many of the calls failed.
         unread: how many were made although its instructions were not in the prompt.
-        foretold: how many of the failures its GOTCHA speaks of.
+        foretold: how many of the failures its GOTCHA speaks of; None where the agent is not known.
         tokens: what its instructions cost, over all requests.
     """
 
@@ -46,7 +46,7 @@ class ToolUse:
     calls: int
     errors: int
     unread: int
-    foretold: int
+    foretold: int | None
     tokens: int
 
 
@@ -102,8 +102,12 @@ def field_report(
     tools: dict[str, _Tool] = defaultdict(_Tool)
     for name, talk in talks.items():
         _count(tools, name, talk, cards or {})
+
+    def foretold(tool: _Tool) -> int | None:
+        return None if cards is None else tool.foretold
+
     uses = [
-        ToolUse(n, len(t.found_in), len(t.called_in), t.calls, t.errors, t.unread, t.foretold, t.tokens)
+        ToolUse(n, len(t.found_in), len(t.called_in), t.calls, t.errors, t.unread, foretold(t), t.tokens)
         for n, t in tools.items()
     ]
     uses.sort(key=lambda use: (-use.tokens / (use.calls + 1), use.name))

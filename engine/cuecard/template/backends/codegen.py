@@ -112,7 +112,7 @@ class ProgramWriter(FunctionWriter):
         supplied = name in self.rules.helpers and name not in HOOKS
         if name in BLOCKS and not supplied:
             self.built_in(name, node, at)
-        elif supplied or name in BUILT_IN or node.call.has_arguments:  # a helper, or an error that names it
+        elif supplied or name in BUILT_IN or node.call.has_arguments:
             branches = self.branch(node.program, at), self.branch(node.inverse, at)
             at.function.put(f"block({self.invoke(node.call, at, branches)}, {self.place(node)})")
         else:
