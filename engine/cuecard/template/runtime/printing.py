@@ -47,6 +47,8 @@ class Printer:
                 return f"{value}"
             return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
         text: str = value
+        if text.isidentifier():  # a word, as most names are, holds none of the seven, and nothing that looks like them
+            return text
         if "&" in text:  # first, because the others bring ampersands in
             text = text.replace("&", "&amp;")
         if "<" in text:
