@@ -53,7 +53,10 @@ def test_every_link_leads_somewhere(page: str) -> None:
 
 
 def test_links_in_code_are_none_and_all_others_have_their_line() -> None:
-    text = '# A\n\n`[x](no.md)` [b](b.md#c)\n\n```text\n[x](no.md)\n```\n\n![p](p.svg) <a href="d.md">d</a>\n<!-- [x](no.md) -->\n'
+    text = (
+        "# A\n\n`[x](no.md)` [b](b.md#c)\n\n```text\n[x](no.md)\n```\n\n"
+        '![p](p.svg) <a href="d.md">d</a>\n<!-- [x](no.md) -->\n'
+    )
 
     assert [(link.target, link.line) for link in links(text)] == [("b.md#c", 3), ("p.svg", 9), ("d.md", 9)]
     assert [text[link.start :].startswith(link.target) for link in links(text)] == [True] * 3
