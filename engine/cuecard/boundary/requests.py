@@ -22,7 +22,7 @@ _MODEL = Either(
 )
 _FORM = Word(get_args(Form))
 _CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
-_JSON = JsonValue()
+_JSON = JsonValue(finite=True)
 _LIFETIME = Word(["5m", "1h"])
 _OPTIONS = {
     "cache_key": Maybe([Text()]),
