@@ -75,7 +75,9 @@ curve: setup ## draw docs/search.svg and its table anew, from the queries in CUE
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
-	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages \
+		imports dates globs helpers reports markdown layouts openapi dumps; do \
+		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
 soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
