@@ -26,6 +26,7 @@ ELSEWHERE = {
     "from-strings.md",
     "import.md",
     "language.md",
+    "results.md",
     "sections.md",
     "templates.md",
     "testing.md",

@@ -20,7 +20,17 @@ from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, 
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("from-jinja2", "from-poml", "from-strings", "import", "language", "sections", "templates", "testing")
+NAMES = (
+    "from-jinja2",
+    "from-poml",
+    "from-strings",
+    "import",
+    "language",
+    "results",
+    "sections",
+    "templates",
+    "testing",
+)
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 PAGE = PAGES["sections"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
