@@ -117,5 +117,10 @@ def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
     unknown += [
         Cut(name, "unknown tool: the gates name it, the catalogue does not") for name in gates if name not in catalogue
     ]
+    unknown += [
+        Cut(category, "unknown harness category: the gates name it, `tools.visibility.harness` does not")
+        for category in turn.gates.harness
+        if category not in agent.spec.tools.visibility.harness
+    ]
     absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
     return dict.fromkeys([*unknown, *(Cut(name, "discovered, but it does not exist for this call") for name in absent)])

@@ -188,9 +188,9 @@ class _Reader:
 def _unknown_helper(name: str) -> tuple[str, str]:
     if name in NAMES:
         return f"`{name}` is a helper of the host's; there is one of this name here, which may do something else", (
-            "see docs/language.md, and write it again if it does the same"
+            "see docs/helpers.md, and write it again if it does the same"
         )
-    return f"`{name}` is a helper of the host's", "write it with the helpers of docs/language.md, or as one of your own"
+    return f"`{name}` is a helper of the host's", "write it with the helpers of docs/helpers.md, or as one of your own"
 
 
 def _name(call: Call) -> str:
