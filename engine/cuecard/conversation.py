@@ -61,6 +61,12 @@ class Conversation:
         self._note(state.results)
         self._progress: _Progress | None = None
 
+    def __copy__(self) -> Conversation:
+        """A handle of its own that goes on from here, such as from a message that the user has edited."""
+        made = Conversation.__new__(Conversation)
+        vars(made).update(vars(self), _known=set(self._known), _tools=dict(self._tools))
+        return made
+
     @property
     def state(self) -> ConversationState:
         """The conversation so far: immutable, plain data."""

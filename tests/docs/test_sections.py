@@ -36,6 +36,9 @@ PAGE = PAGES["sections"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
 
+FOREIGN = ["-p", "no:schemathesis", "-p", "no:langsmith_plugin"]
+"""Plugins of other packages here, which a reader need not have and which take a second to import."""
+
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
@@ -90,7 +93,7 @@ def _prints(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def _pytest(line: str) -> str:
-    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider", *FOREIGN]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 

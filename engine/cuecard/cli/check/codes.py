@@ -207,6 +207,8 @@ CODES: Mapping[str, str] = {
     "bad-record": "A line or file that is not a request record; it is skipped.",
     # the HTTP service
     "no-token": "A request without the token that the service requires, or with a wrong one.",
+    "foreign-site": "A request of a web page, or to a name that is not this machine's; the service has no token.",
+    "open-to-all": "A service without a token that would listen beyond this machine.",
     "unknown-agent": "A request names an agent that is not served, or names none while several are served.",
     "unknown-path": "A request for a path that the service does not have.",
     "wrong-method": "A request with an HTTP method that the path does not support.",
