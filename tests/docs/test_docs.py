@@ -29,6 +29,7 @@ ELSEWHERE = {
     "language.md",
     "deviations.md",
     "variables.md",
+    "results.md",
     "sections.md",
     "templates.md",
     "testing.md",
