@@ -49,7 +49,7 @@ def _toml(entries: list[Entry]) -> str:
 
 
 def _toml_of(entry: Entry) -> str:
-    place = json.dumps(staged(entry.page, ROOT)) if entry.page else ""
+    place = json.dumps(staged(entry.page)) if entry.page else ""
     if not entry.below:
         return f"{{{json.dumps(entry.title)} = {place}}}"
     below = [place] if place else []

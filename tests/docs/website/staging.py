@@ -36,7 +36,7 @@ def stage(root: Path, pages: list[str], folder: Path) -> list[str]:
     waiting, seen = list(pages), dict.fromkeys(pages)
     while waiting:
         path = waiting.pop(0)
-        place = folder / staged(path, root)
+        place = folder / staged(path)
         place.parent.mkdir(parents=True, exist_ok=True)
         if _is_picture(path):
             shutil.copyfile(root / path, place)
@@ -48,19 +48,21 @@ def stage(root: Path, pages: list[str], folder: Path) -> list[str]:
     return list(seen)
 
 
-def staged(path: str, root: Path) -> str:
+def staged(path: str) -> str:
     """Where a file or folder of the repository stands in the sources of the site."""
-    inner = path.removeprefix("docs/") if path.startswith("docs/") else join("repository", path)
-    if (root / path).is_dir():
-        return join(inner, "index.md")
-    if path.endswith("README.md"):
-        return inner.removesuffix("README.md") + "index.md"
+    if path.startswith("docs/"):
+        inner = path.removeprefix("docs/")
+        return inner.removesuffix("README.md") + "index.md" if inner.endswith("README.md") else inner
+    # Never `index.md`: the site would show the first one of a chapter in place of the chapter's heading.
+    inner = join("repository", path)
+    if inner.endswith("/README.md"):
+        return f"{dirname(inner)}.md"
     return inner if path.endswith(".md") or _is_picture(path) else f"{inner}.md"
 
 
 def _with_links(path: str, text: str, root: Path) -> tuple[str, list[str]]:
     """The page with its links as they lead within the site, and where they lead in the repository."""
-    here, found, at, parts = dirname(staged(path, root)), [], 0, []
+    here, found, at, parts = dirname(staged(path)), [], 0, []
     base = path if (root / path).is_dir() else dirname(path)
     for link in links(text):
         name, hash_, anchor = link.target.partition("#")
@@ -70,7 +72,7 @@ def _with_links(path: str, text: str, root: Path) -> tuple[str, list[str]]:
         if not target:
             raise DeadLinkError(f"{path}:{link.line}: {link.target} leads to nothing")
         found.append(target)
-        parts += [text[at : link.start], relpath(staged(target, root), here or "."), hash_, anchor]
+        parts += [text[at : link.start], relpath(staged(target), here or "."), hash_, anchor]
         at = link.start + len(link.target)
     return "".join([*parts, text[at:]]), found
 
