@@ -67,8 +67,9 @@ bench: setup ## run the benchmarks, side by side in one run
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
-picture: setup ## draw docs/overview.svg, the picture of the README, anew
+picture: setup ## draw the pictures of the README and of docs/concepts anew
 	$(BIN)/python tests/docs/draw_overview.py
+	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py

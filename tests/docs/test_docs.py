@@ -29,6 +29,7 @@ ELSEWHERE = {
     "language.md",
     "deviations.md",
     "variables.md",
+    "results.md",
     "sections.md",
     "templates.md",
     "testing.md",
@@ -37,10 +38,14 @@ ELSEWHERE = {
 LOOPS = {"anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""
 WALKED = {"tutorial.md"}
-"""Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`."""
+"""Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; recipes, `test_how_to.py`."""
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE | LOOPS | WALKED),
+    *sorted(
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        if page.name not in ELSEWHERE | LOOPS | WALKED and page.parent.name != "how-to"
+    ),
     *sorted((ROOT / "prompts").glob("*/README.md")),
     *(ROOT / "examples" / name / "README.md" for name in ("gemini_cli", "roo_code")),
 ]

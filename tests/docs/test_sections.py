@@ -26,6 +26,7 @@ NAMES = (
     "from-strings",
     "helpers",
     "import",
+    "results",
     "sections",
     "templates",
     "testing",

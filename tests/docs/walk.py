@@ -10,7 +10,6 @@ import doctest
 import os
 import re
 import shlex
-import signal
 import subprocess
 import sys
 import threading
@@ -136,7 +135,7 @@ class _Watch:
         self._read += len(shown.splitlines())
 
     def stop(self) -> None:
-        self._process.send_signal(signal.SIGINT if os.name == "posix" else signal.SIGTERM)
+        self._process.terminate()
         self._process.wait(_PATIENCE)
 
     def _listen(self) -> None:
