@@ -178,7 +178,7 @@ class Conversation:
     def _running(self) -> Call:
         if self._state.call is None:
             told = "the conversation has no call yet, so there is no step to prepare"
-            raise InputError(Problem("no-call", told, "begin with `user(turn)`", "conversation"))
+            raise InputError(Problem("no-call", told, "start with `user(turn)`", "conversation"))
         return self._state.call
 
     def _taken(self, results: History, calls: Mapping[str, str]) -> _Taken:
@@ -241,7 +241,7 @@ def _named(results: History, tools: Mapping[str, str]) -> History:
     if all(result.tool for result in results):
         return results
     problems = [
-        Problem("unknown-call", f"no tool is known for the call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
+        Problem("unknown-call", f"unknown call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
         for place, each in enumerate(results)
         if not each.tool and (each.call_id or "") not in tools
     ]

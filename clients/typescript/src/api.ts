@@ -298,7 +298,7 @@ export interface components {
             name: string;
             /**
              * Key
-             * @description what tools take in place of the id, where that is something else, such as a slug
+             * @description what tools accept instead of the id, if different, such as a slug
              * @default
              */
             key: string;
@@ -340,7 +340,7 @@ export interface components {
         GatesEntry: {
             /**
              * Enabled
-             * @description tools that are switched on; all when left out
+             * @description tools that are switched on; all by default
              * @default []
              */
             enabled: string[];
@@ -359,12 +359,12 @@ export interface components {
             };
             /**
              * Secrets
-             * @description names of the secrets at hand; left out, none is asked for
+             * @description names of the available secrets; if omitted, secrets are not checked
              */
             secrets?: string | string[] | null;
             /**
              * Allowed
-             * @description only these tools; all when left out
+             * @description only these tools; all by default
              */
             allowed?: string[] | null;
             /**
@@ -893,13 +893,13 @@ export interface components {
             text: string;
             /**
              * Covers
-             * @description how many of the first messages it tells; these are not sent again
+             * @description how many of the first messages it covers; these are not sent again
              * @default 0
              */
             covers: number;
             /**
              * Upto
-             * @description instead: the id of the last message that it tells
+             * @description alternatively, the id of the last message that it covers
              * @default
              */
             upto: string;
@@ -941,7 +941,7 @@ export interface components {
             memory: components["schemas"]["EntityEntry"][];
             /**
              * Tools
-             * @description the tools that exist; all when left out
+             * @description the tools that exist; all by default
              */
             tools?: string[] | null;
             /**
@@ -963,7 +963,7 @@ export interface components {
             model: string;
             /**
              * Endpoint
-             * @description the base URL of the service that is asked; empty for the provider's own
+             * @description the base URL of the service; empty for the provider's own
              * @default
              */
             endpoint: string;
@@ -976,13 +976,13 @@ export interface components {
             host: "messages" | "system-only";
             /**
              * Profile
-             * @description which set of sections, of those that the agent file names
+             * @description the profile: one of the agent file's named sets of sections
              * @default
              */
             profile: string;
             /**
              * Variant
-             * @description which changes on top of the profile
+             * @description the variant: one of the agent file's named changes on top of the profile
              * @default
              */
             variant: string;
@@ -994,7 +994,7 @@ export interface components {
                 [key: string]: string | null;
             };
             /**
-             * @description what switches tools on and off
+             * @description switches that turn tools on and off
              * @default {
              *       "enabled": [],
              *       "harness": [],
@@ -1005,7 +1005,7 @@ export interface components {
             gates: components["schemas"]["GatesEntry"];
             /**
              * Environment
-             * @description names of environment variables that are set, for skills; left out, none is asked for
+             * @description names of the environment variables that are set, for skills; if omitted, they are not checked
              */
             environment?: string | string[] | null;
             /**
@@ -1017,7 +1017,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description the summary that is stored with the conversation
+             * @description the summary stored with the conversation
              * @default {
              *       "text": "",
              *       "covers": 0,
@@ -1034,26 +1034,26 @@ export interface components {
             } | null;
             /**
              * Query
-             * @description the user's words, where the host sends the message by other ways
+             * @description the user's words, if the host sends the message by other means
              * @default
              */
             query: string;
             /**
              * Metadata
-             * @description runtime facts for a message of their own
+             * @description runtime facts, sent as a separate message
              */
             metadata?: {
                 [key: string]: unknown;
             };
             /**
              * Ephemeral
-             * @description an instruction for this call alone
+             * @description an instruction for this call only
              * @default
              */
             ephemeral: string;
             /**
              * Ahead
-             * @description tools that the user's words have found; left out, they are searched where the agent file says so
+             * @description tools found ahead by the user's words; if omitted, they are searched for if the agent file says so
              */
             ahead?: string[] | null;
             /**

@@ -49,7 +49,9 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
     anchors = [place for place, held in enumerate(read.ids) if held or read.words[place]]
     if blocks and not anchors:
         raise InputError(
-            Problem("no-user-message", "no message that a block could follow", "pass the user's message", "messages")
+            Problem(
+                "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
+            )
         )
     places = turn_places(read, turns)
     where = {call: place for place, held in reversed([*enumerate(read.ids)]) for call in held}

@@ -67,7 +67,7 @@ class Ready:
                 found = self._engine.search_tools(query, limit, call=self._call, history=self._results)
                 told = json.dumps(found.to_json(), ensure_ascii=False)
             except InputError:
-                told = wrong_limit(limit, words) if isinstance(limit, int) else f"{name}: limit is no number"
+                told = wrong_limit(limit, words) if isinstance(limit, int) else f"{name}: limit is not a number"
         return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
 
 

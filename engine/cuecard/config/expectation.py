@@ -13,21 +13,24 @@ from cuecard.config.values.names import Names, Texts, as_tuple
 class Expectation(FileModel):
     """What has to hold of a prompt; each key that is left out is not asked."""
 
-    contains: Texts = Field((), description="texts that the prompt holds: system prompt, messages or appended blocks")
-    absent: Texts = Field((), description="texts that it does not hold")
-    active: Names = Field((), description="tools that may be called")
-    inactive: Names = Field((), description="tools that may not be called")
+    contains: Texts = Field(
+        (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"
+    )
+    absent: Texts = Field((), description="texts that it must not contain")
+    active: Names = Field((), description="tools that must be active")
+    inactive: Names = Field((), description="tools that must not be active")
     sections: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that are there, in this order; others may stand between them"
+        (), description="sections that must be there, in this order; others may come between them"
     )
     without: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that are not there"
+        (), description="sections that must not be there"
     )
-    max_tokens: int | None = Field(None, ge=1, description="how many tokens the whole prompt has at most")
+    max_tokens: int | None = Field(None, ge=1, description="the maximum number of tokens of the whole prompt")
     shares_cache: bool | None = Field(
         None,
-        description="whether it begins with the prompt of the turn before, which the provider then has cached",
+        description="whether it must begin with the previous turn's prompt, which the provider then has cached",
     )
     snapshot: bool = Field(
-        default=False, description="whether it is what `cuecard test --update` has written down in `snapshots/`"
+        default=False,
+        description="whether it must match the snapshot that `cuecard test --update` wrote to `snapshots/`",
     )

@@ -27,31 +27,34 @@ _VERSION = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$|@(?:default|latest)$")
 class ModelEntry(Figures):
     """One model, or all models whose names begin alike."""
 
-    provider: str = Field(description="whose models these are; one of `providers`")
+    provider: str = Field(description="the provider of these models; one of `providers`")
 
 
 class EndpointEntry(FileModel):
     """A service under an address: what reaches the model there is not what the model's name says."""
 
     in_place: Truth = Field(
-        description="whether a message with a role stays where it stands, in mid-conversation too; where it does not, "
-        "or nobody knows, instructions are reminders in the user's turn"
+        description="whether messages of this role stay in place in mid-conversation; if not, or if unknown, "
+        "instructions are sent as reminders in the user's turn"
     )
     models: dict[str, Figures] = Field(
-        default_factory=dict, description="what is known of models here, by name, over what their own entries say"
+        default_factory=dict,
+        description="facts about models at this endpoint, by name; they override the models' own entries",
     )
 
 
 class ModelsFile(FileModel):
     """What is known of models."""
 
-    providers: dict[str, Figures] = Field(default_factory=dict, description="what holds for all models of a provider")
+    providers: dict[str, Figures] = Field(
+        default_factory=dict, description="facts that apply to all models of a provider"
+    )
     models: dict[Annotated[str, Field(pattern=r"^[^*]+\*?$")], ModelEntry] = Field(
-        default_factory=dict, description="by name; a `*` at the end stands for any ending, the longest match wins"
+        default_factory=dict, description="by name; a trailing `*` matches any ending, and the longest match wins"
     )
     endpoints: dict[str, EndpointEntry] = Field(
         default_factory=dict,
-        description="by host, with port and path where they matter; a `*` in the host stands for any part of it",
+        description="by host, with port and path if they matter; a `*` in the host matches any part of it",
     )
 
 

@@ -147,8 +147,8 @@ def _problems(name: str, at: str, item: Json) -> Iterator[Problem]:
     if not isinstance(item.get("persist", True), bool):
         yield _problem(name, f"{at}.persist", "should be true or false")
     if (role == "tool") != bool(item.get("tool_call_id")):
-        hint = "a message of role `tool` names the call it answers, and no other does"
-        yield _problem(name, f"{at}.tool_call_id", "belongs to results of tools, and to each of them", hint)
+        hint = "messages of role `tool` must name the call they answer, and no others may"
+        yield _problem(name, f"{at}.tool_call_id", "is required for tool results and allowed only there", hint)
     if item.get("tool_calls"):
         yield from _wrong_calls(name, at, item)
 
@@ -166,7 +166,7 @@ def _wrong_content(name: str, at: str, content: Json) -> Iterator[Problem]:
 def _wrong_calls(name: str, at: str, item: Mapping[str, Any]) -> Iterator[Problem]:
     calls = item["tool_calls"]
     if item.get("role") != "assistant":
-        yield _problem(name, f"{at}.tool_calls", "belongs to messages of the assistant")
+        yield _problem(name, f"{at}.tool_calls", "is only allowed in assistant messages")
     if not isinstance(calls, (list, tuple)):
         yield _problem(name, f"{at}.tool_calls", "should be a list of calls")
         return

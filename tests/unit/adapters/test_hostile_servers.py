@@ -62,7 +62,7 @@ FINE: dict[str, tuple[list[str], int]] = {
     "output schema that takes years": (["read"], 0),
     "answers twice": (["read"], 0),
 }
-_NOT_JSON = "the tool answered with a value that nests more than 64 levels, or is not JSON"
+_NOT_JSON = "the tool's answer is nested more than 64 levels deep, or is not JSON"
 REFUSED = {
     "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 can be read",
     "20 MB result": "the tool server answered with a line of more than 8,388,608 bytes",
@@ -154,5 +154,5 @@ def test_the_next_call_is_answered_after_one_that_was_not() -> None:
 
 
 def test_lines_that_are_no_messages_are_counted_where_an_answer_never_comes() -> None:
-    with pytest.raises(ToolServerError, match="1 lines on its standard output were no messages of MCP"):
+    with pytest.raises(ToolServerError, match="1 lines on its standard output were not MCP messages"):
         talk("batch")

@@ -439,7 +439,7 @@ def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
 def test_a_run_without_the_context_is_refused_before_any_request() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match=r"(?s)context: .*holds none of this card.*pass `\*\*card.options"):
+    with pytest.raises(InputError, match=r"(?s)context: .*does not contain this card.*pass `\*\*card.options"):
         asyncio.run(Runner.run(host.agent, "hello", run_config=host.card.config(QUIET)))
 
     assert host.sent == ()
@@ -576,7 +576,7 @@ def test_agents_that_share_a_card_are_each_told_of_their_own_tools() -> None:
 def test_a_run_of_another_card_is_refused() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match="holds none of this card"):
+    with pytest.raises(InputError, match="does not contain this card"):
         asyncio.run(Runner.run(host.agent, "hello", context=Cuecard(engine("rewrite")).run()))
 
 

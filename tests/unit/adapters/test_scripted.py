@@ -142,7 +142,7 @@ def test_a_call_that_does_not_fail_although_the_scenario_says_so_stops_the_play(
 def test_a_call_that_fails_in_another_way_stops_the_play() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: taken}, fails: no such thing}]\n"
 
-    assert "`cms_createPage` failed in another way: {" in error_of(steps)
+    assert "`cms_createPage` failed with a different error: {" in error_of(steps)
 
 
 def test_tools_that_the_engine_does_not_know_are_named_all_at_once() -> None:

@@ -135,7 +135,7 @@ def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_pat
     found = wrong(tmp_path, "sections: [{id: tools, text: None.}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
 
     assert codes(found) == ["no-protocols"]
-    assert "agent.yaml:5:30: error[no-protocols]: the place for tool instructions is lost" in found
+    assert "agent.yaml:5:30: error[no-protocols]: the placeholder for tool instructions is lost" in found
     assert "core.xml:11 has it, in <tools>" in found
 
 

@@ -81,7 +81,7 @@ def test_a_second_section_of_the_same_name_points_to_the_first() -> None:
 
     assert (problem.code, problem.severity) == ("duplicate-section", "warning")
     assert place(problem) == "agent.xml:3:1 <rules>"
-    assert "manifests name it `rules-2`" in problem.message
+    assert "manifests call it `rules-2`" in problem.message
     assert "cms/agent.xml:2:1" in problem.hint
 
 

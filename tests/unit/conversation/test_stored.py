@@ -88,21 +88,21 @@ def test_another_key_is_another_key() -> None:
 
 
 def test_an_engine_without_the_key_does_not_look_away() -> None:
-    with pytest.raises(InputError, match="no key to check it with"):
+    with pytest.raises(InputError, match="no key to verify it"):
         unsigned().load(signing().dump(held(signing())))
 
 
 @pytest.mark.parametrize(
     ("stored", "told"),
     [
-        ("", "cut off, or not JSON"),
+        ("", "truncated, or is not JSON"),
         ("[]", "not what `dump` wrote"),
         ('{"conversation": {}, "more": 1}', "not what `dump` wrote"),
         ('{"conversation": NaN}', "NaN is no JSON"),
         ('{"conversation": {"format": 99}}', "reads up to 1"),
         ('{"conversation": {"format": 1, "calls": 7}}', "calls"),
-        ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "nests deeper than 100"),
-        ('{"conversation": ' + "[" * 200_000 + "]" * 200_000 + "}", "nests deeper than 100"),
+        ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "is nested more than 100"),
+        ('{"conversation": ' + "[" * 200_000 + "]" * 200_000 + "}", "is nested more than 100"),
         ('{"conversation": "' + "x" * 2**24 + '"}', "16,777,216 at most"),
     ],
 )

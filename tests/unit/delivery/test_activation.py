@@ -200,7 +200,7 @@ def test_a_search_knows_what_the_history_has_taken() -> None:
 
 
 def test_a_history_without_its_call_is_refused() -> None:
-    with pytest.raises(InputError, match="says nothing without its call"):
+    with pytest.raises(InputError, match="has no meaning without its call"):
         cms().search_tools("delete a page", history=[found(1, BIG)])
 
 
@@ -308,7 +308,7 @@ def test_what_does_not_exist_takes_no_place_among_the_hits() -> None:
     assert answer.tools[: len(found) - 1] == found[1:]
     assert len(answer.tools) == 3 or len(cms().search_tools("delete a page", 4).tools) < 4
     assert [each.message for each in answer.diagnostics if each.code == "absent_tool"] == [
-        f"`{gone}` fits the query and does not exist for this call"
+        f"`{gone}` matches the query but does not exist for this call"
     ]
 
 

@@ -171,8 +171,8 @@ def test_options_that_do_not_fit_are_told_together(
 
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert "several turns are for Markdown" in told
-    assert "a price is for Markdown" in told
+    assert "several turns require Markdown" in told
+    assert "a price requires Markdown" in told
 
 
 def test_hostile_texts_stay_in_their_fences(bakery: Path, run: Run) -> None:

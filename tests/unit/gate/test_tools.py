@@ -51,7 +51,7 @@ def test_texts_of_a_tool_lose_what_nobody_sees_and_what_is_too_long() -> None:
     assert (known.input_schema, known.phrases, known.category) == ({"a": {"enum": [""]}}, ("p",), "c")
     assert [cut.reason for cut in engine.tool_cuts] == [
         "7 invisible or control characters were removed",
-        "a text was cut: 8,204 -> 8,192 characters",
+        "a text was truncated: 8,204 -> 8,192 characters",
     ]
 
 

@@ -89,7 +89,7 @@ def test_the_prompt_has_the_inputs_as_arguments(folder: Path, mode: str) -> None
     assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
         ("name", "who is helped", True),
         ("age", "integer", False),
-        ("discovered", "names of tools whose instructions it shall hold, with commas between", False),
+        ("discovered", "names of the tools whose instructions to include, separated by commas", False),
     ]
 
 

@@ -206,8 +206,8 @@ sections: [{id: a, text: "{{mode}}{{count}}{{on}}{{items}}", when: WHEN}]
         ("{equals: {mode: true}}", "`mode` is of type string, and never True", 'write "true"'),
         ('{not: {equals: {count: "3"}}}', "`count` is of type integer, and never '3'", "write a value of type integer"),
         ("{any: [on, {equals: {on: 1}}]}", "`on` is of type boolean, and never 1", "write a value of type boolean"),
-        ("{equals: {items: [a, b]}}", "`items` is of type list, and never 'a'", "ask for its length"),
-        ("{at_least: {on: 1}}", "`on` is true or false, and has no size", "write `input: on`"),
+        ("{equals: {items: [a, b]}}", "`items` is of type list, and never 'a'", "test its length"),
+        ("{at_least: {on: 1}}", "`on` is true or false and has no size", "write `input: on`"),
         ("mode.length", "`mode.length` leads nowhere: `mode` is of type string", "declare it with `type: object`"),
     ],
 )

@@ -191,10 +191,10 @@ def test_a_pattern_that_nothing_can_match_is_an_error_at_its_place(tmp_path: Pat
         ("{path: a, optional: true}", "which may always be missing"),
         ('{glob: "a/**.md"}', "`**` beside something else"),
         ('{glob: "a/*.{md,txt}"}', "write a list of globs"),
-        ('{glob: "a/../*"}', "has `..` behind a name"),
+        ('{glob: "a/../*"}', "has `..` after a name"),
         ('{path: "{{#if x}}a{{/if}}"}', "`{{name}}`, and nothing else"),
         ('{upward: {name: "{{x}}", from: a}}', "a name without inputs"),
-        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only files that the host supplies"),
+        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only works for files that the host supplies"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, told: str) -> None:

@@ -152,7 +152,7 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
         ("{{in 1 a}}", {"a": 5}, "wrong-value: `in` looks into a text, a list or an object"),
         ("{{date a}}", {"a": "tomorrow"}, "wrong-value: `date` takes a date"),
         ("{{date a 'long' locale='xx'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written"),
-        ("{{date a 'Y'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written: `Y` is no pattern"),
+        ("{{date a 'Y'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written: `Y` is not a date pattern"),
         ("{{date a 'long' zone='Mars'}}", {"a": "2026-01-01T00:00:00Z"}, "wrong-value: `date` cannot be written"),
         ("{{date a 'long' zone='UTC'}}", {"a": "2026-01-01T00:00:00"}, "wrong-value: `date` cannot tell in which zone"),
         (

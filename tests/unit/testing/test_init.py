@@ -116,7 +116,7 @@ def test_a_name_that_is_none_is_refused(shell: Shell) -> None:
     code, _, err = shell("init", "shop", "--name", "9 lives")
 
     assert code == 2
-    assert "--name: error[wrong-option]: `9 lives` cannot be the name of an agent" in err
+    assert "--name: error[wrong-option]: `9 lives` is not a valid agent name" in err
     assert not Path("shop").exists()
 
 
@@ -128,7 +128,7 @@ def test_on_a_terminal_it_asks(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     code, out, _ = shell("init", "shop")
 
     assert code == 0
-    assert "`nothing` is none of them" in out
+    assert "`nothing` is not one of them" in out
     assert (Path("shop") / "texts" / "identity.md").is_file()
 
 

@@ -64,7 +64,7 @@ def test_inputs_of_a_test_go_over_those_of_the_turn() -> None:
         (CONFIG, {"turn": "turns/jan.yaml"}, "jan.yaml"),
         (CONFIG, {"inputs": {"custmer": "Max"}}, "did you mean `customer`?"),
         ({**CONFIG, "model": "gpt-4o", "price": "2"}, JANA, "`price` is not a number"),
-        ({**CONFIG, "model": "gtp-4o", "price": 2}, JANA, "nothing is known of the model"),
+        ({**CONFIG, "model": "gtp-4o", "price": 2}, JANA, "unknown model"),
     ],
 )
 def test_a_slip_is_the_answer_s_error(config: dict[str, Any], given: dict[str, Any], message: str) -> None:

@@ -86,7 +86,7 @@ def test_a_refusal_is_a_line_and_a_picture(folder: Folder, command: Command) -> 
     command.until("mended")
 
     assert re.fullmatch("refused; [0-9a-f]{12} goes on serving", command.lines[1])
-    assert command.lines[2] == "mended: the files say again what is served  54 tokens"
+    assert command.lines[2] == "fixed: the files match the served state again  54 tokens"
     assert "</rule>\n" in command.err
 
 

@@ -39,6 +39,10 @@ def load_function(named: NamedRanker) -> AnyRanker:
     if not is_ranker(found):
         message = f"`{named.name.value}` is of type {type(found).__name__}, which cannot be called"
         raise SpecError(
-            named.problem("missing-ranker", message, "name a function: query and limit to names with scores")
+            named.problem(
+                "missing-ranker",
+                message,
+                "name a function that takes a query and a limit and returns names with scores",
+            )
         )
     return found
