@@ -40,10 +40,10 @@ def test_references_work_in_keys_and_tell_where_they_are() -> None:
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("page.titel", "`page.titel` leads nowhere: there is no `titel`", "did you mean `title`?"),
-        ("page.tags.9", "`page.tags.9` leads nowhere: there is no `9`", "the list has 1 items; count from 0"),
-        ("page.title.x", "`page.title.x` leads nowhere: there is no `x`", "the value here is of type str"),
-        ("page.empty.x", "`page.empty.x` leads nowhere: there is no `x`", "there are no keys here"),
+        ("page.titel", "`page.titel` does not exist: there is no `titel`", "did you mean `title`?"),
+        ("page.tags.9", "`page.tags.9` does not exist: there is no `9`", "the list has 1 items; count from 0"),
+        ("page.title.x", "`page.title.x` does not exist: there is no `x`", "the value here is of type str"),
+        ("page.empty.x", "`page.empty.x` does not exist: there is no `x`", "there are no keys here"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_which_key_and_what_there_is(path: str, message: str, hint: str) -> None:

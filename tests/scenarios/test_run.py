@@ -121,7 +121,7 @@ def test_data_that_was_used_before_is_refused(whole: Ran) -> None:
 
     assert str(caught.value) == (
         f"--data: error[used-data]: `{whole.folder / 'data' / 'about-page'}` already exists\n"
-        "  = scenarios begin on fresh data: remove it, or name another folder"
+        "  = scenarios start from fresh data: remove it, or name another folder"
     )
 
 

@@ -182,12 +182,12 @@ export interface components {
             sha256: string;
             /**
              * Since
-             * @description since when this state serves, ISO 8601
+             * @description when this state started serving, ISO 8601
              */
             since: string;
             /**
              * State
-             * @description stale: the files say something that is not served
+             * @description stale: the files differ from the state that is served
              * @enum {string}
              */
             state: "ready" | "stale";
@@ -418,17 +418,17 @@ export interface components {
         PrepareCall: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description left out for a new conversation
+             * @description omitted for a new conversation
              */
             conversation?: string | null;
             /**
-             * @description what the host knows of the message
+             * @description what the host knows about the message
              * @default {
              *       "inputs": {},
              *       "memory": [],
@@ -465,19 +465,19 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
             };
             /**
              * Compacted
-             * @description after the host has shortened the messages: how many messages of the user stand before this one
+             * @description after the host has shortened the messages: how many user messages come before this one
              */
             compacted?: number | null;
             /**
              * Manifest
-             * @description whether to answer with the manifest
+             * @description whether to include the manifest in the answer
              * @default false
              */
             manifest: boolean;
@@ -489,13 +489,13 @@ export interface components {
         PrepareStep: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description the `conversation` of the answer before, whole and unchanged
+             * @description the `conversation` of the previous answer, complete and unchanged
              */
             conversation: string;
             /**
@@ -506,14 +506,14 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
             };
             /**
              * Manifest
-             * @description whether to answer with the manifest
+             * @description whether to include the manifest in the answer
              * @default false
              */
             manifest: boolean;
@@ -563,7 +563,7 @@ export interface components {
         };
         /**
          * ProblemDetails
-         * @description What is wrong, as RFC 9457 has it.
+         * @description What is wrong, in the form of RFC 9457.
          */
         ProblemDetails: {
             /** Type */
@@ -648,7 +648,7 @@ export interface components {
         RefusalsShape: {
             /**
              * Tools
-             * @description every tool of the agent's catalogue; of others, nothing is said
+             * @description every tool in the agent's catalogue; other tools are not listed
              */
             tools: string[];
             /**
@@ -660,7 +660,7 @@ export interface components {
             search: string;
             /**
              * Withheld
-             * @description by tool, of those that were found and have no room
+             * @description by tool, for tools that were found but do not fit
              */
             withheld: {
                 [key: string]: string;
@@ -673,30 +673,30 @@ export interface components {
         Remember: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description left out for a new conversation
+             * @description omitted for a new conversation
              */
             conversation?: string | null;
             /**
              * Entities
-             * @description what was touched, newest first
+             * @description entities that were touched, newest first
              * @default []
              */
             entities: components["schemas"]["EntityEntry"][];
             /**
              * Forget
-             * @description ids or keys of what is gone
+             * @description ids or keys of removed entities
              * @default []
              */
             forget: string[];
             /**
              * Forget All
-             * @description whether to forget everything before
+             * @description whether to clear the memory first
              * @default false
              */
             forget_all: boolean;
@@ -721,7 +721,7 @@ export interface components {
         ResultBody: {
             /**
              * Tool
-             * @description the tool's name; may be left out where `calls` has said it for this call id
+             * @description the tool's name; optional if `calls` names it for this call id
              * @default
              */
             tool: string;
@@ -743,13 +743,13 @@ export interface components {
             is_error: boolean;
             /**
              * Pending
-             * @description whether the tool asks for confirmation and has done nothing yet
+             * @description whether the tool is waiting for confirmation and has done nothing yet
              * @default false
              */
             pending: boolean;
             /**
              * Batch
-             * @description what results of calls made in one message of the model share
+             * @description an id shared by the results of calls made in one model message
              */
             batch?: string | null;
         };
@@ -774,7 +774,7 @@ export interface components {
         SearchTools: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
@@ -785,12 +785,12 @@ export interface components {
             query: string;
             /**
              * Limit
-             * @description at most so many tools; the agent's own limit when left out
+             * @description the maximum number of tools; by default the agent's own limit
              */
             limit?: number | null;
             /**
              * Conversation
-             * @description with it, only what the next step will have active is announced
+             * @description if set, only tools that the next step will activate are announced
              */
             conversation?: string | null;
             /**
@@ -801,7 +801,7 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
@@ -836,7 +836,7 @@ export interface components {
             system: string;
             /**
              * Segments
-             * @description the same in pieces
+             * @description the same, in segments
              */
             segments: components["schemas"]["SegmentShape"][];
             /** Appended */
@@ -848,34 +848,34 @@ export interface components {
             active_tools: string[];
             /**
              * Base Tools
-             * @description those whose instructions stand in the system prompt
+             * @description tools whose instructions are in the system prompt
              */
             base_tools: string[];
             /**
              * Discovered
-             * @description those that were found in this call
+             * @description tools found in this call
              */
             discovered: components["schemas"]["DiscoveryShape"][];
             /**
              * Found
-             * @description every tool that searches have named
+             * @description every tool that searches have returned
              */
             found: components["schemas"]["DiscoveryShape"][];
             /**
              * Turns
-             * @description for each message of the user, the last result before it
+             * @description for each user message, the last result before it
              */
             turns: (string | null)[];
             /**
              * Messages
-             * @description the message stack, where the turn has brought the messages
+             * @description the message stack, if the turn supplied the messages
              */
             messages: {
                 [key: string]: unknown;
             }[];
             /**
              * Reminder
-             * @description what stands around a block in the user's turn; `{text}` is the block
+             * @description the wrapper of a block in the user's turn; `{text}` is the block
              */
             reminder: string;
             refusals: components["schemas"]["RefusalsShape"];
@@ -1058,7 +1058,7 @@ export interface components {
             ahead?: string[] | null;
             /**
              * Authority
-             * @description the role in which the host places appended blocks, where it knows better than the profile
+             * @description the role of appended blocks, if the host knows better than the profile
              */
             authority?: ("system" | "developer" | "user" | "unknown") | null;
         };
@@ -1089,7 +1089,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentsAnswer"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1098,7 +1098,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1107,7 +1107,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1116,7 +1116,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1125,7 +1125,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1134,7 +1134,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1143,7 +1143,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1152,7 +1152,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1161,7 +1161,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1170,7 +1170,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1179,7 +1179,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1188,7 +1188,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1197,7 +1197,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1230,7 +1230,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedCall"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1239,7 +1239,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1248,7 +1248,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1257,7 +1257,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1266,7 +1266,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1275,7 +1275,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1284,7 +1284,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1293,7 +1293,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1302,7 +1302,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1311,7 +1311,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1320,7 +1320,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1329,7 +1329,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1338,7 +1338,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1371,7 +1371,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedStep"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1380,7 +1380,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1389,7 +1389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1398,7 +1398,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1407,7 +1407,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1416,7 +1416,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1425,7 +1425,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1434,7 +1434,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1443,7 +1443,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1452,7 +1452,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1461,7 +1461,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1470,7 +1470,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1479,7 +1479,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1512,7 +1512,7 @@ export interface operations {
                     "application/json": components["schemas"]["Found"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1521,7 +1521,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1530,7 +1530,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1539,7 +1539,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1548,7 +1548,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1557,7 +1557,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1566,7 +1566,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1575,7 +1575,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1584,7 +1584,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1593,7 +1593,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1602,7 +1602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1611,7 +1611,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1620,7 +1620,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1653,7 +1653,7 @@ export interface operations {
                     "application/json": components["schemas"]["Remembered"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1662,7 +1662,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1671,7 +1671,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1680,7 +1680,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1689,7 +1689,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1698,7 +1698,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1707,7 +1707,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1716,7 +1716,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1725,7 +1725,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1734,7 +1734,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1743,7 +1743,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1752,7 +1752,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1761,7 +1761,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -102,7 +102,7 @@ class Gate:
         except UnreadableError as error:
             return _failure(number, UNREADABLE, str(error))
         except ValidationError as error:
-            return _failure(number, UNREADABLE, f"an answer that is not valid MCP: {first_mistake(error)}")
+            return _failure(number, UNREADABLE, f"a message that is not valid MCP: {first_mistake(error)}")
 
     def _result(self, method: str, found: Any) -> dict[str, Any]:
         """The result, so far as it can be used.

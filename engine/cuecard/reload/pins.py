@@ -148,13 +148,13 @@ class Pins:
         if call:
             return self._pinned(policy, current, call, "prepared this call")
         if previous is None or policy == "next-call":
-            return Served(current, policy, "the newest state when this call began")
+            return Served(current, policy, "the newest state when this call started")
         if policy == "next-conversation":
-            return self._pinned(policy, current, previous, "this conversation began with")
-        served = self._pinned(policy, current, previous, "prepared the call before")
+            return self._pinned(policy, current, previous, "this conversation started with")
+        served = self._pinned(policy, current, previous, "prepared the previous call")
         if served.engine is current:
             return served
-        return Served(current, policy, "the newest state when this call began", earlier=served.engine)
+        return Served(current, policy, "the newest state when this call started", earlier=served.engine)
 
     def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
         """The engine that prepared a call; the newest where that is no longer to be had."""
@@ -168,7 +168,7 @@ class Pins:
         """An engine of the folder; a folder may hold several agents, and a call comes from who knows where."""
         engine = self._watcher.remake(sources)
         if engine.name != self._watcher.current.name:
-            raise NoState("is of another agent")
+            raise NoState("belongs to another agent")
         return engine
 
 
@@ -189,5 +189,5 @@ def _changed(served: Served, before: Call | None, *, within: bool) -> str:
         return ""
     old, new = (salted(each, engine.salt)[:12] for each in (before.configuration.sha256, engine.agent.sha256))
     when = "within a run" if within else "with this call"
-    what = "what was sent stays" if served.earlier else "earlier text is replaced"
+    what = "earlier text stays" if served.earlier else "earlier text is replaced"
     return f"{served.policy}: configuration {new} instead of {old} {when}, and {what}: {served.reason}"

@@ -139,7 +139,7 @@ class Watcher(Generic[Made]):
                 for hint in hints(self._files.folders, stop, self._pace.sweep):
                     self._follow(hint, stop)
             except Exception:  # noqa: BLE001 - logged; whatever it is, the watcher goes on
-                _log.exception("the watcher failed, and begins anew")
+                _log.exception("the watcher failed and starts again")
                 stop.wait(self._pace.sweep)
 
     def _follow(self, hint: Hint, stop: threading.Event) -> None:

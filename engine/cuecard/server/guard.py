@@ -96,9 +96,9 @@ class Guard:
     def _refusal(self, headers: dict[bytes, bytes]) -> Problem | None:
         if self._token and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
             hint = "send `Authorization: Bearer ...` with the token that the service was started with"
-            return Problem("no-token", "the request has no token, or another one", hint, "authorization")
+            return Problem("no-token", "the request has no token, or the wrong one", hint, "authorization")
         if self._running > self._options.max_requests:
-            told = f"the service works on {self._options.max_requests} requests already"
+            told = f"the service is already handling {self._options.max_requests} requests"
             return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")
         return None
 

@@ -75,7 +75,7 @@ REFUSED = {
     "infinity": _NOT_JSON,
     "code of a dead server": "not today",
     "code of a silent server": "not today",
-    "error is a text": "the tool server answered with an error that is none of JSON-RPC",
+    "error is a text": "the tool server answered with an error that is not valid JSON-RPC",
     "no": "m" * 99_999,
 }
 READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
@@ -137,7 +137,7 @@ def test_an_answer_whose_content_is_odd_is_told_with_its_place_and_without_what_
     result = talk("content is odd")[2]
 
     assert result.is_error
-    assert str(result.result).startswith("the tool server answered with what is no answer of MCP: `content.0")
+    assert str(result.result).startswith("the tool server answered with a message that is not valid MCP: `content.0")
     assert "smell" not in str(result.result)
 
 

@@ -66,7 +66,7 @@ def test_a_command_that_ends_at_once_is_quoted_with_its_last_words() -> None:
         "assistant.yaml: error[server-died]: the tool server exited, or closed its output\n"
         f"  = it runs: {sys.executable} -c {program}\n"
         "  = it said: no ‹U+001B›[31mdatabase\n"
-        "  = start it by hand to see more"
+        "  = start it by hand for details"
     )
 
 
@@ -76,7 +76,7 @@ def test_a_command_that_keeps_silent_is_given_up() -> None:
     assert error_of(command("-c", program, timeout=0.3)) == (
         "assistant.yaml: error[server-timeout]: the tool server did not answer within 0.3 s\n"
         f"  = it runs: {sys.executable} -c {program}\n"
-        "  = see what it waits for, or raise `server.timeout`"
+        "  = find out what it waits for, or raise `server.timeout`"
     )
 
 

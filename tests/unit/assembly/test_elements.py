@@ -98,7 +98,7 @@ def test_a_new_section_cannot_be_called_like_the_root(tmp_path: Path) -> None:
         core(tmp_path, "sections: [{id: agent, after: tone, text: New.}]\n")
 
     assert "agent.yaml:4:17: error[duplicate-section]: `agent` is the template's root element" in str(caught.value)
-    assert "that stands at core.xml:1" in str(caught.value)
+    assert "the root is at core.xml:1" in str(caught.value)
 
 
 @pytest.mark.parametrize(

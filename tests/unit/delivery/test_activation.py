@@ -246,7 +246,7 @@ def test_tools_that_a_later_turn_names_are_decided_by_their_use_within_both_budg
     step = named(limited(cost(SMALL, BIG), room), SMALL, LAST, BIG)  # by use: SMALL, BIG, LAST
 
     assert step.active_tools[3:] == (SMALL, LAST)
-    assert reasons(step)[BIG] == f"not active: budget.total: {room} tokens, and no room to say so"
+    assert reasons(step)[BIG] == f"not active: budget.total: {room} tokens, with no room to say so"
     assert step.manifest.total_tokens == room
     assert reasons(named(limited(cost(SMALL, BIG), room + 60), SMALL, LAST, BIG))[LAST].startswith(
         "not active: budget.p"
@@ -382,6 +382,6 @@ def test_names_in_the_gates_that_no_tool_has_are_recorded() -> None:
     gates = Gates(enabled=("cms_deletPage", *cms().tools), allowed=(*cms().tools, "serch"), blocked=("nothing",))
     step = cms().prepare_step(cms().prepare_call(Turn(now=NOW, gates=gates)))
 
-    assert {name for name, reason in reasons(step).items() if "the gates name it" in reason} == {
+    assert {name for name, reason in reasons(step).items() if "named by the gates" in reason} == {
         *("cms_deletPage", "serch", "nothing")
     }

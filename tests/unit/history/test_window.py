@@ -33,7 +33,7 @@ def test_without_overflow_a_stored_summary_is_not_shown_and_the_record_says_why(
     selected = select(talk(15), "They spoke of May.", WINDOW, words)
 
     assert (selected.summary, selected.as_message) == ("", None)
-    assert reasons(selected.cuts) == {"history summary": "history.keep: nothing has overflowed that it could stand for"}
+    assert reasons(selected.cuts) == {"history summary": "history.keep: nothing has overflowed for it to replace"}
     assert selected.store.text == "They spoke of May."
 
 

@@ -98,7 +98,7 @@ def outside(uri: str) -> dict[str, Any]:
         (changed(resources=[{"uri": URI}]), "does not match its digest"),
         (changed(resources=[7]), "a file of `forms` lies outside of the skill"),
         (changed(resources=[{"uri": URI}] * 600), "has more than 512 files"),
-        (changed(frontmatter={"name": "forms", "description": "Other."}), "is listed as something else than its SKILL"),
+        (changed(frontmatter={"name": "forms", "description": "Other."}), "differs from its SKILL"),
         (changed(frontmatter=None), "is not a skill entry"),
         (changed(uri=7), "is not a skill entry"),
         (changed(uri="skill://x/forms/other.md"), "is not a skill entry"),

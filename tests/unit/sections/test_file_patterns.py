@@ -67,7 +67,7 @@ def test_a_file_that_was_shown_is_not_shown_again_and_the_manifest_says_so(tmp_p
 
     assert call.system == "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"
     assert [row.path for row in call.manifest.sources] == ["r/d/a.md", "r/b.md", "r/d/old/c.md"]
-    assert any(cut.reason == "an entry before it shows it" for cut in call.manifest.cuts)
+    assert any(cut.reason == "already shown by an earlier entry" for cut in call.manifest.cuts)
 
 
 MODES = {"modes/plan.md": "P", "modes/ask.md": "Q", "modes/.secret.md": "S", "key.md": "K"}

@@ -111,7 +111,7 @@ def test_where_nothing_remains_an_empty_file_has_no_place_either() -> None:
     made = content(spec(total=3), held({"SOUL.md": "abc", "IDENTITY.md": "", "USER.md": None}))
 
     assert "IDENTITY.md" not in made.text
-    assert Cut("file IDENTITY.md", "nothing remains of files.total") in made.cuts
+    assert Cut("file IDENTITY.md", "files.total is used up") in made.cuts
 
 
 @pytest.mark.parametrize("limits", [{"per_file": 0}, {"total": 0}])

@@ -92,7 +92,7 @@ def test_a_readme_and_settings_of_a_project_stay(shell: Shell) -> None:
     code, out, _ = shell("init", ".", "--name", "shop")
 
     assert code == 0
-    assert "README.md is yours, and stays as it is" in out
+    assert "README.md already exists and was kept" in out
     assert Path("README.md").read_text(encoding="utf-8") == "mine\n"
     assert shell("test", ".")[0] == 0
 

@@ -84,7 +84,7 @@ def test_new_gone_and_moved_sections_are_told() -> None:
     [
         ("", "no snapshot"),
         ("cuecard snapshot 9\n", "another version"),
-        ("cuecard snapshot 1\n=== a | static\nx\n", "begins no section"),
+        ("cuecard snapshot 1\n=== a | static\nx\n", "does not begin a section"),
     ],
 )
 def test_what_is_no_snapshot_is_refused_with_a_way_out(text: str, message: str) -> None:
