@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 UV     := .tools/bin/uv
+DOCS   := .tools/docs
 ARGS   ?=
 SECONDS ?= 60
 COUNT  ?= 20000
@@ -16,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix bench cost picture curve fuzz soak hostile golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture curve fuzz soak hostile golden schemas lock browser promptfoo clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -51,21 +52,33 @@ check: setup ## lint, types, import rules, and the shipped configuration
 fix: setup ## format, and mend what the linter can mend
 	$(BIN)/ruff check --fix . ; $(BIN)/ruff format .
 
+$(DOCS)/.ready: $(UV) requirements/docs.lock
+	@$(UV) venv --quiet --allow-existing --python $(PYTHON) $(DOCS)
+	@$(UV) pip sync --quiet --python $(DOCS)/bin/python --require-hashes requirements/docs.lock \
+		|| { echo "make docs: the packages of requirements/docs.lock are not installed yet, which takes a network once" >&2; exit 1; }
+	@touch $@
+
+docs: $(DOCS)/.ready ## build the documentation as a site that works offline, and check its links
+	@PYTHONPATH=tests $(DOCS)/bin/python -m docs.website.build
+
 bench: setup ## run the benchmarks, side by side in one run
 	$(BIN)/python -m pytest tests/bench -m bench -n 0 -s --benchmark-disable-gc $(ARGS)
 
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
-picture: setup ## draw docs/overview.svg, the picture of the README, anew
+picture: setup ## draw the pictures of the README and of docs/concepts anew
 	$(BIN)/python tests/docs/draw_overview.py
+	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
-	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages; do $(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
+	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages \
+		imports dates globs helpers reports markdown layouts openapi dumps; do \
+		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
 soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
@@ -88,6 +101,8 @@ lock: $(UV) ## lock the requirement files anew
 		--extra pybars3 --extra jinja --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
+	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/docs.in -o requirements/docs.lock
 
 browser: ## install Chromium from Debian's packages, for the tests of pages (needs root)
 	@command -v chromium > /dev/null || { apt-get -qq update && apt-get -qq install --yes --no-install-recommends chromium; }
@@ -96,4 +111,4 @@ promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
 
 clean: ## remove what the other commands made
-	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache dist
+	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .site dist

@@ -66,6 +66,7 @@ if TYPE_CHECKING:
         Memory,
         Refusals,
         ReloadPolicy,
+        RenderedResult,
         ResultRecord,
         SearchResult,
         SectionRecord,
@@ -121,8 +122,9 @@ _NAMES = {
         "Appended Authority CacheOutcome CacheRecord CacheVerdict Call CallPrompt CallRecord CallTools Clock "
         "Configuration ConversationState "
         "CountTokens Cut Delivery DeliveryChoice DeliveryWish Diagnostic Discovery Entity FileText History Hit "
-        "Host Json Manifest Memory Refusals ReloadPolicy ResultRecord SearchResult SectionRecord Segment "
-        "SourceRow Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
+        "Host Json Manifest Memory Refusals ReloadPolicy RenderedResult ResultRecord SearchResult SectionRecord "
+        "Segment SourceRow "
+        "Step Tier TokenSource TokenTotals Tokenizer ToolCard ToolInstructions ToolResult Turn Withheld"
     ),
     "model.gates": "Gates",
     "model.messages": "Message Part Role Summary ToolCall messages_from_json",
@@ -213,6 +215,7 @@ __all__ = [
     "Refusal",
     "Refusals",
     "ReloadPolicy",
+    "RenderedResult",
     "ResultRecord",
     "Role",
     "SearchResult",

@@ -8,13 +8,20 @@ from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary import admit_memory, admit_search, admit_summary, admit_turn, check_reading, check_search
+from cuecard.boundary import (
+    admit_memory,
+    admit_result,
+    admit_search,
+    admit_summary,
+    admit_turn,
+    check_reading,
+    check_search,
+)
 from cuecard.catalogue import Explanation, SearchIndex
 from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfiles
-from cuecard.config.values.placeholders import fill
-from cuecard.model import Call, History, Memory, SearchResult, Turn
+from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.search import Search
@@ -26,6 +33,7 @@ from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, Summar
 from cuecard.pipeline.origin import check_call
 from cuecard.pipeline.preview import announced, preview
 from cuecard.pipeline.request import StepRequest
+from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
 if TYPE_CHECKING:
@@ -70,7 +78,7 @@ class Answers(AgentFacts):
         """
         check_search(query, limit)
         search, words = self.agent.spec.tools.search, self.agent.spec.words
-        return self._index.explain(query, self.tools, limit, spec=search, found_hint=self._hint(), words=words)
+        return self._index.explain(query, self.tools, limit, spec=search, place=self.agent.protocol_place, words=words)
 
     async def asearch_tools(
         self,
@@ -131,6 +139,18 @@ class Answers(AgentFacts):
         spec = self.agent.spec
         return remember(memory, results, spec.memory, spec.words.memory, spec.tools.cues.pending)
 
+    def render_result(self, result: ToolResult) -> RenderedResult:
+        """The text to send to the model as the result of a tool call, by `results` in the agent file.
+
+        A result of a tool without a template there is the text that it is, or JSON. It depends on nothing but the
+        result and the agent's files: the same result gives the same bytes again.
+
+        Raises:
+            InputError: with everything that is wrong in the result; never because a template does not fit it, which
+                `diagnostics` of the answer tells.
+        """
+        return render_result(self.agent, admit_result(result), self.count)
+
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
         """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
 
@@ -189,21 +209,17 @@ class Answers(AgentFacts):
     def _found(
         self, index: SearchIndex, query: str, limit: int | None, call: Call | None, history: History
     ) -> SearchResult:
-        search, words, hint = self.agent.spec.tools.search, self.agent.spec.words, self._hint()
+        search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
         if call is not None:
             check_call(call, self.agent)
             index = replace(index, hidden=index.names.difference(call.tools.available))
-        result = index.search(query, limit, spec=search, found_hint=hint, words=words)
+        result = index.search(query, limit, spec=search, place=place, words=words)
         if call is None or not result.hits:
             return result
         records = (record_of(each, search.tool) for each in history)
         found = Found.before(call).more(records, self.tools, cues=False)
         seen = preview(StepRequest(self.agent, call, found, self.count), result.tools)
-        return announced(result, seen, index.nothing(query, words), hint, words)
-
-    def _hint(self) -> str:
-        """The sentence that ends an answer which found something: where the instructions of the tools are."""
-        return fill(self.agent.spec.words.search.place, {"place": self.agent.protocol_place})
+        return announced(result, seen, index.nothing(query, words), place, words)
 
     @cached_property
     def _index(self) -> SearchIndex:

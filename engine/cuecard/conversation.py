@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
-from cuecard.boundary import admit_entities, admit_more, admit_names, admit_user, check_ids, check_kept
+from cuecard.boundary import admit_entities, admit_more, admit_names, admit_result, admit_user, check_ids, check_kept
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
 from cuecard.model import (
@@ -18,6 +18,7 @@ from cuecard.model import (
     History,
     Json,
     Memory,
+    RenderedResult,
     ResultRecord,
     Step,
     ToolResult,
@@ -60,6 +61,12 @@ class Conversation:
         self._tools: dict[str, str] = {}
         self._note(state.results)
         self._progress: _Progress | None = None
+
+    def __copy__(self) -> Conversation:
+        """A handle of its own that goes on from here, such as from a message that the user has edited."""
+        made = Conversation.__new__(Conversation)
+        vars(made).update(vars(self), _known=set(self._known), _tools=dict(self._tools))
+        return made
 
     @property
     def state(self) -> ConversationState:
@@ -122,6 +129,17 @@ class Conversation:
         step, placed = self._hooks.step(call, found, progress.placed)
         self._keep(taken, _Progress(found, placed))
         return step
+
+    def render_result(self, result: ToolResult) -> RenderedResult:
+        """The text to send as this result, as `Engine.render_result` has it; the result may have no name, but an id.
+
+        Nothing of it is remembered: pass the result itself to `step`, which reads its structure.
+
+        Raises:
+            InputError: with everything that is wrong in it, or when no tool is known for its call id.
+        """
+        (named,) = _named([admit_result(result)], ChainMap(dict(self._state.calls), self._tools))
+        return self._hooks.result(named)
 
     def compacted(self, kept: int = 1) -> None:
         """Tell that the host has shortened the messages, and taken out the blocks it had placed.

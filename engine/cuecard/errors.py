@@ -123,10 +123,16 @@ class Problem:
         """The way out; empty when the message already says it."""
         return str(self.advice)
 
+    @property
+    def docs(self) -> str:
+        """Where the documentation explains the code: `docs/checks.md#unknown-key`."""
+        return f"docs/checks.md#{self.code}"
+
     def to_json(self) -> dict[str, Any]:
         """The problem as plain data."""
         return {
             "code": self.code,
+            "docs": self.docs,
             "message": self.message,
             "hint": self.hint,
             "name": self.name,

@@ -10,7 +10,17 @@ from dataclasses import field, replace
 
 from cuecard.agent import Agent
 from cuecard.config.models_file import ModelProfile
-from cuecard.model import Call, Clock, DeliveryWish, ResultRecord, Step, Tokenizer, Turn
+from cuecard.model import (
+    Call,
+    Clock,
+    DeliveryWish,
+    RenderedResult,
+    ResultRecord,
+    Step,
+    Tokenizer,
+    ToolResult,
+    Turn,
+)
 from cuecard.outside.models import profiles_with
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.budget import fit
@@ -22,6 +32,7 @@ from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
+from cuecard.pipeline.results import render_result
 from cuecard.pipeline.room_later import Given, make_with_room
 from cuecard.pipeline.step import make_step
 from cuecard.pipeline.tools import discover_more
@@ -90,6 +101,10 @@ class Hooks:
         discovered, dropped = discover_more(request)
         fitted = fit(request, discovered, last)
         return make_step(request, dropped, fitted), fitted.placed
+
+    def result(self, result: ToolResult) -> RenderedResult:
+        """The text to send as the result of a tool."""
+        return render_result(self.agent, result, self.count)
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are read when a turn names its model, and not before."""

@@ -8,7 +8,7 @@ from anthropic import Anthropic
 
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.anthropic import request
-from cuecard.adapters.functions import Functions, result_text
+from cuecard.adapters.functions import Functions
 from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "claude-opus-4-8"
@@ -30,7 +30,7 @@ def say(
         if not calls:
             return "".join(block.text for block in content if block.type == "text")
         results = [tools.answer(chat, step, call.name, call.input, call.id) for call in calls]
-        messages.append({"role": "user", "content": [as_block(result) for result in results]})
+        messages.append({"role": "user", "content": [as_block(chat, result) for result in results]})
 
 
 def ask(client: Anthropic, body: dict[str, Any]) -> Any:
@@ -44,8 +44,8 @@ def ask_streamed(client: Anthropic, body: dict[str, Any]) -> Any:
         return stream.get_final_message().content
 
 
-def as_block(result: ToolResult) -> dict[str, Any]:
-    said = {"content": result_text(result), "is_error": result.is_error}
+def as_block(chat: Conversation, result: ToolResult) -> dict[str, Any]:
+    said = {"content": chat.render_result(result).text, "is_error": result.is_error}
     return {"type": "tool_result", "tool_use_id": result.call_id, **said}
 
 

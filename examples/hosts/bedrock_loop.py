@@ -9,7 +9,7 @@ import boto3
 
 from cuecard import Conversation, Engine, ToolResult, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
-from cuecard.adapters.functions import Functions, result_text
+from cuecard.adapters.functions import Functions
 from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
@@ -31,7 +31,7 @@ def say(
         if not calls:
             return "".join(block.get("text", "") for block in message["content"])
         results = [tools.answer(chat, step, call["name"], call["input"], call["toolUseId"]) for call in calls]
-        messages.append({"role": "user", "content": [as_block(result) for result in results]})
+        messages.append({"role": "user", "content": [as_block(chat, result) for result in results]})
 
 
 def ask(client: Any, body: dict[str, Any]) -> dict[str, Any]:
@@ -56,9 +56,10 @@ def ask_streamed(client: Any, body: dict[str, Any]) -> dict[str, Any]:
     return {"role": "assistant", "content": [*thoughts, *([{"text": said}] if said else []), *calls]}
 
 
-def as_block(result: ToolResult) -> dict[str, Any]:
+def as_block(chat: Conversation, result: ToolResult) -> dict[str, Any]:
     status = "error" if result.is_error else "success"
-    return {"toolResult": {"toolUseId": result.call_id, "content": [{"text": result_text(result)}], "status": status}}
+    content = [{"text": chat.render_result(result).text}]
+    return {"toolResult": {"toolUseId": result.call_id, "content": content, "status": status}}
 
 
 def main() -> None:

@@ -32,7 +32,7 @@ def say(
         if not calls:
             return "".join(part.get("text", "") for part in parts if not part.get("thought"))
         results = [tools.answer(chat, step, call["name"], call.get("args", {}), call["id"]) for call in calls]
-        contents.append({"role": "user", "parts": [as_part(result) for result in results]})
+        contents.append({"role": "user", "parts": [as_part(chat, result) for result in results]})
 
 
 def ask(client: Client, body: dict[str, Any]) -> list[dict[str, Any]]:
@@ -55,8 +55,9 @@ def parts_of(answer: Any) -> list[dict[str, Any]]:
     return [part.model_dump(mode="json", by_alias=True, exclude_none=True) for part in content.parts or ()]
 
 
-def as_part(result: ToolResult) -> dict[str, Any]:
-    said = {"error" if result.is_error else "output": result.result}
+def as_part(chat: Conversation, result: ToolResult) -> dict[str, Any]:
+    made = chat.render_result(result)
+    said = {"error" if result.is_error else "output": made.text if made.rule else result.result}
     return {"functionResponse": {"id": result.call_id, "name": result.tool, "response": said}}
 
 

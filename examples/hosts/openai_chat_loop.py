@@ -7,7 +7,7 @@ from typing import Any
 from openai import OpenAI
 
 from cuecard import Conversation, Engine, ToolResult, Turn
-from cuecard.adapters.functions import Functions, result_text
+from cuecard.adapters.functions import Functions
 from cuecard.adapters.openai import chat_request
 from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
@@ -31,7 +31,8 @@ def say(
             return str(message["content"])
         called = [(call["id"], call["function"]) for call in calls]
         results = [tools.answer(chat, step, each["name"], each["arguments"], id_) for id_, each in called]
-        messages += [{"role": "tool", "tool_call_id": r.call_id, "content": result_text(r)} for r in results]
+        told = [{"tool_call_id": r.call_id, "content": chat.render_result(r).text} for r in results]
+        messages += [{"role": "tool", **each} for each in told]
 
 
 def ask(client: OpenAI, body: dict[str, Any]) -> dict[str, Any]:

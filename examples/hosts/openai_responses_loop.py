@@ -7,7 +7,7 @@ from typing import Any
 from openai import OpenAI
 
 from cuecard import Conversation, Engine, ToolResult, Turn
-from cuecard.adapters.functions import Functions, result_text
+from cuecard.adapters.functions import Functions
 from cuecard.adapters.openai import responses_request
 from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
@@ -30,7 +30,7 @@ def say(
         if not calls:
             return str(answer.output_text)
         results = [tools.answer(chat, step, call.name, call.arguments, call.call_id) for call in calls]
-        items += [as_item(result) for result in results]
+        items += [as_item(chat, result) for result in results]
 
 
 def ask(client: OpenAI, body: dict[str, Any]) -> Any:
@@ -47,8 +47,8 @@ def ask_streamed(client: OpenAI, body: dict[str, Any]) -> Any:
     return answer
 
 
-def as_item(result: ToolResult) -> dict[str, Any]:
-    return {"type": "function_call_output", "call_id": result.call_id, "output": result_text(result)}
+def as_item(chat: Conversation, result: ToolResult) -> dict[str, Any]:
+    return {"type": "function_call_output", "call_id": result.call_id, "output": chat.render_result(result).text}
 
 
 def main() -> None:

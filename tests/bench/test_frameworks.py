@@ -1,20 +1,23 @@
-"""What an adapter adds to a step of its framework, side by side in one run: the same agent with it and without it."""
+"""What an adapter adds to a step of its framework, side by side in one run: the same agent without it and with it.
+
+`make bench ARGS="-k frameworks"` prints the table.
+"""
 
 from __future__ import annotations
 
-import asyncio
-import inspect
+import itertools
 import json
-import statistics
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import os
+from collections.abc import AsyncGenerator, Awaitable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
+
+import litellm
 from agents import Agent, RunConfig, Runner, function_tool
 from agents.testing import ScriptedModel, assistant_message, function_call
 from google.adk.agents import LlmAgent
@@ -25,99 +28,96 @@ from google.adk.models.llm_response import LlmResponse
 from google.adk.runners import Runner as AdkRunner
 from google.adk.sessions import InMemorySessionService
 from google.genai import types
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage
+from langchain_core.tools import StructuredTool
+from pydantic_ai import Agent as PydanticAgent
+from pydantic_ai import Tool
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+from pydantic_ai.usage import UsageLimits
 from typing_extensions import override
 
+from bench.own_time import STEPS, Run, Shares, beside, count
 from cuecard import Engine, Turn
-from cuecard.adapters import adk, openai_agents
+from cuecard.adapters import adk, langgraph, openai_agents, pydantic_ai
+from cuecard.adapters.langchain import Cuecard as Middleware
+from cuecard.adapters.litellm import Cuecard as LiteLLMCuecard
 from cuecard.adapters.openai_agents_run import Run as OpenAIRun
+from unit.adapters.graph_models import Model
 
 pytestmark = pytest.mark.bench
 
 CMS = Path(__file__).parents[2] / "prompts" / "cms"
 TURN = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
-STEPS = 12
-RUNS = 30
+ENGINE = Engine.open(CMS, delivery="append")
+TOOLS = [name for name in ENGINE.tools if name != ENGINE.search_tool]
+CALLS: list[tuple[str, dict[str, Any]]] = [
+    (ENGINE.search_tool, {"query": "create an empty page", "limit": 1}),
+    *(("cms_createPage", {"title": f"p{number}"}) for number in range(STEPS - 2)),
+]
+"""What the model calls, one call a step; then it answers."""
 FOUND = {"tools": ["cms_createPage"], "message": "Found 1 tool."}
-USED = types.GenerateContentResponseUsageMetadata(prompt_token_count=1, candidates_token_count=1)
-Run = Callable[[], Awaitable[object]]
 
 
-def tool_search(query: str) -> dict[str, Any]:
+def tool_search(query: str, limit: int = 1) -> dict[str, Any]:
     return FOUND
 
 
-def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them
+def made(title: str = "") -> dict[str, Any]:
     return {"success": True, "page": {"id": title, "title": title}}
 
 
-@dataclass
-class Clock:
-    """The processor time that was spent in an adapter."""
+def test_pydantic_ai(monkeypatch: pytest.MonkeyPatch) -> None:
+    def answer(messages: list[ModelMessage], _: AgentInfo) -> ModelResponse:
+        done = sum(isinstance(message, ModelResponse) for message in messages)
+        if done == len(CALLS):
+            return ModelResponse([TextPart("done")])
+        return ModelResponse([ToolCallPart(*CALLS[done], tool_call_id=f"c{done}")])
 
-    spent: float = 0.0
-    running: bool = False
+    def running(tools: Sequence[Tool], *capabilities: pydantic_ai.Cuecard) -> Run:
+        agent = PydanticAgent(FunctionModel(answer), tools=tools, capabilities=capabilities)
+        return lambda: agent.run("hello", usage_limits=UsageLimits(request_limit=None))
 
-    def around(self, patch: pytest.MonkeyPatch, owner: Any, *names: str) -> None:
-        """Measure these functions; what one of them spends in another counts once."""
-        for name in names:
-            patch.setattr(owner, name, self._measured(getattr(owner, name)))
+    tools = [Tool(made, name=name, description=name) for name in TOOLS]
+    shares = Shares()
+    hooks = ("for_run", "prepare_tools", "before_model_request", "before_tool_validate", "_search")
+    count(monkeypatch, shares, pydantic_ai.Cuecard, *hooks)
+    plain = running([*tools, Tool(tool_search)])
+    carded = running(tools, pydantic_ai.Cuecard(engine=ENGINE, turn=TURN))
 
-    def _measured(self, function: Callable[..., Any]) -> Callable[..., Any]:
-        if inspect.iscoroutinefunction(function):
-
-            async def awaited(*args: Any, **kwargs: Any) -> Any:
-                with self._on():
-                    return await function(*args, **kwargs)
-
-            return awaited
-
-        def called(*args: Any, **kwargs: Any) -> Any:
-            with self._on():
-                return function(*args, **kwargs)
-
-        return called
-
-    @contextmanager
-    def _on(self) -> Iterator[None]:
-        outer, self.running = self.running, True
-        start = time.process_time()
-        yield
-        self.running = outer
-        if not outer:
-            self.spent += time.process_time() - start
+    assert beside("pydantic-ai", plain, carded, shares) <= 0.1
 
 
-def per_step(plain: Run, adapted: Run, framework: str, clock: Clock) -> None:
-    """What a step takes without the adapter and with it, taken in turns, and what of it the adapter itself takes."""
-    taken: dict[str, list[float]] = {"plain": [], "adapted": [], "own": []}
+def test_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
+    batches: Any = [[(name, arguments)] for name, arguments in CALLS]
 
-    async def measure() -> None:
-        for number in range(RUNS + 2):
-            for name, run in (("plain", plain), ("adapted", adapted)):
-                clock.spent, start = 0.0, time.process_time()
-                await run()
-                if number > 1:
-                    taken[name].append((time.process_time() - start) / STEPS * 1e3)
-            taken["own"] += [clock.spent / STEPS * 1e3] if number > 1 else []
+    def running(tools: Sequence[StructuredTool], *middleware: Middleware) -> Run:
+        async def run() -> object:
+            agent: Any = create_agent(Model(batches=batches), tools=tools, middleware=middleware)
+            return await agent.ainvoke({"messages": [HumanMessage("hello")]}, {"recursion_limit": 200})
 
-    asyncio.run(measure())
-    base, whole, own = (statistics.median(taken[name]) for name in ("plain", "adapted", "own"))
-    print(f"\n{framework}, {STEPS} steps a run: a step takes {base:.2f} ms, with the adapter {whole:.2f} ms")
-    print(f"  the adapter's own time {own:.2f} ms: {own / base:.1%} of the framework's step")
+        return run
+
+    tools = [StructuredTool.from_function(made, name=name, description=name) for name in TOOLS]
+    shares = Shares()
+    count(monkeypatch, shares, langgraph.Cuecard, "prepare", "_refused", "_search")
+    plain = running([*tools, StructuredTool.from_function(tool_search, description="search")])
+
+    assert beside("LangChain", plain, running(tools, Middleware(engine=ENGINE, turn=TURN)), shares) <= 0.15
 
 
-def test_a_step_of_the_openai_agents_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = openai_agents.Cuecard(Engine.open(CMS, delivery="append"))
+def test_the_openai_agents_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = openai_agents.Cuecard(ENGINE)
     config = RunConfig(tracing_disabled=True)
+    tools: list[Any] = [function_tool(made, name_override=name, strict_mode=False) for name in TOOLS]
+    search = function_tool(lambda query: json.dumps(FOUND), name_override=ENGINE.search_tool, strict_mode=False)  # noqa: ARG005 - asked for
 
     def script() -> ScriptedModel:
-        calls = [[function_call("tool_search", {"query": "create a page"}, call_id="search")]]
-        made = [[function_call("cms_createPage", {"title": f"p{n}"}, call_id=f"p{n}")] for n in range(STEPS - 2)]
-        return ScriptedModel([*calls, *made, [assistant_message("done")]])
+        asked = [[function_call(name, told, call_id=f"c{at}")] for at, (name, told) in enumerate(CALLS)]
+        return ScriptedModel([*asked, [assistant_message("done")]])
 
-    search = function_tool(lambda query: json.dumps(FOUND), name_override="tool_search", strict_mode=False)  # noqa: ARG005 - asked for
-    tools = [search, function_tool(cms_createPage)]
-    bare: Agent[Any] = Agent("cms", instructions="You look after a site.", tools=list(tools))
+    bare: Agent[Any] = Agent("cms", instructions="You look after a site.", tools=[search, *tools])
     carded: Agent[Any] = Agent("cms", instructions="You look after a site.", tools=card.tools(tools))
 
     def plain() -> Awaitable[object]:
@@ -126,9 +126,10 @@ def test_a_step_of_the_openai_agents_sdk(monkeypatch: pytest.MonkeyPatch) -> Non
     def adapted() -> Awaitable[object]:
         return Runner.run(carded.clone(model=script()), "hello", max_turns=STEPS, **card.options(TURN, config=config))
 
-    clock = Clock()
-    clock.around(monkeypatch, OpenAIRun, "begin", "prepared", "shows", "refusal", "search")
-    per_step(plain, adapted, "OpenAI Agents SDK", clock)
+    shares = Shares()
+    count(monkeypatch, shares, OpenAIRun, "begin", "prepared", "shows", "refusal", "search")
+
+    assert beside("OpenAI Agents SDK", plain, adapted, shares) <= 0.1
 
 
 class Scripted(BaseLlm):
@@ -137,18 +138,26 @@ class Scripted(BaseLlm):
         self, llm_request: LlmRequest, stream: bool = False
     ) -> AsyncGenerator[LlmResponse, None]:
         done = sum(bool(part.function_response) for content in llm_request.contents for part in content.parts or ())
-        name, args = ("cms_createPage", {"title": f"p{done}"}) if done else ("tool_search", {"query": "create a page"})
-        call = types.Part(function_call=types.FunctionCall(name=name, args=args))
-        part = call if done < STEPS - 1 else types.Part(text="done")
-        yield LlmResponse(content=types.Content(role="model", parts=[part]), usage_metadata=USED)
+        part = types.Part(text="done")
+        if done < len(CALLS):
+            name, arguments = CALLS[done]
+            part = types.Part(function_call=types.FunctionCall(name=name, args=arguments))
+        used = types.GenerateContentResponseUsageMetadata(prompt_token_count=1, candidates_token_count=1)
+        yield LlmResponse(content=types.Content(role="model", parts=[part]), usage_metadata=used)
 
 
-def test_a_step_of_adk(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = adk.Cuecard(Engine.open(CMS, delivery="append"), turn=TURN)
+def test_adk(monkeypatch: pytest.MonkeyPatch) -> None:
     message = types.Content(role="user", parts=[types.Part(text="hello")])
 
-    def running(*plugins: adk.Cuecard) -> Run:
-        agent = LlmAgent(name="cms", model=Scripted(model="any"), tools=[tool_search, cms_createPage])
+    def named(name: str) -> Any:
+        def tool(title: str = "") -> dict[str, Any]:
+            return made(title)
+
+        tool.__name__ = tool.__doc__ = name
+        return tool
+
+    def running(tools: list[Any], *plugins: adk.Cuecard) -> Run:
+        agent = LlmAgent(name="cms", model=Scripted(model="any"), tools=tools)
         sessions = InMemorySessionService()
         runner = AdkRunner(app=App(name="site", root_agent=agent, plugins=list(plugins)), session_service=sessions)
 
@@ -158,6 +167,38 @@ def test_a_step_of_adk(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return run
 
-    clock = Clock()
-    clock.around(monkeypatch, card, "before_run_callback", "before_model_callback", "before_tool_callback")
-    per_step(running(), running(card), "Google ADK", clock)
+    card = adk.Cuecard(ENGINE, turn=TURN)
+    shares = Shares()
+    hooks = ("before_run_callback", "before_model_callback", "before_tool_callback", "_search")
+    count(monkeypatch, shares, adk.Cuecard, *hooks)
+    tools = [named(name) for name in TOOLS]
+
+    assert beside("Google ADK", running([*tools, tool_search]), running(tools, card), shares) <= 0.1
+
+
+def test_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
+    card = LiteLLMCuecard(engine=ENGINE, turn=TURN)
+    tools = [{"type": "function", "function": {"name": n, "description": n, "parameters": {}}} for n in TOOLS]
+
+    def running(*, carded: bool) -> Run:
+        numbers = itertools.count()
+
+        async def run() -> object:
+            messages: list[Any] = [{"role": "user", "content": f"hello {next(numbers)}"}]
+            for at in range(STEPS):
+                asked: dict[str, Any] = {"model": "openai/gpt-5", "messages": messages, "tools": tools}
+                sent = card.over(asked) if carded else asked
+                await litellm.acompletion(**sent, mock_response="done")
+                name, told = CALLS[min(at, len(CALLS) - 1)]
+                call = {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(told)}}
+                messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+                said = json.dumps(FOUND if name == ENGINE.search_tool else made(f"p{at}"))
+                messages.append({"role": "tool", "tool_call_id": call["id"], "content": said})
+            return messages
+
+        return run
+
+    shares = Shares()
+    count(monkeypatch, shares, LiteLLMCuecard, "over")
+
+    assert beside("LiteLLM", running(carded=False), running(carded=True), shares) <= 0.15

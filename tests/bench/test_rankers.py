@@ -17,7 +17,7 @@ from time import perf_counter
 import pytest
 
 from cuecard.catalogue import Bm25Ranker
-from cuecard.cli.bench.baselines import named_build, rank_bm25, sqlite_fts5
+from cuecard.cli.bench.baselines import named_build
 from cuecard.cli.bench.measure import measure
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.query_file import read_queries
@@ -96,24 +96,6 @@ def test_an_index_that_is_kept_is_read_faster_than_it_is_made(tmp_path: Path) ->
         print(f"\n{count} tools: made {made * 1000:.0f} ms, read {kept * 1000:.0f} ms, ratio {made / kept:.1f}")
 
         assert made / kept >= 1.5
-
-
-def test_a_large_catalogue_beside_others() -> None:
-    cards = catalogue(10_000)
-    queries = [" ".join(card.description.split()[3:6]) for card in cards[::100]]
-    for name, build in {"bm25": Bm25Ranker.build, "rank-bm25": rank_bm25, "sqlite-fts5": sqlite_fts5}.items():
-        if name == "rank-bm25" and find_spec("rank_bm25") is None:
-            continue
-        build(cards[:1])
-        start = perf_counter()
-        ranker = build(cards)
-        built = perf_counter() - start
-        times = []
-        for query in queries:
-            start = perf_counter()
-            ranker(query, 8)
-            times.append(perf_counter() - start)
-        print(f"\n{name}: index of {len(cards)} tools {built:.2f} s, query {statistics.median(times) * 1000:.2f} ms")
 
 
 def seconds_of(code: str) -> float:

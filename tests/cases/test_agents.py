@@ -6,12 +6,13 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from cuecard import CuecardError, Engine, Step
-from cuecard.cli.step import step_from
+from cuecard.cli.step import step_from, turn_file
 
 FOLDER = Path(__file__).parent / "agents"
 
@@ -34,7 +35,17 @@ def _outcome() -> str:
     except CuecardError as error:
         return f"{type(error).__name__}\n\n{error}\n"
     warnings = "".join(f"{warning.picture()}\n\n" for warning in engine.warnings)
-    return warnings + _prompt(step)
+    return warnings + _prompt(step) + "".join(_results(engine))
+
+
+def _results(engine: Engine) -> Iterator[str]:
+    """The results of the turn as they are sent, where the agent says how."""
+    for result in turn_file(Path("turn.yaml")).tool_results() if engine.agent.results else ():
+        made = engine.render_result(result)
+        yield f"=== {made.call_id}: {made.tool}, told by {made.rule} ({made.source})\n{made.text}\n"
+        yield f"--- left out: {made.left_out} of {made.whole} {made.unit}\n" if made.whole else ""
+        yield "".join(f"--- neutralised: {what}: {number}\n" for what, number in made.trust.items())
+        yield "".join(f"--- {each.code}: {each.message}\n" for each in made.diagnostics)
 
 
 def _prompt(step: Step) -> str:

@@ -25,7 +25,11 @@ ELSEWHERE = {
     "from-poml.md",
     "from-strings.md",
     "import.md",
+    "helpers.md",
     "language.md",
+    "deviations.md",
+    "variables.md",
+    "results.md",
     "sections.md",
     "templates.md",
     "testing.md",
@@ -33,9 +37,15 @@ ELSEWHERE = {
 """Pages whose examples are run in folders of their own: `test_sections.py`."""
 LOOPS = {"anthropic.md", "bedrock.md", "gemini.md", "openai.md"}
 """Pages whose examples are run with a service on loopback: `test_loops.py`."""
+WALKED = {"tutorial.md"}
+"""Pages that are walked from top to bottom in an empty folder: `test_tutorial.py`; recipes, `test_how_to.py`."""
 PAGES = [
     ROOT / "README.md",
-    *sorted(page for page in (ROOT / "docs").rglob("*.md") if page.name not in ELSEWHERE | LOOPS),
+    *sorted(
+        page
+        for page in (ROOT / "docs").rglob("*.md")
+        if page.name not in ELSEWHERE | LOOPS | WALKED and page.parent.name != "how-to"
+    ),
     *sorted((ROOT / "prompts").glob("*/README.md")),
     *(ROOT / "examples" / name / "README.md" for name in ("gemini_cli", "roo_code")),
 ]
@@ -120,6 +130,6 @@ def _run(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFi
 
 
 def test_every_helper_is_documented() -> None:
-    page = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "helpers.md").read_text(encoding="utf-8")
 
     assert [name for name in NAMES if f"`{name} " not in page] == []

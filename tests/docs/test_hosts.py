@@ -10,16 +10,18 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROGRAMS = sorted((ROOT / "examples" / "hosts").glob("*.py"))
+FOUND = {"langchain_agent", "langgraph_graph", "litellm_loop"}
+"""Programs that print which tools are active behind a search."""
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=[program.stem for program in PROGRAMS])
 def test_a_program_ends_by_itself_and_says_something(program: Path) -> None:
-    ran = subprocess.run(
-        [sys.executable, str(program)], capture_output=True, text=True, timeout=120, check=False, cwd=ROOT
-    )
+    command = [sys.executable, "-W", "error", str(program)]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=ROOT)
 
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout.strip()
+    assert program.stem not in FOUND or "active: tool_search, cms_createPage" in ran.stdout
 
 
 def test_each_program_has_a_page() -> None:

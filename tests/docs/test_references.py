@@ -13,13 +13,6 @@ TEXTS = {".md", ".py", ".yaml", ".yml", ".xml", ".json", ".txt", ".ts"}
 ELSEWHERE = re.compile(
     r"\bseeds? 0\d\d\b|\bDESIGN\b|\b(?:the|CMS) seed(?:'s| page| has| shows|\b \(0)|\(promise \d|seeds\.md"
 )
-LINK = re.compile(r"\]\(([^)\s#]+)(?:#[^)\s]*)?\)")
-PAGES = [
-    *ROOT.glob("*.md"),
-    *(ROOT / "docs").rglob("*.md"),
-    *(ROOT / "prompts").rglob("README.md"),
-    ROOT / "engine/README.md",
-]
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -35,11 +28,3 @@ def test_no_file_refers_to_a_document_that_readers_do_not_have(folder: str) -> N
 
     assert paths
     assert found == []
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
-def test_every_link_to_a_file_leads_somewhere(page: Path) -> None:
-    text = re.sub(r"^```.*?^```$|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.MULTILINE | re.DOTALL)
-    links = [link for link in LINK.findall(text) if "://" not in link and not link.startswith("mailto:")]
-
-    assert [link for link in links if not (page.parent / link).exists()] == []

@@ -20,11 +20,25 @@ from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, 
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
 ROOT = Path(__file__).parents[2]
-NAMES = ("from-jinja2", "from-poml", "from-strings", "import", "language", "sections", "templates", "testing")
+NAMES = (
+    "from-jinja2",
+    "from-poml",
+    "from-strings",
+    "helpers",
+    "import",
+    "results",
+    "sections",
+    "templates",
+    "testing",
+    "variables",
+)
 PAGES = {name: (ROOT / "docs" / f"{name}.md").read_text(encoding="utf-8") for name in NAMES}
 PAGE = PAGES["sections"]
 WRITTEN = "\n".join(page.read_text(encoding="utf-8") for page in [ROOT / "README.md", *(ROOT / "docs").rglob("*.md")])
 POLICIES: tuple[type[HistoryBase], ...] = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
+
+FOREIGN = ["-p", "no:schemathesis", "-p", "no:langsmith_plugin"]
+"""Plugins of other packages here, which a reader need not have and which take a second to import."""
 
 FILE = re.compile(r"^`(\S+)`:\n\n```\w+\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 CONSOLE = re.compile(r"^```console\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -80,7 +94,7 @@ def _prints(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
 
 
 def _pytest(line: str) -> str:
-    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider", *FOREIGN]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 

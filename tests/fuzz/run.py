@@ -24,6 +24,15 @@ SEEDS = {
     "tool_lists": ("tests/cases/transcripts/**/*.json",),
     "messages": ("tests/cases/transcripts/**/*.json",),
     "yaml": ("prompts/**/*.yaml", "tool_instructions/**/*.yaml", "tests/cases/**/*.yaml"),
+    "imports": ("tests/cases/imports/**/*.prompt", "tests/cases/imports/**/*.prompty"),
+    "dates": (),
+    "globs": (),
+    "helpers": (),
+    "reports": ("tests/cases/field/*.jsonl",),
+    "markdown": ("docs/*.md",),
+    "layouts": ("prompts/**/*.yaml", "tool_instructions/**/*.yaml", "tests/cases/**/*.yaml"),
+    "openapi": ("tests/cases/transcripts/**/*.json",),
+    "dumps": (),
 }
 """The targets, and the files that each begins with."""
 

@@ -11,14 +11,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz import (
+    fuzz_dates,
+    fuzz_dumps,
     fuzz_found_names,
     fuzz_front_matter,
+    fuzz_globs,
+    fuzz_helpers,
+    fuzz_imports,
+    fuzz_layouts,
     fuzz_lexer,
     fuzz_logs,
+    fuzz_markdown,
     fuzz_messages,
+    fuzz_openapi,
     fuzz_outline,
     fuzz_parser,
     fuzz_render,
+    fuzz_reports,
     fuzz_tool_lists,
     fuzz_yaml,
     run,
@@ -35,6 +44,15 @@ TARGETS: dict[str, Any] = {
     "found_names": fuzz_found_names,
     "tool_lists": fuzz_tool_lists,
     "messages": fuzz_messages,
+    "imports": fuzz_imports,
+    "dates": fuzz_dates,
+    "globs": fuzz_globs,
+    "helpers": fuzz_helpers,
+    "reports": fuzz_reports,
+    "markdown": fuzz_markdown,
+    "layouts": fuzz_layouts,
+    "openapi": fuzz_openapi,
+    "dumps": fuzz_dumps,
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -133,6 +134,12 @@ class Conversations(RuleBasedStateMachine):
         names = [f"p{number}" for number in numbers]
         self.chat.forget(*names)
         self.memory = Memory(tuple(each for each in self.memory.entities if names and each.id not in names))
+
+    @rule()
+    def branch(self) -> None:
+        other, self.chat = self.chat, copy(self.chat)
+        other.user(Turn(now=self.now), [ToolResult("tool_search", {"tools": TOOLS[:2]}, "of-the-other")])
+        other.step([ToolResult(TOOLS[1], {}, "also-of-the-other")])
 
     @rule(signed=st.booleans())
     def travel(self, *, signed: bool) -> None:

@@ -34,6 +34,12 @@ def test_the_shipped_agent_checks_from_the_wheel(installed: Path, tmp_path: Path
     assert "cms: 7 sections, 48 tools: 0 errors" in shown
 
 
+def test_a_code_is_explained_from_the_wheel(installed: Path, tmp_path: Path) -> None:
+    shown = _python(installed, tmp_path, "from cuecard.cli.main import main; main()", "explain", "unknown-key")
+
+    assert shown.startswith("unknown-key (docs/checks.md#unknown-key)\n\nError.")
+
+
 def test_a_scenario_plays_from_the_wheel(installed: Path, tmp_path: Path) -> None:
     script = "from cuecard.cli.main import main; main()"
     arguments = ["run", "examples/cms/assistant.yaml", "--scenario", "slug-taken", "--json"]

@@ -586,6 +586,11 @@ export interface components {
         ProblemShape: {
             /** Code */
             code: string;
+            /**
+             * Docs
+             * @description where the documentation explains the code, such as `docs/checks.md#unknown-key`
+             */
+            docs: string;
             /** Message */
             message: string;
             /** Hint */

@@ -30,11 +30,12 @@ def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], B
     known = [dict(message) for message in messages]
     bare = [known[place] for place in without_blocks(known, step, made, reader)]
     found = homes(reader.read(bare), step.appended, step.turns)
-    return [
-        item
-        for place, message in enumerate(bare)
-        for item in (message, *(dict(made[block.text]) for block in found.get(place, ())))
-    ]
+    placed: list[Body] = []
+    before = 0
+    for home in sorted(found):
+        placed += [*bare[before : home + 1], *(dict(made[block.text]) for block in found[home])]
+        before = home + 1
+    return [*placed, *bare[before:]]
 
 
 def without_blocks(messages: Sequence[Message], step: Step, made: Mapping[str, Body], reader: Reader) -> list[int]:
@@ -51,6 +52,8 @@ def without_blocks(messages: Sequence[Message], step: Step, made: Mapping[str, B
     """
     ours = list(made.values())
     alike = {place for place, message in enumerate(messages) if message in ours}
+    if not alike:
+        return [*range(len(messages))]
     taken = {place for place in alike if not reader.says(messages[place])}
     asked = _asked(messages, alike, reader) - taken
     for _ in range(_TRIES):

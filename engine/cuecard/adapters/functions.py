@@ -146,15 +146,6 @@ class _RefusedError(Exception):
     """A call that no function answers; the message is what the model reads."""
 
 
-def result_text(result: ToolResult) -> str:
-    """A result as the text that providers take: texts as they are, everything else as JSON.
-
-    A blank text is JSON, too: some providers refuse an empty one.
-    """
-    value = result.result
-    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
-
-
 def _plain(value: Any) -> Json:
     """The value as JSON, whatever the function returned."""
     return to_jsonable_python(value, bytes_mode="base64", inf_nan_mode="null", fallback=str)

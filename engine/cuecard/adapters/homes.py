@@ -46,22 +46,24 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
     Raises:
         InputError: when there is no message that a block could go with.
     """
-    anchors = [place for place, held in enumerate(read.ids) if held or read.words[place]]
-    if blocks and not anchors:
+    if not blocks:
+        return {}
+    ends = read.ends
+    if ends is None:
         raise InputError(
             Problem(
                 "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
             )
         )
     places = turn_places(read, turns)
-    where = {call: place for place, held in reversed([*enumerate(read.ids)]) for call in held}
+    where, (first, last) = read.first_places(), ends
     found: dict[int, list[Appended]] = defaultdict(list)
     for block in blocks:
         if block.after_call_id is not None:
             place = where.get(block.after_call_id)
-            found[anchors[0] if place is None else read.batch_end(place)].append(block)
+            found[first if place is None else read.batch_end(place)].append(block)
         elif block.turn is not None and block.turn < len(turns):
-            found[places.get(block.turn, anchors[0])].append(block)
+            found[places.get(block.turn, first)].append(block)
         else:
-            found[anchors[-1]].append(block)
+            found[last].append(block)
     return found

@@ -11,26 +11,29 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from copy import deepcopy
 from dataclasses import dataclass, field, replace
-from functools import cached_property, wraps
+from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
+from cuecard.adapters.litellm_tools import Offer
+from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
-from cuecard.adapters.placing import Body, order_tools, tool_name
-from cuecard.adapters.replays import Replays, with_tools
+from cuecard.adapters.placing import Body
+from cuecard.adapters.replays import Replays, copied, with_tools
 from cuecard.boundary import admit_chat, admit_turn, check_graph
-from cuecard.catalogue.search import wrong_limit
+from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import InputError
-from cuecard.model import Call, Step, ToolResult, Turn
+from cuecard.model import Call, Step, Turn
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
 """What the host knows of a conversation: the same for all, or made from the arguments of the completion."""
 
 _FRONT = ("system", "developer")
+
+_MODELS = 256
+"""Of how many models and addresses is kept what is known of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +49,7 @@ class Ready:
     arguments: dict[str, Any]
     step: Step
     _engine: Engine = field(repr=False)
-    _call: Call = field(repr=False)
-    _results: tuple[ToolResult, ...] = field(repr=False)
+    _chat: Conversation = field(repr=False)
 
     def answer(self, call: Any) -> dict[str, Any] | None:
         """The message that answers a call of the model, if it is one of the search tool, or of one that is not active.
@@ -59,16 +61,18 @@ class Ready:
             The message; None for a call that the host has to run.
         """
         made = _plain(call)
-        name, words = made["function"]["name"], self._engine.words
+        name = made["function"]["name"]
         if (told := self.step.refusal(name)) is None and name == self._engine.search_tool:
-            asked = _json(made["function"].get("arguments"))
-            query, limit = str(asked.get("query") or ""), asked.get("limit")
-            try:
-                found = self._engine.search_tools(query, limit, call=self._call, history=self._results)
-                told = json.dumps(found.to_json(), ensure_ascii=False)
-            except InputError:
-                told = wrong_limit(limit, words) if isinstance(limit, int) else f"{name}: limit is not a number"
+            told = self._found(_json(made["function"].get("arguments")))
         return None if told is None else {"role": "tool", "tool_call_id": made["id"], "name": name, "content": told}
+
+    def _found(self, asked: Mapping[str, Any]) -> str:
+        """What the search tool answers, as JSON, or what is wrong with its limit."""
+        limit = asked.get("limit")
+        if limit is not None and not isinstance(limit, int):
+            return f"{self._engine.search_tool}: limit is not a number"
+        found = search(self._engine, self._chat, str(asked.get("query") or ""), limit)
+        return found if isinstance(found, str) else json.dumps(found.to_json(), ensure_ascii=False)
 
 
 @dataclass(kw_only=True)
@@ -92,12 +96,15 @@ class Cuecard:
     on_call: Callable[[Call], None] | None = None
     on_step: Callable[[Step], None] | None = None
     _replays: Replays = field(init=False, repr=False)
-    _offered: tuple[list[Any] | None, str] = field(init=False, repr=False, default=(None, ""))
+    _target: Callable[[str, str], Target] = field(init=False, repr=False)
+    _offer: Offer | None = field(init=False, repr=False, default=None)
+    _named: tuple[Any, Turn] | None = field(init=False, repr=False, default=None)
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("engine", "turn", "cache", "on_call", "on_step")}
         check_graph(given, Engine, Turn)
         self._replays = Replays(self.engine)
+        self._target = lru_cache(_MODELS)(partial(Target.of, profiles=self.engine.models))
 
     @cached_property
     def search_tool(self) -> Body:
@@ -129,14 +136,11 @@ class Cuecard:
         Raises:
             InputError: with everything that is wrong in messages and tools, or in the turn.
         """
-        said, offered = self._admitted(messages, tools)
+        said, offer = self._admitted(messages, tools)
         own = next((place for place, each in enumerate(said) if each.get("role") not in _FRONT), len(said))
-        named = [tool_name(each) for each in offered]
-        offered = offered if self.engine.search_tool in named else [self.search_tool, *offered]
-        target = Target.of(model, api_base, self.engine.models)
-        arguments = {**others, "model": model, "messages": said, "tools": offered, "api_base": api_base}
-        chat, results = self._replays.replay(said[own:], self._turn(arguments, target))
-        step = chat.step(results)
+        target = self._target(model, api_base)
+        arguments = {**others, "model": model, "messages": said, "api_base": api_base}
+        chat, step = self._replays.replay(said[own:], self._turn(arguments, target, offer))
         call = chat.call
         if call is None:
             raise RuntimeError("a replayed conversation has a call")
@@ -144,14 +148,13 @@ class Cuecard:
             self.on_call(call)
         if self.on_step:
             self.on_step(step)
-        shown = _active(offered, step, self.engine) if call.delivery.rebuilds else offered
         role = "user" if target.moves else call.delivery.authority
-        ordered = order_tools(shown, step)
-        front = system_message(step, target, ordered, said[:own], self.cache)
-        placed = place_in_chat(said[own:], step, "system" if role == "unknown" else role)
-        sent = {"model": model, "messages": [front, *placed], "tools": ordered}
+        offered = offer.sent(step, self.engine.tools if call.delivery.rebuilds else None)
+        front = system_message(step, target, offered, said[:own], self.cache)
+        placed = _own(place_in_chat(said[own:], step, "system" if role == "unknown" else role))
+        sent = {"model": model, "messages": [front, *placed], "tools": offered}
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
-        return Ready({**sent, **kept}, step, self.engine, call, results)
+        return Ready({**sent, **kept}, step, self.engine, chat)
 
     def wrap(self, completion: Callable[..., Any]) -> Callable[..., Any]:
         """A function that prepares its requests: `completion`, `acompletion`, or a router's, streamed or not.
@@ -172,21 +175,14 @@ class Cuecard:
 
         return called
 
-    def _admitted(
-        self, messages: Iterable[Any], tools: Iterable[Any]
-    ) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-        """The messages and tools as plain JSON, in copies: LiteLLM changes what it is given.
-
-        Tools that are those of the request before were checked with it.
-        """
-        given = [_dumped(each) for each in tools]
-        known, text = self._offered
-        if known is None or known != given:
-            admit_chat((), given)
-            text = json.dumps(given)
-            self._offered = (json.loads(text), text)
-        said, _ = admit_chat([_plain(each) for each in messages], ())
-        return said, json.loads(text)
+    def _admitted(self, messages: Iterable[Any], tools: Iterable[Any]) -> tuple[list[Mapping[str, Any]], Offer]:
+        """The messages as plain JSON, and the tools; those of the request before were checked with it."""
+        given, offer = [_dumped(each) for each in tools], self._offer
+        known = offer is not None and offer.is_of(given)
+        said, _ = admit_chat([_dumped(each) for each in messages], () if known else given)
+        if offer is None or not known:
+            offer = self._offer = Offer.of(given, self.search_tool)
+        return said, offer
 
     def over(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         """The arguments of a completion, prepared: all of them, `model` and `messages` among them.
@@ -200,31 +196,42 @@ class Cuecard:
         asked = arguments["model"], arguments.get("messages") or (), arguments.get("tools") or ()
         return {**arguments, **self.prepare(*asked, api_base=str(base), **others).arguments}
 
-    def _turn(self, arguments: Mapping[str, Any], target: Target) -> Turn:
+    def _turn(self, arguments: dict[str, Any], target: Target, offer: Offer) -> Turn:
+        """The turn with the model and the tools, where it says nothing of them; one that is the same is made once."""
         source = self.turn
-        said: Any = source(arguments) if callable(source) else source or Turn()
+        if callable(source):
+            return self._knowing(source({**arguments, "tools": offer.copies()}), target, offer)
+        made_of = (source, target, offer)
+        if self._named is None or self._named[0] != made_of:
+            self._named = (made_of, self._knowing(source or Turn(), target, offer))
+        return self._named[1]
+
+    def _knowing(self, said: Any, target: Target, offer: Offer) -> Turn:
         turn = said if isinstance(said, Turn) else admit_turn(self.engine.agent, said, None)
-        turn = with_tools(turn, map(tool_name, arguments["tools"]), self.engine.tools)
+        turn = with_tools(turn, offer.names, self.engine.tools)
         named = turn if turn.model else replace(turn, model=target.name, endpoint=target.endpoint)
         return replace(named, authority="user" if target.moves else turn.authority or target.role)
 
 
-def _active(tools: Iterable[Mapping[str, Any]], step: Step, engine: Engine) -> list[Mapping[str, Any]]:
-    names = {*step.active_tools}
-    return [tool for tool in tools if tool_name(tool) in names or tool_name(tool) not in engine.tools]
-
-
 def _plain(value: Any) -> Any:
-    """A message as plain JSON, of which nothing but texts is shared with the one that was given."""
-    made = _dumped(value)
-    if not isinstance(made, Mapping):
-        return made
-    return {key: held if isinstance(held, str) else deepcopy(held) for key, held in made.items()}
+    """A message or a call as plain JSON, of which nothing is shared with the one that was given."""
+    return copied(_dumped(value))
+
+
+def _own(messages: list[Body]) -> list[Body]:
+    """The messages, in which LiteLLM may change what it likes: their lists and objects become ones of their own."""
+    for message in messages:
+        for key, held in message.items():
+            if type(held) is not str:
+                message[key] = copied(held)
+    return messages
 
 
 def _dumped(value: Any) -> Any:
     """An object of LiteLLM as plain JSON, and everything else as it is."""
-    return value if isinstance(value, Mapping) else getattr(value, "model_dump", lambda **_: value)(exclude_none=True)
+    if type(value) is dict or isinstance(value, Mapping):
+        return value
+    return getattr(value, "model_dump", lambda **_: value)(exclude_none=True)
 
 
 def _json(arguments: Any) -> Mapping[str, Any]:

@@ -29,6 +29,7 @@ from cuecard.adapters.pydantic_messages import (
     place_reveals,
     tool_results,
     with_notices,
+    with_results,
     without_reveals,
 )
 from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
@@ -68,6 +69,8 @@ class Cuecard(AbstractCapability[Any]):
     The list of tools never changes by a discovery, so that what stands behind it stays cached: every definition is in
     front, and a call of a tool that is not active is refused; or, where the provider takes definitions in
     mid-conversation, it gets them there. Under `rewrite`, only active tools are shown.
+
+    Results of tools are sent as the agent file's `results` tell them; the history keeps what the tools returned.
 
     The model is named to the engine, with its address, and so are the tools that the agent really has, where the turn
     says nothing of them. A tool that the agent loses in mid-run is withdrawn with a notice.
@@ -162,6 +165,8 @@ class Cuecard(AbstractCapability[Any]):
         kept = {id(old): new for old, new in zip(sent, placed, strict=True)}
         ctx.messages[:] = [kept.get(id(message), message) for message in ctx.messages]
         placed = without_reveals(placed, self.engine.tools) if showing == "all" else placed
+        if self.engine.agent.results:
+            placed = with_results(placed, self.engine.render_result)
         request_context.messages = placed if keeps_roles(model, known) else as_reminders(placed, step.reminder)
         return request_context
 

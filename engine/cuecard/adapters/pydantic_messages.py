@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic_ai.messages import (
     ModelMessage,
@@ -14,9 +15,10 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
+from pydantic_core import to_jsonable_python
 
 from cuecard.adapters.placing import reminder
-from cuecard.model import Appended, Step, ToolResult
+from cuecard.model import Appended, RenderedResult, Step, ToolResult
 
 
 def tool_results(messages: Iterable[ModelMessage]) -> tuple[ToolResult, ...]:
@@ -32,6 +34,32 @@ def _results(request: ModelRequest) -> Iterator[ToolResult]:
     for part in parts:
         failed = part.outcome != "success"
         yield ToolResult(part.tool_name, part.content, part.tool_call_id, is_error=failed, batch=batch)
+
+
+def with_results(
+    messages: Sequence[ModelMessage], render: Callable[[ToolResult], RenderedResult]
+) -> list[ModelMessage]:
+    """The messages of one request with results as texts, where the agent has templates for them.
+
+    The history keeps what the tools have returned: the same result is the same text in each request. A result with
+    files in it stays as it is.
+    """
+    return [
+        replace(message, parts=[_told(part, render) for part in message.parts])
+        if isinstance(message, ModelRequest) and any(isinstance(part, ToolReturnPart) for part in message.parts)
+        else message
+        for message in messages
+    ]
+
+
+def _told(part: ModelRequestPart, render: Callable[[ToolResult], RenderedResult]) -> ModelRequestPart:
+    if not isinstance(part, ToolReturnPart) or part.tool_kind or part.files:
+        return part
+    said = to_jsonable_python(part.content, inf_nan_mode="null", bytes_mode="base64", fallback=str)
+    result = render(ToolResult(part.tool_name, said, part.tool_call_id, is_error=part.outcome != "success"))
+    kept: Any = part  # its type is a union of kinds of content
+    told: ModelRequestPart = replace(kept, content=result.text) if result.rule else part
+    return told
 
 
 def holds_all(messages: Iterable[ModelMessage], blocks: Iterable[Appended]) -> bool:

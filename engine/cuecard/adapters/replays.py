@@ -2,61 +2,40 @@
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy, deepcopy
 from dataclasses import dataclass, field, replace
-from hashlib import sha256
 from threading import Lock
 from typing import Any, TypeAlias
 
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import ConversationState, ToolResult, Turn
+from cuecard.model import Step, ToolResult, Turn
 
 Message: TypeAlias = Mapping[str, Any]
 """A message in the form of Chat Completions."""
 
+_Key: TypeAlias = tuple[int, int, str]
+"""How many messages there are, the hash of the last one, and the turn."""
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A message of the user, and what stands in front of it.
-
-    Attributes:
-        results: the results since the message of the user before.
-        until: the fingerprint of the conversation up to this message.
-    """
-
-    results: tuple[ToolResult, ...]
-    until: str
-
-
-@dataclass(frozen=True, slots=True)
-class _Read:
-    """A conversation as it was read.
-
-    Attributes:
-        parts: the messages of the user, oldest first; those that follow each other are one.
-        results: the results since the last one.
-    """
-
-    parts: tuple[_Part, ...]
-    results: tuple[ToolResult, ...]
+_ATOMS = {str, int, float, bool, type(None)}
 
 
 class Replays:
     """Goes through conversations from their beginning: the same messages and turn give the same prompts, anywhere.
 
-    The newest states are kept, by what made them, so that a request need not go through what an earlier one has.
+    What the newest requests have come to is kept, so that a request that goes on from one reads only what is new.
     """
 
     def __init__(self, engine: Engine, most: int = 1024) -> None:
         self._engine, self._most = engine, most
-        self._states: OrderedDict[tuple[str, str], ConversationState] = OrderedDict()
+        self._points: OrderedDict[_Key, _Point] = OrderedDict()
         self._lock = Lock()
+        self._said: tuple[Turn | None, str] = (None, "")
 
-    def replay(self, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, tuple[ToolResult, ...]]:
-        """The conversation up to its last message of the user, and the results since then.
+    def replay(self, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, Step]:
+        """The conversation, and the next step.
 
         Args:
             messages: the conversation, without the system prompt.
@@ -65,67 +44,122 @@ class Replays:
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        read, who = _read(messages), repr(turn)
-        parts = read.parts or (_Part((), ""),)
-        known, chat = self._known(parts, who)
-        for part in parts[known:]:
-            chat.user(turn, part.results)
-            self._keep((part.until, who), chat.state)
-        return chat, read.results
+        begun = self._point(messages, turn)
+        known = len(begun.messages)
+        chat = copy(begun.chat) if begun.chat else self._engine.conversation()
+        reading = replace(begun.reading, names=dict(begun.reading.names))
+        for place in range(known, len(messages)):
+            if reading.read(messages, place):
+                chat.user(turn, reading.taken())
+        if chat.call is None:
+            chat.user(turn)
+        step = chat.step(reading.taken())
+        if reading.asked:
+            kept = [*begun.messages, *map(copied, messages[known:])]
+            self._keep(self._key(kept, turn), _Point(kept, reading, copy(chat)))
+        return chat, step
 
-    def _known(self, parts: Sequence[_Part], who: str) -> tuple[int, Conversation]:
-        """How many messages of the user a kept state has come to, and its conversation."""
+    def _point(self, messages: Sequence[Message], turn: Turn) -> _Point:
+        """The last that earlier requests have come to in this conversation."""
         with self._lock:
-            for known in range(len(parts), 0, -1):
-                state = self._states.get((parts[known - 1].until, who))
-                if state is not None:
-                    self._states.move_to_end((parts[known - 1].until, who))
-                    return known, self._engine.conversation(state)
-        return 0, self._engine.conversation()
+            for end in range(len(messages), 0, -1):
+                point = self._points.get(key := self._key(messages[:end], turn))
+                if point and point.goes_on(messages):
+                    self._points.move_to_end(key)
+                    return point
+        return _Point()
 
-    def _keep(self, key: tuple[str, str], state: ConversationState) -> None:
+    def _key(self, messages: Sequence[Message], turn: Turn) -> _Key:
+        return len(messages), hash(repr(messages[-1])), self._name(turn)
+
+    def _name(self, turn: Turn) -> str:
+        known, name = self._said
+        if turn is not known:
+            name = repr(turn)
+            self._said = (turn, name)
+        return name
+
+    def _keep(self, key: _Key, point: _Point) -> None:
         with self._lock:
-            self._states[key] = state
-            while len(self._states) > self._most:
-                self._states.popitem(last=False)
+            self._points[key] = point
+            while len(self._points) > self._most:
+                self._points.popitem(last=False)
 
 
 @dataclass(slots=True)
 class _Reading:
-    """What is known while messages are read."""
+    """What is known while messages are read.
+
+    Attributes:
+        names: the tools of calls, by call id.
+        results: those that were not told yet.
+        batch: what the results of the calls that were made last have in common.
+        asked: whether there was a message of the user.
+    """
 
     names: dict[str, str] = field(default_factory=dict)
-    results: list[ToolResult] = field(default_factory=list)
+    results: tuple[ToolResult, ...] = ()
     batch: str | None = None
+    asked: bool = False
 
-    def called(self, calls: Iterable[Mapping[str, Any]]) -> None:
+    def read(self, messages: Sequence[Message], place: int) -> bool:
+        """Read a message; whether it begins a call: it is the user's, and the last of those that follow each other."""
+        message = messages[place]
+        role = message.get("role")
+        if role == "assistant":
+            self._called(message.get("tool_calls") or ())
+        elif role in {"tool", "function"}:
+            self._answered(message, place)
+        begins = role == "user" and not _is_user(messages[place + 1 : place + 2])
+        self.asked = self.asked or begins
+        return begins
+
+    def taken(self) -> tuple[ToolResult, ...]:
+        """The results that were not told yet; they are, from here on."""
+        results, self.results = self.results, ()
+        return results
+
+    def _called(self, calls: Iterable[Mapping[str, Any]]) -> None:
         named = {str(call.get("id")): str((call.get("function") or {}).get("name") or "") for call in calls}
         self.names |= named
         self.batch = next(iter(named), None) if len(named) > 1 else None
 
-    def answered(self, message: Message, place: int) -> None:
+    def _answered(self, message: Message, place: int) -> None:
         call = str(message.get("tool_call_id") or "")
         tool = self.names.get(call) or str(message.get("name") or "")
         if tool:  # a result of a call that nobody knows any more tells nothing
-            self.results.append(ToolResult(tool, message.get("content"), call or f"result-{place}", batch=self.batch))
+            result = ToolResult(tool, message.get("content"), call or f"result-{place}", batch=self.batch)
+            self.results = (*self.results, result)
 
 
-def _read(messages: Sequence[Message]) -> _Read:
-    reading, parts, digest, before = _Reading(), list[_Part](), b"", ""
-    for place, message in enumerate(messages):
-        text = json.dumps(message, sort_keys=True, default=str)
-        digest = sha256(digest + text.encode("utf-8", "surrogatepass")).digest()
-        role = message.get("role")
-        if role == "user":
-            held = parts.pop().results if before == "user" else tuple(reading.results)
-            parts.append(_Part(held, digest.hex()))
-            reading.results = []
-        elif role == "assistant":
-            reading.called(message.get("tool_calls") or ())
-        elif role in {"tool", "function"}:
-            reading.answered(message, place)
-        before = str(role)
-    return _Read(tuple(parts), tuple(reading.results))
+@dataclass(frozen=True, slots=True)
+class _Point:
+    """What a request has come to: its messages, what was read in them, and the conversation, which nobody changes."""
+
+    messages: list[Message] = field(default_factory=list)
+    reading: _Reading = field(default_factory=_Reading)
+    chat: Conversation | None = None
+
+    def goes_on(self, messages: Sequence[Message]) -> bool:
+        """Whether these messages go on from here: begin with these, and do not add to what the user has just said."""
+        end = len(self.messages)
+        if self.messages != messages[:end]:
+            return False
+        return not (_is_user(self.messages[-1:]) and _is_user(messages[end : end + 1]))
+
+
+def copied(value: Any) -> Any:
+    """Plain JSON with lists and objects of its own; what is none is copied as it wants to be."""
+    kind = type(value)
+    if kind is dict:
+        return {key: copied(held) for key, held in value.items()}
+    if kind is list:
+        return [copied(each) for each in value]
+    return value if kind in _ATOMS else deepcopy(value)
+
+
+def _is_user(messages: Sequence[Message]) -> bool:
+    return any(each.get("role") == "user" for each in messages)
 
 
 def with_tools(turn: Turn, names: Iterable[str], catalogue: Mapping[str, Any]) -> Turn:

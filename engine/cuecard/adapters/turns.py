@@ -7,16 +7,43 @@ turn is looked for behind the last result that was known as it began (`Step.turn
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 
-@dataclass(frozen=True, slots=True)
 class Read:
     """What of each message matters: the call ids of its tool results, and whether it holds words of the user."""
 
-    ids: Sequence[tuple[str, ...]]
-    words: Sequence[bool]
+    __slots__ = ("_holding", "_saying", "ids", "words")
+
+    def __init__(self, ids: Sequence[tuple[str, ...]], words: Sequence[bool]) -> None:
+        self.ids, self.words = ids, words
+        self._holding = [place for place, held in enumerate(ids) if held]
+        self._saying = [place for place, said in enumerate(words) if said]
+
+    def first_places(self) -> dict[str, int]:
+        """The first message that holds each result."""
+        return {call: place for place in reversed(self._holding) for call in self.ids[place]}
+
+    def last_places(self) -> dict[str, int]:
+        """The last message that holds each result."""
+        return {call: place for place in self._holding for call in self.ids[place]}
+
+    @property
+    def ends(self) -> tuple[int, int] | None:
+        """The first and the last message that is not the model's; None where there is none."""
+        firsts, lasts = [*self._holding[:1], *self._saying[:1]], [*self._holding[-1:], *self._saying[-1:]]
+        return (min(firsts), max(lasts)) if firsts else None
+
+    def alone(self, start: int, end: int) -> list[int]:
+        """The messages of the user from `start` on and before `end` that hold no results."""
+        said = self._saying
+        return [place for place in said[bisect_left(said, start) : bisect_left(said, end)] if not self.ids[place]]
+
+    def next_results(self, start: int, end: int) -> int:
+        """The first message with results from `start` on; `end` if none is before it."""
+        at = bisect_left(self._holding, start)
+        return min(self._holding[at], end) if at < len(self._holding) else end
 
     def batch_end(self, place: int) -> int:
         """The last of the results that follow each other from here on."""
@@ -32,7 +59,7 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
         read: the messages.
         turns: the `turns` of the step.
     """
-    where = {call: place for place, held in enumerate(read.ids) for call in held}
+    where = read.last_places() if any(turns) else {}
     groups: list[tuple[int, list[int]]] = [(-1, [])]
     for turn, since in enumerate(turns):
         start = read.batch_end(where[since]) if since and since in where else -1
@@ -53,7 +80,7 @@ def turn_places(read: Read, turns: Sequence[str | None]) -> dict[int, int]:
 
 def _first(read: Read, end: int, wanted: int) -> list[int]:
     """So many messages of the user from the first one on, where all are there."""
-    alone = [place for place in range(end) if read.words[place] and not read.ids[place]]
+    alone = read.alone(0, end)
     return alone[:wanted] if len(alone) >= wanted else []
 
 
@@ -64,8 +91,8 @@ def _messages(read: Read, start: int, end: int, wanted: int) -> list[int]:
     may be the host's remarks. Where there are more than were wanted, neighbours count as one; then those at the front
     of the conversation are older than its first turn, and elsewhere the later ones are the host's.
     """
-    alone = [place for place in range(start + 1, end) if read.words[place] and not read.ids[place]]
-    results = next((place for place in range(start + 1, end) if read.ids[place]), end)
+    alone = read.alone(start + 1, end)
+    results = read.next_results(start + 1, end)
     early = [place for place in alone if place < results]
     together = set(early)
     ends = [place for place in early if place + 1 not in together]

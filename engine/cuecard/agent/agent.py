@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field, replace
 
 from cuecard.agent.ranker import NamedRanker
+from cuecard.agent.results import ResultForms
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.selections import Edition
@@ -40,6 +41,7 @@ class Agent:
         models: the agent's own model profiles.
         tool_cuts: what a tool server said of its tools and was left out, with reasons.
         gate: what every text passes that enters a prompt while it is made.
+        results: how results of tools are told.
         ranker: what orders the tools that a search finds, and where that is written.
     """
 
@@ -57,6 +59,7 @@ class Agent:
     tool_cuts: tuple[Cut, ...] = ()
     gate: Gate = Gate()
     ranker: NamedRanker = NamedRanker()
+    results: ResultForms = ()
 
     @property
     def sections(self) -> tuple[Section, ...]:

@@ -48,6 +48,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None, load: LoadHelpe
         models=draft.models,
         gate=Gate(names, draft.spec.words.elements, layout.escaping, layout.guard, layout.markdown),
         ranker=named_ranker(draft.specification.document, draft.spec) if draft.specification else NamedRanker(),
+        results=draft.results,
     )
 
 

@@ -19,6 +19,7 @@ from cuecard.agent.models import read_own_models
 from cuecard.agent.producers.section_list import SectionList
 from cuecard.agent.producers.xml_core import XmlCore, read_core
 from cuecard.agent.ranker import check_ranker
+from cuecard.agent.results import ResultForms, ResultText, ResultTexts, check_results
 from cuecard.agent.sections.elements import elements_written
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import check_selections
@@ -32,6 +33,7 @@ from cuecard.config.skills.skill_file import left_out
 from cuecard.errors import CuecardError, Problem
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
+from cuecard.template.syntax.source import Source
 
 Result = TypeVar("Result")
 
@@ -48,6 +50,8 @@ class Draft:
     partials: Trees
     names: frozenset[str] = frozenset()
     models: ModelsFile | None = None
+    results: ResultForms = ()
+    result_texts: tuple[ResultText, ...] = ()
 
     @property
     def spec(self) -> AgentFile | None:
@@ -84,10 +88,14 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems += assembly.problems if assembly else ()
     problems += [*found, *wrong, *document.warnings, *refuse_escaped(document)]
     problems += check_words(document, spec.words, assembly.layout.guard) if assembly else ()
+    results = ResultTexts(world)
+    known = told.known if sources.instructions else None
+    problems += [*results.problems, *check_results(document, results.forms, known, spec.tools.search.tool)]
     partials = _partials(sources, memo)
-    problems += _check_sections(world, assembly, partials, cards) if assembly else ()
+    problems += _check_sections(world, assembly, partials, cards, results) if assembly else ()
     problems += [*_check_tools(world, told), *check_ranker(document, spec)]
-    return replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
+    made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
+    return replace(made, results=results.forms, result_texts=tuple(results.texts))
 
 
 def _assemble(world: World, *, outlined: bool) -> Assembly | None:
@@ -110,18 +118,21 @@ def _template_problems(sources: AgentSources, memo: Memo) -> Sequence[Problem]:
 
 
 def _check_sections(
-    world: World, assembly: Assembly, partials: Trees, cards: Mapping[str, ToolCard]
+    world: World, assembly: Assembly, partials: Trees, cards: Mapping[str, ToolCard], results: ResultTexts
 ) -> Iterator[Problem]:
     document, spec = world.document, world.spec
     compiled = assembly.all_compiled
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
+    texts += [(Source(each.template.name, each.template.text), each.template.program) for each in results.texts]
     # Of a section that does not compile nobody knows what it reads, so that nothing is called unused.
     yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
     if instructed and all(use.name != PROTOCOLS for use in uses):
         yield assembly.no_protocols()
-    yield from check_partials(texts, partials, world.sources.partials, are_all=assembly.is_whole)
+    yield from check_partials(
+        texts, partials, world.sources.partials, are_all=assembly.is_whole and not results.problems
+    )
 
 
 def _partials(sources: AgentSources, memo: Memo) -> Trees:

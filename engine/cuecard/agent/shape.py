@@ -38,7 +38,8 @@ def shape_of(draft: Draft) -> Shape | None:
     partials = tuple(
         (name, _Printed(source.text, layout).program(tree)) for name, (source, tree) in draft.partials.items()
     )
-    return tuple(sections), partials, layout, draft.names
+    results = tuple((form.name, form.text.text, form.error.text, form.spec) for form in draft.results)
+    return tuple(sections), partials, layout, draft.names, results
 
 
 def _text(text: str, program: Program, layout: Layout) -> Shape:

@@ -27,6 +27,7 @@ from cuecard.boundary.opening import (
     check_watching,
 )
 from cuecard.boundary.requests import admit_chat, admit_definitions, admit_request
+from cuecard.boundary.results import admit_result
 from cuecard.boundary.searches import admit_search, check_search
 from cuecard.boundary.skills import check_reading
 from cuecard.boundary.summaries import admit_summary
@@ -42,6 +43,7 @@ __all__ = [
     "admit_more",
     "admit_names",
     "admit_request",
+    "admit_result",
     "admit_results",
     "admit_search",
     "admit_state",

@@ -22,7 +22,7 @@ _MODEL = Either(
 )
 _FORM = Word(get_args(Form))
 _CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
-_JSON = JsonValue()
+_JSON = JsonValue(finite=True)
 _LIFETIME = Word(["5m", "1h"])
 _OPTIONS = {
     "cache_key": Maybe([Text()]),
@@ -90,10 +90,24 @@ def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list
         InputError: with everything that is wrong in any of them.
     """
     found = Findings()
-    said = _dicts(messages, "messages", _called_chat, found)
+    plain = isinstance(messages, list) and all(map(_is_chat, messages))
+    said = messages if plain else _dicts(messages, "messages", _called_chat, found)
     offered = _dicts(tools, "tools", _tool, found)
     found.refuse()
     return said, offered
+
+
+def _is_chat(message: Any) -> bool:
+    """Whether nothing is wrong with a message, at a glance: each request holds all that came before."""
+    role = message.get("role") if type(message) is dict else None
+    if role == "tool":
+        return type(message.get("tool_call_id")) is str
+    calls = message.get("tool_calls") if role == "assistant" else ()
+    return type(role) is str and (not calls or (type(calls) is list and all(map(_is_call, calls))))
+
+
+def _is_call(call: Any) -> bool:
+    return type(call) is dict and type(call.get("function")) is dict
 
 
 def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:

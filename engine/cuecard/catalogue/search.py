@@ -79,7 +79,7 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        found_hint: str = "",
+        place: str = "",
         words: WordsSpec = ENGLISH,
     ) -> SearchResult:
         """The tools that answer the query, best first: none below the confidence, and no hit below the cut.
@@ -88,7 +88,7 @@ class SearchIndex:
             query: capability words, such as `attach an image`.
             limit: at most so many tools, 1 to 50; the spec's when left out.
             spec: limit, confidence and cut, as the agent file has them.
-            found_hint: a sentence that ends the message when tools were found: where their instructions are.
+            place: where the instructions of tools are, for the message when some were found.
             words: what the message says.
 
         Raises:
@@ -108,7 +108,7 @@ class SearchIndex:
         kept = worth_returning(hits, sure)
         if not kept:
             return SearchResult((), self.nothing(query, words), confidence, told)
-        return SearchResult(kept, found_message(len(kept), found_hint, words), confidence, told)
+        return SearchResult(kept, found_message(len(kept), place, words), confidence, told)
 
     def explain(
         self,
@@ -117,7 +117,7 @@ class SearchIndex:
         limit: int | None = None,
         *,
         spec: SearchSpec = DEFAULTS,
-        found_hint: str = "",
+        place: str = "",
         words: WordsSpec = ENGLISH,
     ) -> Explanation:
         """The same search with its reasons, and the next hits that it leaves out.
@@ -127,13 +127,13 @@ class SearchIndex:
             cards: the tools by name.
             limit: as for `search`.
             spec: as for `search`.
-            found_hint: as for `search`.
+            place: as for `search`.
             words: as for `search`.
 
         Raises:
             InputError: when the limit is out of range.
         """
-        result = self.search(query, limit, spec=spec, found_hint=found_hint, words=words)
+        result = self.search(query, limit, spec=spec, place=place, words=words)
         limit = spec.limit if limit is None else limit
         if not query.strip() or len(query) > MAX_QUERY:
             return explained(query, (), result, limit=limit, spec=spec, told=Explained((), ()))
@@ -196,10 +196,11 @@ def wrong_limit(limit: int, words: WordsSpec) -> str:
     return fill(words.search.wrong_limit, numbers)
 
 
-def found_message(count: int, hint: str, words: WordsSpec) -> str:
-    """What a model hears when so many tools were found; `hint` ends it."""
-    found = words.search.found_one if count == 1 else fill(words.search.found, {"count": str(count)})
-    return f"{found} {hint}".strip()
+def found_message(count: int, place: str, words: WordsSpec) -> str:
+    """What a model hears when so many tools were found, whose instructions are in `place`."""
+    said, told = words.search, {"count": str(count), "place": place}
+    found, where = (said.found_one, said.place_one) if count == 1 else (said.found, said.place)
+    return f"{fill(found, told)} {fill(where, told) if place else ''}".strip()
 
 
 def _echo(query: str) -> str:

@@ -16,7 +16,7 @@ from cuecard.cli.author_commands import diff, format_files, import_files, init, 
 from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
 from cuecard.cli.mcp_commands import mcp, skills_app
 from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
-from cuecard.cli.reference_commands import probe, schema
+from cuecard.cli.reference_commands import explain, probe, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
 from cuecard.cli.tool_commands import bench_app, tools_app
@@ -195,6 +195,7 @@ app.command()(init)
 app.command(name="test")(run_tests)
 app.command(name="fmt")(format_files)
 app.command(name="import")(import_files)
+app.command()(explain)
 app.command()(probe)
 app.command()(serve)
 app.command()(schema)

@@ -10,6 +10,19 @@ import typer
 from cuecard.cli.options import Json
 
 
+def explain(
+    codes: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="CODE...", help="Codes, or their first words: `yaml` for all `yaml-...`."),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Explain problem codes, with a bad and a good example of each; without a code, list them."""
+    from cuecard.cli.check.explain import explain as command
+
+    command(codes or [], json=json)
+
+
 def probe(
     model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name at its service.")],
     base_url: Annotated[

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import secrets
 from collections.abc import Sequence
@@ -27,10 +26,11 @@ _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prom
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to listen."""
+    """Where to listen; `to_all` says that nobody who gets there needs a token."""
 
     host: str = "127.0.0.1"
     port: int = 8765
+    to_all: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +66,12 @@ def serve(
     from cuecard.server.service import Service
 
     settings = read_settings()
-    options = _options(settings, limits)
+    options = _options(settings, limits, place)
     served = _open(agents, settings, delivery or settings.delivery, states or settings.states, allow_code=allow_code)
     try:
         listening = listen(place.host, place.port)
         log_to_stderr()
-        _warn(settings, place)
+        _warn(settings, options)
         envelopes = Envelopes(options.key, options.max_age)
         run_app(create_app(Service(served, envelopes), options), listening, options)
     finally:
@@ -89,9 +89,15 @@ def _open(
     return open_agents([find_content(path) for path in agents], partial(opened, cache=settings.cache_folder))
 
 
-def _options(settings: Settings, limits: Limits) -> ServiceOptions:
+def _options(settings: Settings, limits: Limits, place: Place) -> ServiceOptions:
     from cuecard.server.options import ServiceOptions
+    from cuecard.server.sites import is_loopback
 
+    local = is_loopback(place.host)
+    if not (settings.token or local or place.to_all):
+        told = f"everybody who reaches {place.host} could ask: there is no token"
+        hint = "set CUECARD_TOKEN, or write `--no-token` if that is meant"
+        raise InputError(Problem("open-to-all", told, hint, "--host"))
     return ServiceOptions(
         key=settings.key.get_secret_value() if settings.key else secrets.token_hex(32),
         token=settings.token.get_secret_value() if settings.token else "",
@@ -99,10 +105,11 @@ def _options(settings: Settings, limits: Limits) -> ServiceOptions:
         max_requests=limits.max_requests,
         timeout=limits.timeout,
         max_age=limits.max_age,
+        local=local,
     )
 
 
-def _warn(settings: Settings, place: Place) -> None:
+def _warn(settings: Settings, options: ServiceOptions) -> None:
     from cuecard.server.logs import log_event
 
     if not settings.key:
@@ -111,19 +118,12 @@ def _warn(settings: Settings, place: Place) -> None:
             "all replicas"
         )
         log_event("no-key", logging.WARNING, message=told)
-    if not settings.token and not _is_loopback(place.host):
+    if not options.token and not options.local:
         log_event(
             "open-to-all",
             logging.WARNING,
             message="anyone who can reach this port can use the service; set CUECARD_TOKEN to require a token",
         )
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def _check_installed() -> None:

@@ -17,6 +17,9 @@ def serve(
     agents: Annotated[list[Path], typer.Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
     port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = 8765,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let anyone who can reach the port use the service.")
+    ] = False,
     delivery: DeliveryOption = None,
     states: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for good states.")] = None,
     max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
@@ -35,5 +38,5 @@ def serve(
 
     limits = Limits(max_body, max_requests, timeout, max_age)
     raise typer.Exit(
-        command(agents, Place(host, port), limits, delivery=delivery, states=states, allow_code=allow_code)
+        command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)
     )

@@ -101,6 +101,21 @@ def tools_graph(
     draw_graph(agent, form, allow_code=allow_code)
 
 
+@tools_app.command("result")
+def tools_result(
+    agent: AgentPath,
+    tool: Annotated[str, typer.Argument(help="The tool's name.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="What it returned: JSON or text; - for standard input.")],
+    error: Annotated[bool, typer.Option("--error", help="As if the call had failed.")] = False,
+    json: Json = False,
+    allow_code: AllowCode = False,
+) -> None:
+    """Show a result of a tool as the model would read it: by the templates under `results`."""
+    from cuecard.cli.tool_result import show_result
+
+    show_result(agent, tool, file, failed=error, as_json=json, allow_code=allow_code)
+
+
 @tools_app.command("report")
 def tools_report(
     records: Annotated[

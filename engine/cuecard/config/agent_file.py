@@ -12,6 +12,7 @@ from cuecard.config.documents.validation import FileModel
 from cuecard.config.helpers_spec import Helpers
 from cuecard.config.history_spec import HistorySpec, StackSpec
 from cuecard.config.memory_spec import MemorySpec
+from cuecard.config.result_spec import Results
 from cuecard.config.search_spec import AheadSpec, SearchSpec
 from cuecard.config.sections.section_spec import LayoutSpec, SectionId, SectionSpec, SelectionSpec
 from cuecard.config.sections.tool_list_spec import VisibilitySpec
@@ -173,6 +174,10 @@ class AgentFile(FileModel):
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
     helpers: Helpers = Field((), description="your own functions that templates can call, besides the built-in helpers")
     tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
+    results: Results = Field(
+        default_factory=dict,
+        description="how results of tools are told to the model, by name or pattern; of several patterns the first",
+    )
     memory: MemorySpec = Field(MemorySpec.usual(), description="the working memory")
     history: HistorySpec | None = Field(
         None, description="how much of the conversation goes into a request; all of it by default"

@@ -151,7 +151,7 @@ class _Merger:
             return self.copy(top, in_top, out, top=True)
         self.note(top if out else base, in_top if out else in_base, out)
         self.note_supplied({**below, **above}, out)
-        gone = _displaced(above) if len(out) == 2 and out[0] == "sections" else frozenset()
+        gone = _replaced(out, above)
         merged = {}
         for key in dict.fromkeys((*below, *above)):
             if key in gone or (len(out) == 2 and out[0] == "sections" and key in PLACING):
@@ -202,6 +202,8 @@ class _Merger:
 
 def _names_a_file(path: Path) -> bool:
     selected = len(path) > 1 and path[0] in {"profiles", "variants"}
+    if path[:1] == ("results",):
+        return path[2:] == ("file",)
     words = _words(path)
     return words[1:] in _SECTION_FILES if words[:1] == ("sections",) else not selected and words in _FILES
 
@@ -215,6 +217,15 @@ def _words(path: Path) -> tuple[str, ...]:
 def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str, Json]) -> bool:
     """Whether this is a `history` of another policy than that below; without a policy it changes that one."""
     return out == ("history",) and "policy" in above and above["policy"] != below.get("policy")
+
+
+def _replaced(out: Path, above: Mapping[str, Json]) -> frozenset[str]:
+    """What a mapping of an overlay takes away with what it says."""
+    if len(out) == 2 and out[0] == "sections":
+        return _displaced(above)
+    if len(out) == 2 and out[0] == "results":
+        return frozenset({"text", "file"} - above.keys() if {"text", "file"} & above.keys() else ())
+    return frozenset()
 
 
 def _displaced(above: Mapping[str, Json]) -> frozenset[str]:

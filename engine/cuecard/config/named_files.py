@@ -55,6 +55,7 @@ class AgentPlaces:
     instructions: tuple[str, ...]
     models: Json
     sections: Wanted
+    results: tuple[tuple[Path, str], ...] = ()
 
     @classmethod
     def of(cls, agent: Mapping[str, Json]) -> AgentPlaces:
@@ -65,7 +66,8 @@ class AgentPlaces:
         own = (("template", "partials"), core.get("partials"))
         shared = (("layout", "partials"), layout.get("partials") if isinstance(layout, dict) else None)
         instructions = texts(tools.get("instructions") if isinstance(tools, dict) else None)
-        return cls(key, core.get("file"), (own, shared), instructions, agent.get("models"), Wanted.of(agent))
+        wanted = Wanted.of(agent)
+        return cls(key, core.get("file"), (own, shared), instructions, agent.get("models"), wanted, _results(agent))
 
     def all(self) -> list[str]:
         """Every place that is named."""
@@ -74,12 +76,22 @@ class AgentPlaces:
         folders = (search.pattern.folder for search in sections.searches)
         named = (
             *self.instructions,
-            *(place for _, place in sections.texts),
+            *(place for _, place in (*sections.texts, *self.results)),
             *sections.files,
             *sections.roots,
             *folders,
         )
         return [place for place in (*single, *named) if isinstance(place, str) and place]
+
+
+def _results(agent: Mapping[str, Json]) -> tuple[tuple[Path, str], ...]:
+    written = agent.get("results")
+    files = (
+        (("results", name, "file"), form.get("file"))
+        for name, form in (written.items() if isinstance(written, dict) else ())
+        if isinstance(form, dict)
+    )
+    return tuple((at, file) for at, file in files if isinstance(file, str) and file)
 
 
 def texts(value: Json) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ from pydantic import Field
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.words.answers import SearchWords, SkillWords, ToolWords
 from cuecard.config.words.prompt_words import MarkWords, MemoryWords, NoticeWords, ProtocolWords
+from cuecard.config.words.result_words import ResultWords
 from cuecard.template import element_names
 from cuecard.template.guards.guard import escape_text
 
@@ -29,6 +30,7 @@ class WordsSpec(FileModel):
     tools: ToolWords = Field(
         ToolWords.usual(), description="tools that cannot be called, and tools of the engine's own"
     )
+    results: ResultWords = Field(ResultWords.usual(), description="results of tools that were cut in the middle")
     marks: MarkWords = Field(MarkWords.usual(), description="the signs between words and digits")
 
     @cached_property

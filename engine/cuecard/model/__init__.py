@@ -16,6 +16,7 @@ from cuecard.model.prompt import (
     Tokenizer,
     TokenSource,
 )
+from cuecard.model.results import RenderedResult
 from cuecard.model.step import Step
 from cuecard.model.tools import Hit, SearchResult, ToolCard, ToolInstructions
 from cuecard.model.turn import Turn
@@ -66,6 +67,7 @@ __all__ = [
     "Memory",
     "Refusals",
     "ReloadPolicy",
+    "RenderedResult",
     "ResultRecord",
     "SearchResult",
     "SectionRecord",

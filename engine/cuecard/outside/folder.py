@@ -113,6 +113,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
     ]
     models = next(reader.named(document, ("models",), ENDINGS, named.models), None)
     written = [text for at, place in named.sections.texts for text in reader.text(document, at, place)]
+    results = [text for at, place in named.results for text in reader.text(document, at, place)]
     files = [text for place in named.sections.files for text in reader.optional(place)]
     files += [text for search in named.sections.searches for text in reader.found(search)]
     skills, found = read_skill_texts(named.sections.roots, folder, roots, named.sections.strict)
@@ -129,6 +130,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
         skills,
         models,
         tuple(dict.fromkeys(reader.folders)),
+        _once(results),
     )
 
 

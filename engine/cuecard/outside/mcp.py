@@ -79,10 +79,10 @@ class ToolServer:
         raise ToolServerError(Problem("server-pages", message, hint, self.start.name))
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a tool. What the tool refuses, or says wrongly, is a result with `is_error`, for the model to read.
+        """Call a tool. What the tool refuses, says wrongly or not in time is a result with `is_error`, for the model.
 
         Raises:
-            ToolServerError: when the server dies or keeps silent.
+            ToolServerError: when the server dies.
         """
         from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - `cuecard --help` needs no mcp
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult  # noqa: PLC0415 - the same
@@ -92,8 +92,10 @@ class ToolServer:
             question = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
             answer = await self.client.session.send_request(question, CallToolResult)
         except MCPError as error:
-            if error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
+            if error.code == CONNECTION_CLOSED:
                 raise server_error(error, self.start, self.said) from None
+            if error.code == REQUEST_TIMEOUT:
+                return failed(tool, f"the tool did not answer within {self.start.timeout:g} s")
             told = f"the tool server answered with {error.message}" if error.code == UNREADABLE else error.message
             return failed(tool, told)
         except ValidationError:

@@ -44,18 +44,18 @@ def preview(request: StepRequest, names: Sequence[str]) -> Preview:
     )
 
 
-def announced(result: SearchResult, seen: Preview, nothing: str, hint: str, words: WordsSpec) -> SearchResult:
+def announced(result: SearchResult, seen: Preview, nothing: str, place: str, words: WordsSpec) -> SearchResult:
     """The result of a search without what the next step will not have active, which it says.
 
     Args:
         result: what the search found.
         seen: what becomes of it.
         nothing: what is said when nothing was found.
-        hint: the sentence that ends a message when tools were found.
+        place: where the instructions of tools are.
         words: what the message says.
     """
     hits = tuple(hit for hit in result.hits if hit.tool in seen.active)
-    said = [found_message(len(hits), hint, words)] if hits else [] if seen.withheld else [nothing]
+    said = [found_message(len(hits), place, words)] if hits else [] if seen.withheld else [nothing]
     if seen.withheld:
         said.append(fill(words.search.withheld, {"tools": words.listed(each.tool for each in seen.withheld)}))
     told = (

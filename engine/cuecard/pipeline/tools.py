@@ -121,5 +121,10 @@ def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
         for name in gates
         if name not in catalogue
     ]
+    unknown += [
+        Cut(category, "unknown harness category: named by the gates, `tools.visibility.harness` does not")
+        for category in turn.gates.harness
+        if category not in agent.spec.tools.visibility.harness
+    ]
     absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
     return dict.fromkeys([*unknown, *(Cut(name, "discovered, but does not exist for this call") for name in absent)])

@@ -209,6 +209,7 @@ class ProblemShape(Shape):
     """One thing that is wrong."""
 
     code: str
+    docs: str = Field(description="where the documentation explains the code, such as `docs/checks.md#unknown-key`")
     message: str
     hint: str
     name: str = Field(description="the field, or the file")

@@ -7,7 +7,7 @@ import logging
 import re
 import secrets
 import time
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -17,6 +17,7 @@ from cuecard.server.logs import log_event
 from cuecard.server.metrics import Metrics
 from cuecard.server.options import ServiceOptions
 from cuecard.server.problems import ProblemResponse, problem_response
+from cuecard.server.sites import refused_site
 
 Scope: TypeAlias = MutableMapping[str, Any]
 Send: TypeAlias = Callable[[Message], Awaitable[None]]
@@ -82,7 +83,7 @@ class Guard:
         if scope["path"] in OPEN:
             await self._app(scope, receive, send)
             return
-        if refusal := self._refusal(dict(scope["headers"])):
+        if refusal := self._refusal(scope["headers"]):
             await read_body(receive, options.max_body, min(_WRITING, options.timeout), keep=False)
             await self._refuse(refusal, scope, receive, send)
             return
@@ -93,10 +94,16 @@ class Guard:
         facts.size = len(body)
         await self._app(scope, replayed(body, receive), send)
 
-    def _refusal(self, headers: dict[bytes, bytes]) -> Problem | None:
-        if self._token and not hmac.compare_digest(headers.get(b"authorization", b""), self._token):
+    def _refusal(self, headers: Sequence[tuple[bytes, bytes]]) -> Problem | None:
+        if not self._token:  # which no page has
+            foreign = refused_site(headers, local=self._options.local)
+        elif hmac.compare_digest(dict(headers).get(b"authorization", b""), self._token):
+            foreign = None
+        else:
             hint = "send `Authorization: Bearer ...` with the token that the service was started with"
-            return Problem("no-token", "the request has no token, or the wrong one", hint, "authorization")
+            foreign = Problem("no-token", "the request has no token, or the wrong one", hint, "authorization")
+        if foreign:
+            return foreign
         if self._running > self._options.max_requests:
             told = f"the service is already handling {self._options.max_requests} requests"
             return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")

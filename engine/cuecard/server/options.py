@@ -23,6 +23,8 @@ class ServiceOptions:
         timeout: seconds that a request may take to arrive, and as many that the answer may take.
         max_age: seconds after which a conversation that nobody has continued is refused.
         grace: seconds that requests have left to end when the service stops.
+        local: whether it listens on loopback; without a token it then answers only who calls it by a name of this
+            machine.
     """
 
     key: str = field(repr=False)
@@ -32,6 +34,7 @@ class ServiceOptions:
     timeout: float = 10.0
     max_age: float = 30 * _DAY
     grace: float = 10.0
+    local: bool = False
 
     def __post_init__(self) -> None:
         check_key(self.key)

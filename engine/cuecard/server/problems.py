@@ -18,6 +18,7 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "bad-http": 400,
         "no-token": 401,
         "bad-signature": 403,
+        "foreign-site": 403,
         "unknown-agent": 404,
         "unknown-path": 404,
         "wrong-method": 405,

@@ -27,17 +27,27 @@ def read_result(result: Json) -> Json:
     """
     value = result
     for _ in range(_DEEPEST):
-        if isinstance(value, str):
-            value = _from_text(value)
-        elif isinstance(value, list) and len(value) == 1 and (part := _part(value[0])) is not None:
-            value = part
-        elif isinstance(value, Mapping) and (block := _block(value)) is not None:
-            value = _said(block)
-        elif isinstance(value, Mapping) and value and value.keys() <= _WRAP:
-            value = _unwrapped(value)
-        else:
+        wrapped, inner = (True, _from_text(value)) if isinstance(value, str) else _inside(value)
+        if not wrapped:
             return value
+        value = inner
     return None if isinstance(value, str) else value
+
+
+def unwrapped(result: Json) -> Json:
+    """What a tool said, as `read_result` takes it out of its wraps; a text stays a text, and nothing becomes None."""
+    value = result
+    for _ in range(_DEEPEST):
+        wrapped, inner = _inside(value)
+        if not wrapped or inner is None:
+            return value
+        value = inner
+    return value
+
+
+def fields_of(said: Json) -> Json:
+    """What has the fields of a result: itself, or what its text says as JSON."""
+    return _from_text(said) if isinstance(said, str) else said
 
 
 def value_at(value: Json, path: str) -> Json:
@@ -71,6 +81,17 @@ def _from_text(text: str) -> Json:
     except (ValueError, RecursionError):
         return None
     return value if isinstance(value, (dict, list)) else None
+
+
+def _inside(value: Json) -> tuple[bool, Json]:
+    """Whether a value is a wrap, and what is in it."""
+    if isinstance(value, list) and len(value) == 1 and (part := _part(value[0])) is not None:
+        return True, part
+    if isinstance(value, Mapping) and (block := _block(value)) is not None:
+        return True, _said(block)
+    if isinstance(value, Mapping) and value and value.keys() <= _WRAP:
+        return True, _unwrapped(value)
+    return False, value
 
 
 def _part(part: Json) -> Json:

@@ -19,6 +19,9 @@ from unit.checks.source_codes import source_codes
 
 ROOT = Path(__file__).parents[3]
 PAGE = ROOT / "docs" / "checks.md"
+_PLACES = {"command line": "on the command line", "Python": "in Python", "HTTP": "over HTTP"}
+# Ruff formats Python in Markdown, and an example is shown as it is run.
+_LANGUAGES = {"command line": "sh", "Python": "text", ".yaml": "yml", ".xml": "xml", ".md": "md", ".json": "json"}
 HOOK = """\
 repos:
   - repo: https://example.com/cuecard  # wherever this repository is kept
@@ -33,7 +36,7 @@ def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.
     monkeypatch.chdir(ROOT)
     page = PAGE.read_text(encoding="utf-8")
     made = page
-    for name, text in {"github": github(capsys), "hook": hook(), "codes": table()}.items():
+    for name, text in {"github": github(capsys), "hook": hook(), "codes": table(), "examples": chapters()}.items():
         head, _, rest = made.partition(f"<!-- made: {name} -->\n")
         tail = rest.partition("<!-- end -->")[2]
         made = f"{head}<!-- made: {name} -->\n\n{text}\n<!-- end -->{tail}"
@@ -56,23 +59,30 @@ def hook() -> str:
 
 
 def table() -> str:
-    rows = [row(code, examples()[code]) for code in CODES]
-    return "".join(["| code | severity | meaning | in | bad | good |\n|---|---|---|---|---|---|\n", *rows])
+    rows = [f"| [`{code}`](#{code}) | {severity(code)} | {meaning} |\n" for code, meaning in CODES.items()]
+    return "".join(["| code | severity | meaning |\n|---|---|---|\n", *rows])
 
 
-def row(code: str, example: Example) -> str:
-    place = example.place if example.place in {"HTTP", "Python", "command line"} else f"`{example.place}`"
+def severity(code: str) -> str:
+    return " or ".join(sorted(source_codes()[code]))
+
+
+def chapters() -> str:
+    return "\n".join(chapter(code, examples()[code]) for code in CODES)
+
+
+def chapter(code: str, example: Example) -> str:
     remarks = [f"saved as {example.bad_saved_as}"] if example.bad_saved_as != "utf-8" else []
     remarks += [f"without the package {example.bad_without}"] if example.bad_without else []
-    severity = " or ".join(sorted(source_codes()[code]))
-    bad = " ".join([shown(example.bad), *(f"({remark})" for remark in remarks)])
-    cells = [f'<a id="{code}"></a>`{code}`', severity, CODES[code], place, bad, shown(example.good)]
-    return f"| {' | '.join(cells)} |\n"
+    bad = ", ".join([_PLACES.get(example.place, f"in `{example.place}`"), *remarks])
+    head = f"### `{code}`\n\n{severity(code).capitalize()}. {CODES[code]}\n\n"
+    return f"{head}Bad, {bad}:\n\n{shown(example, example.bad)}\nGood:\n\n{shown(example, example.good)}"
 
 
-def shown(text: str) -> str:
-    """The lines of an example as code in a cell."""
+def shown(example: Example, text: str) -> str:
+    """An example as a block of code, in a language that is not run as an example of the page."""
+    language = _LANGUAGES.get(example.place) or _LANGUAGES.get(Path(example.place).suffix, "text")
     lines = [visible(line) for line in text.splitlines()]
 
-    assert not [line for line in lines if line != line.strip() or "`" in line], "a cell would show it otherwise"
-    return "<br>".join(f"`{line.replace('|', chr(92) + '|')}`" for line in lines)
+    assert not [line for line in lines if line.startswith(("```", "### "))], "the block would end there"
+    return "\n".join([f"```{language}", *lines, "```", ""])

@@ -51,6 +51,8 @@ def _outcome(case: dict[str, Any], *, render: bool) -> str | None:
             assume_objects=bool(options.get("assumeObjects")),
             escaping="handlebars",
         )
-        return made.render(case["data"], (case.get("runtime") or {}).get("data")) if render else "accepted"
+        # Some cases render a list or a text, which `Template.render` refuses: its values have names.
+        whole = made.part(made.program.body)
+        return whole.render(case["data"], (case.get("runtime") or {}).get("data")) if render else "accepted"
     except TemplateError:
         return None

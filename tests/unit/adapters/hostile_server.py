@@ -186,6 +186,10 @@ def serve() -> None:
             answer(number, {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": about})
         elif method == "tools/list":
             LISTS.get(WAY, tools([TOOL]))(number)
+        elif method == "tools/call" and WAY == "late once":
+            said = message["params"]["arguments"]
+            time.sleep(said.get("wait", 0))
+            result(text(said["say"]))(number)
         elif method == "tools/call":
             CALLS.get(WAY, result(text("fine")))(number)
 

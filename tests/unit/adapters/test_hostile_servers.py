@@ -38,8 +38,6 @@ ERRORS = {
     "half a message": "server-output",
     "version of the future": "server-output",
     "dies in call": "server-died",
-    "hangs in call": "server-timeout",
-    "bytes in call": "server-timeout",
 }
 FINE: dict[str, tuple[list[str], int]] = {
     "fine": (["read"], 0),
@@ -77,6 +75,8 @@ REFUSED = {
     "code of a silent server": "not today",
     "error is a text": "the tool server answered with an error that is not valid JSON-RPC",
     "no": "m" * 99_999,
+    "hangs in call": "the tool did not answer within 1.5 s",
+    "bytes in call": "the tool did not answer within 1.5 s",
 }
 READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
 
@@ -151,6 +151,20 @@ def test_the_next_call_is_answered_after_one_that_was_not() -> None:
 
     assert first == second
     assert first.is_error
+
+
+def test_a_late_answer_is_nobodys_and_the_next_call_has_its_own() -> None:
+    async def call_twice() -> list[ToolResult]:
+        start = ServerCommand([sys.executable, "hostile_server.py", "late once"], {}, FOLDER, SHORT)
+        async with open_server(start) as server:
+            first = await server.call("read", {"wait": 2 * SHORT, "say": "late"})
+            await asyncio.sleep(1.2 * SHORT)
+            return [first, await server.call("read", {"say": "in time"})]
+
+    assert asyncio.run(call_twice()) == [
+        ToolResult("read", "the tool did not answer within 1.5 s", is_error=True),
+        ToolResult("read", "in time"),
+    ]
 
 
 def test_lines_that_are_no_messages_are_counted_where_an_answer_never_comes() -> None:

@@ -92,6 +92,6 @@ def test_many_problems_are_counted_and_the_first_are_shown(
     assert (len(told["problems"]), told["more"]) == (MAX_PROBLEMS, 1_000 - MAX_PROBLEMS)
     _, out, err = outcome(capsys, monkeypatch, "check", ".")
     assert err.count("error[unknown-key]") == MAX_PROBLEMS
-    assert err.endswith("... and 900 more problems\n\n")
+    assert "\n\n... and 900 more problems\n\nFor an example of each: " in err
     assert out.endswith("1000 errors, 0 warnings\n")
     assert outcome(capsys, monkeypatch, "render", ".")[2].endswith("... and 900 more problems\n")

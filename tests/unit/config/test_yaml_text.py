@@ -57,12 +57,10 @@ def test_too_many_values_are_refused_where_they_become_too_many(reader: str) -> 
 
 
 def test_yaml_is_1_2(reader: str) -> None:
-    text = (
-        "[no, yes, on, 010, 0o10, 0x1F, 1_000, 1:30, 2026-11-20, 12e3, .5, .inf, ~, null, Null, True, false, '1', 3.10]"
-    )
+    text = "[no, yes, on, 010, 0o10, 0x1F, 1_000, 1:30, 2026-11-20, 12e3, .5, ~, null, Null, True, false, '1', 3.10]"
 
     assert read_yaml(f"a: {text}", "a.yaml").value["a"] == [
-        *("no", "yes", "on", 10, 8, 31, 1000, "1:30", "2026-11-20", 12000.0, 0.5, float("inf"), None, None, None),
+        *("no", "yes", "on", 10, 8, 31, 1000, "1:30", "2026-11-20", 12000.0, 0.5, None, None, None),
         *(True, False, "1", 3.1),
     ]
 

@@ -378,10 +378,15 @@ def test_an_engine_has_no_delivery_that_does_not_exist() -> None:
         replace(cms(), delivery=wrong)
 
 
-def test_names_in_the_gates_that_no_tool_has_are_recorded() -> None:
-    gates = Gates(enabled=("cms_deletPage", *cms().tools), allowed=(*cms().tools, "serch"), blocked=("nothing",))
+def test_names_in_the_gates_that_nothing_has_are_recorded() -> None:
+    gates = Gates(
+        enabled=("cms_deletPage", *cms().tools),
+        allowed=(*cms().tools, "serch"),
+        blocked=("nothing",),
+        harness=("nightly",),
+    )
     step = cms().prepare_step(cms().prepare_call(Turn(now=NOW, gates=gates)))
 
     assert {name for name, reason in reasons(step).items() if "named by the gates" in reason} == {
-        *("cms_deletPage", "serch", "nothing")
+        *("cms_deletPage", "serch", "nothing", "nightly")
     }

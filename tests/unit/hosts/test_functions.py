@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from cuecard import Conversation, Engine, InputError, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters.definitions import definitions
-from cuecard.adapters.functions import Functions, result_text
+from cuecard.adapters.functions import Functions
 
 ROOT = Path(__file__).parents[3]
 ENGINE = Engine.open(ROOT / "prompts" / "cms")
@@ -172,7 +172,8 @@ def test_values_that_are_no_json_become_some() -> None:
     chat.step(results)
 
     assert [result.is_error for result in results].count(True) <= 2  # what contains itself, and half a character
-    assert all(result_text(result) and result_text(result).encode("utf-8", "replace") for result in results)
+    texts = [chat.render_result(result).text for result in results]
+    assert all(text and text.encode("utf-8", "replace") for text in texts)
 
 
 def test_asynchronous_functions_are_awaited() -> None:
@@ -242,5 +243,5 @@ def test_whatever_a_model_calls_is_answered(name: str, arguments: Any) -> None:
     result = tools.answer(chat, step, name, arguments, "c")
 
     assert result.is_error or name in tools.names
-    assert result_text(result)
+    assert chat.render_result(result).text
     chat.step([result])

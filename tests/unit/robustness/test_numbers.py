@@ -8,11 +8,11 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, SpecError, ToolCard, Turn
+from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
 from cuecard.analysis.replay.importers.logs import arguments
 from cuecard.config.transcript_file import read_json
 from cuecard.model import Entity, Memory
-from cuecard.model.messages import Message
+from cuecard.model.messages import Message, ToolCall
 
 HUGE = 10**5_000
 AGENT = """\
@@ -47,6 +47,43 @@ def test_a_number_that_cannot_be_written_out_is_refused_with_its_place(engine: E
 
     assert {problem.code for problem in caught.value.problems} <= {"not-json", "wrong-argument"}
     assert len(str(caught.value)) < 1_000
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), -float("inf")])
+@pytest.mark.parametrize(
+    ("turn", "place"),
+    [
+        (lambda value: Turn({"n": value}), "turn.inputs.n"),
+        (lambda value: Turn({"l": [1, [value]]}), "turn.inputs.l[1][0]"),
+        (lambda value: Turn({"o": {"k": {"k": value}}}), "turn.inputs.o.k.k"),
+        (lambda value: Turn(metadata={"k": value}), "turn.metadata.k"),
+        (lambda value: Turn(message=Message("user", ({"type": "x", "k": value},))), "turn.message.content[0].k"),
+        (lambda value: Turn(messages=(asked(value),)), "turn.messages[0].tool_calls[0].arguments.k"),
+    ],
+)
+def test_a_number_that_json_does_not_have_is_refused_with_its_place(
+    engine: Engine, turn: Any, place: str, value: float
+) -> None:
+    with pytest.raises(InputError) as caught:
+        engine.prepare_call(turn(value))
+
+    assert [(problem.code, problem.name) for problem in caught.value.problems] == [("not-json", place)]
+
+
+def asked(value: float) -> Message:
+    """A message that calls a tool with a number."""
+    return Message("assistant", "", tool_calls=(ToolCall("1", "x", {"k": value}),))
+
+
+def test_what_is_taken_can_be_stored_as_strict_json(engine: Engine) -> None:
+    """PostgreSQL's `jsonb` and other strict readers have no NaN: results of tools may say it, and are not kept."""
+    found = ToolResult("tool_search", {"tools": [], "score": float("nan")}, "call-1")
+    chat = engine.conversation()
+    call = chat.user(Turn({"l": [1.5]}), [found])
+    step = chat.step([])
+
+    assert all(json.dumps(each.to_json(), allow_nan=False) for each in (call, step, step.manifest))
+    assert engine.load(engine.dump(chat)).state == chat.state
 
 
 def test_a_number_that_can_be_written_out_is_taken(engine: Engine) -> None:

@@ -122,7 +122,7 @@ def test_a_request_that_is_under_way_ends_before_the_process_does(tmp_path: Path
     with replica("cms", states=tmp_path) as served:
         address = served.address
         body = b'{"agent": "cms"}'
-        head = b"POST /v1/prepare-call HTTP/1.1\r\nHost: x\r\n"
+        head = b"POST /v1/prepare-call HTTP/1.1\r\nHost: localhost\r\n"
         head += b"Content-Type: application/json\r\nContent-Length: 16\r\n\r\n"
         with socket.create_connection(("127.0.0.1", int(address.rpartition(":")[2])), timeout=PATIENCE) as begun:
             begun.sendall(head + body[:5])

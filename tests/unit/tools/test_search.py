@@ -53,10 +53,12 @@ def test_a_sure_answer_ends_at_a_gap_and_an_unsure_one_does_not() -> None:
     assert found(0.89) == ("send_mail", "read_mail", "list_files")
 
 
-def test_the_message_counts_the_tools_and_ends_with_the_hint(index: SearchIndex) -> None:
-    hint = "Their instructions are in the protocols section."
+def test_the_message_counts_the_tools_and_says_where_their_instructions_are(index: SearchIndex) -> None:
+    two = "Found 2 tools. They are now active. Read their instructions in <tools> before you call them."
+    one = "Found 1 tool. It is now active. Read its instructions in <tools> before you call it."
 
-    assert index.search("mail", found_hint=hint).message == f"Found 2 tools. They are now active. {hint}"
+    assert index.search("mail", place="<tools>").message == two
+    assert index.search("chart", place="<tools>").message == one
     assert index.search("chart").message == "Found 1 tool. It is now active."
 
 

@@ -76,7 +76,7 @@ def test_that_talk_says_everything_that_the_english_words_say(tmp_path: Path) ->
     everything = "\n".join([*told.said, told.steps[0].system, *(b.text for b in told.steps[-1].appended)])
     spec = WordsSpec()
     expected = {
-        *(spec.search.found_one, "Read their instructions in `Луг`", "No tool found", "for example"),
+        *(spec.search.found_one, "Read its instructions in `Луг`", "No tool found", "for example"),
         *(spec.search.empty_query, "The query is longer than 2000 characters."),
         *("<context-update", "<withdrawn-sections>", "<withdrawn-tools>", "<restored-tools>"),
         *("[WORKING MEMORY]", "тs:", "Unnamed т", "BEFORE: б", "AFTER: п", "NEXT: д", "GOTCHA: о"),

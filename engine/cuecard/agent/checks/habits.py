@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cuecard.agent.assembly import Compiled
+from cuecard.agent.results import ResultText
 from cuecard.agent.trees import Trees, reachable
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
@@ -34,6 +35,16 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
             if name in partials:
                 called.setdefault(name, set()).update(spans)
     yield from _in_partials(partials, called)
+
+
+def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
+    """The same in the templates of results, in which `content` is a text."""
+    for each in texts:
+        template = each.template
+        source = Source(template.name, template.text)
+        spans = {use.span for use in template.inputs if use.name in {"content", "tool"} and not use.template}
+        quoted = in_attributes(template.program, template.text)
+        yield from map(each.place, _found(source, template.program.body, spans, quoted))
 
 
 def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]]) -> Iterator[Problem]:

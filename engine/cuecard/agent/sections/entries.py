@@ -24,10 +24,15 @@ def entries_guard(spec: SectionSpec) -> LayoutGuard | None:
 
 def _starts(spec: SectionSpec) -> Iterator[str]:
     for form, whole in _forms(spec):
-        for line in form.splitlines():
-            mark = line.partition("{{")[0].lstrip()
-            if "{{" in line and mark.strip() and not (whole and _BULLET.fullmatch(mark)):
-                yield mark
+        yield from line_starts(form, whole=whole)
+
+
+def line_starts(form: str, *, whole: bool) -> Iterator[str]:
+    """What lines of a template begin with that print values; not a bullet alone where these are `whole` texts."""
+    for line in form.splitlines():
+        mark = line.partition("{{")[0].lstrip()
+        if "{{" in line and mark.strip() and not (whole and _BULLET.fullmatch(mark)):
+            yield mark
 
 
 def _forms(spec: SectionSpec) -> Iterator[tuple[str, bool]]:

@@ -33,7 +33,7 @@ CODES: Mapping[str, str] = {
     "wrong-value": "A value of the wrong type or out of range.",
     "newer-version": "An agent file in a newer format than this version of cuecard reads.",
     # tools and their instructions
-    "unknown-tool": "A name that no tool has: in `core` an error, in BEFORE, AFTER, NEXT or GOTCHA a warning.",
+    "unknown-tool": "A name that no tool has: in `core` an error; in `results`, BEFORE, AFTER, NEXT, GOTCHA a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "duplicate-tool": "A tool with instructions in two places.",
     "search-not-core": "A search tool that is not a core tool, so that nothing can be discovered.",
@@ -207,6 +207,8 @@ CODES: Mapping[str, str] = {
     "bad-record": "A line or file that is not a request record; it is skipped.",
     # the HTTP service
     "no-token": "A request without the token that the service requires, or with a wrong one.",
+    "foreign-site": "A request of a web page, or to a name that is not this machine's; the service has no token.",
+    "open-to-all": "A service without a token that would listen beyond this machine.",
     "unknown-agent": "A request names an agent that is not served, or names none while several are served.",
     "unknown-path": "A request for a path that the service does not have.",
     "wrong-method": "A request with an HTTP method that the path does not support.",

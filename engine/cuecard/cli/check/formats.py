@@ -31,7 +31,10 @@ def print_report(checked: Sequence[Checked], form: Format) -> None:
             sys.stdout.write("".join(f"{annotation(problem)}\n" for problem in most_telling(each.problems)[0]))
         elif each.problems:
             sys.stdout.flush()
-            sys.stderr.write(f"{pictures(each.problems)}\n\n")
+            codes = dict.fromkeys(problem.code for problem in most_telling(each.problems)[0])
+            sys.stderr.write(
+                f"{pictures(each.problems)}\n\nFor an example of each: cuecard explain {' '.join(codes)}\n\n"
+            )
         errors = sum(problem.severity == "error" for problem in each.problems)
         counts = f"{_plural(errors, 'error')}, {_plural(len(each.problems) - errors, 'warning')}"
         print(f"{visible(each.facts)}: {counts}")

@@ -1,8 +1,8 @@
-"""`--select` and `--ignore`: which codes count."""
+"""Which codes are meant: those that `--select` and `--ignore` let count, and those that are to be explained."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from cuecard.cli.check.codes import CODES
 from cuecard.errors import InputError, Problem, did_you_mean
@@ -24,6 +24,20 @@ def matcher(select: str, ignore: str) -> Callable[[str], bool]:
     if problems:
         raise InputError(problems)
     return lambda code: (not selected or _fits(code, selected)) and not _fits(code, ignored)
+
+
+def named(names: Sequence[str]) -> list[str]:
+    """The codes of these names, in the order of the table.
+
+    Args:
+        names: codes, or the first words of codes; a name that is a code itself stands for no other.
+
+    Raises:
+        InputError: with every name that fits no code.
+    """
+    if problems := list(_unknown("CODE", list(names))):
+        raise InputError(problems)
+    return [code for code in CODES if code in names or _fits(code, [name for name in names if name not in CODES])]
 
 
 def _names(text: str) -> list[str]:

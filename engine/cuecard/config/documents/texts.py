@@ -57,6 +57,7 @@ class AgentSources:
         skills: the SKILL.md files.
         models: the agent's own model profiles.
         folders: where files were looked for by patterns, relative to the agent file.
+        results: the files that hold the templates of results.
         problems: what went wrong with files that must be there.
     """
 
@@ -72,6 +73,7 @@ class AgentSources:
     skills: tuple[SkillSource, ...] = ()
     models: SourceText | None = None
     folders: tuple[str, ...] = ()
+    results: tuple[SourceText, ...] = ()
 
     def texts(self) -> Iterator[SourceText]:
         """All of them, agent file first."""
@@ -80,6 +82,7 @@ class AgentSources:
         yield from (self.template,) if self.template else ()
         yield from self.partials
         yield from self.sections
+        yield from self.results
         yield from self.files
         yield from self.skills
         yield from self.instructions
@@ -99,7 +102,8 @@ class AgentSources:
 
     def content(self) -> dict[str, Any]:
         """What the fingerprint covers, as plain JSON."""
-        covered = (each.name for each in fields(self) if each.name not in {"problems", "folders"})
+        covered = [each.name for each in fields(self) if each.name not in {"problems", "folders"}]
+        covered.remove("results") if not self.results else None
         return {name: _content(getattr(self, name)) for name in covered}
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from math import isfinite
 from typing import Any
 
 from cuecard.config.documents.document import Document, Path, problem_at
@@ -125,6 +126,10 @@ class _Builder:
             # Python itself refuses to print an integer of more than 4,300 digits.
             message = "this whole number is too large"
             self.problem(span, "yaml-value", message, "quote it if it is a text")
+            return None
+        if isinstance(value, float) and not isfinite(value):
+            message = "a number that JSON does not have"
+            self.problem(span, "yaml-value", message, "put it in quotes if it is a text, or write `null`")
             return None
         return value
 

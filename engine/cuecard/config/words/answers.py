@@ -20,7 +20,11 @@ class SearchWords(FileModel):
     )
     place: Annotated[str, holds("place"), TAGS] = Field(
         "Read their instructions in {place} before you call them.",
-        description="follows when tools were found: their instructions are in the section {place}",
+        description="follows when several tools were found: their instructions are in the section {place}",
+    )
+    place_one: Annotated[str, holds("place"), TAGS] = Field(
+        "Read its instructions in {place} before you call it.",
+        description="follows when one tool was found: its instructions are in the section {place}",
     )
     prompt: Word = Field("the prompt", description="stands for {place} where no section shows instructions")
     withheld: Annotated[str, holds("tools", required=("tools",)), TAGS] = Field(

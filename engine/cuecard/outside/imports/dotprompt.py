@@ -22,6 +22,7 @@ _HINTS = {
     "output": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
 }
+_TELLING = 40  # characters of a text that say where it stands
 _SILENT = {"name", "description", "input"}
 
 
@@ -140,12 +141,14 @@ def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]
 def _messages(body: Body, notes: Notes) -> Iterator[Message]:
     """Texts with the roles in front of them; one that holds nothing but white space is none."""
     role: Role = "user"
-    passed = False
+    passed, at, line = False, 0, 1
     for part in body.parts:
         if isinstance(part, str):
             if part.strip():
                 if passed:
-                    line = notes.text[: max(0, notes.text.find(part.strip()[:40]))].count("\n") + 1
+                    found = notes.text.find(part.strip()[:_TELLING], at)
+                    line += notes.text.count("\n", at, max(at, found))
+                    at = found if found >= 0 else len(notes.text)  # one that was translated, and those behind it
                     message = "text after the history: sections come before the conversation here"
                     notes.add(line, message, "pass it as `message` of the turn", "warning")
                 yield Message(role, part)

@@ -188,9 +188,9 @@ class _Reader:
 def _unknown_helper(name: str) -> tuple[str, str]:
     if name in NAMES:
         return f"`{name}` is a helper of the host; the helper with this name here may behave differently", (
-            "see docs/language.md, and use it if it does the same"
+            "see docs/helpers.md, and use it if it does the same"
         )
-    return f"`{name}` is a helper of the host", "use the helpers of docs/language.md, or write your own"
+    return f"`{name}` is a helper of the host", "use the helpers of docs/helpers.md, or write your own"
 
 
 def _name(call: Call) -> str:

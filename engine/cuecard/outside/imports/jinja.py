@@ -22,7 +22,8 @@ _ENDS = {
 _WORDS = re.compile(r"[^{}\\\n]*")
 _MIDDLES = {"elif", "else"}
 _ROLE_LINE = re.compile(
-    r"^[^\S\n]*#?[^\S\n]*(?:system|user|assistant|developer|function)[^\S\n]*:[^\S\n]*$", re.IGNORECASE | re.MULTILINE
+    r"^[^\S\n]*(?:#[^\S\n]*)?(?:system|user|assistant|developer|function)[^\S\n]*:[^\S\n]*$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _HINTS = {
     "set": "use the value directly, or write `{{#with value as |name|}}`",
@@ -83,12 +84,13 @@ def from_jinja(
         raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None
     except RecursionError:
         raise _wrong(notes, first_line, "it is nested too deeply") from None
+    except ValueError:  # Python reads no number of more than 4,300 digits
+        raise _wrong(notes, first_line, "a number is too long") from None
     return writer.written(), scope.reads
 
 
 def _wrong(notes: Notes, line: int, message: str) -> SpecError:
-    lines = notes.text.split("\n")
-    source = lines[line - 1] if line <= len(lines) else ""
+    source = notes.lines[line - 1] if line <= len(notes.lines) else ""
     span = Span(line, 1, max(1, len(source)))
     hint = "fix the template, or import it without this part"
     return SpecError(Problem("jinja-syntax", f"Jinja cannot read this: {message}", hint, notes.name, span, source))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from typing import Literal, TypeAlias
 
 from cuecard.config.agent_file import InputType
@@ -71,18 +70,21 @@ class Imported:
     problems: tuple[Problem, ...]
 
 
-@dataclass(frozen=True, slots=True)
 class Notes:
-    """What could not be carried over from one file, with its places."""
+    """What could not be carried over from one file, with its places.
 
-    name: str
-    text: str
-    problems: list[Problem] = field(default_factory=list)
+    Args:
+        name: how errors call the file.
+        text: what it holds.
+    """
+
+    def __init__(self, name: str, text: str) -> None:
+        self.name, self.text, self.lines = name, text, text.split("\n")
+        self.problems: list[Problem] = []
 
     def add(self, line: int, message: str, hint: str, severity: Severity = "error") -> None:
         """A line of the file, what is wrong with it and why, and what to do instead."""
-        lines = self.text.split("\n")
-        source = lines[line - 1] if 0 < line <= len(lines) else ""
+        source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         written = source.strip()
         column = len(source) - len(source.lstrip()) + 1
         span = Span(line, column, max(1, len(written)))

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
 
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.errors import Problem
 from cuecard.model import Json
-from cuecard.outside.imports.front import read_front
+from cuecard.outside.imports.front import Front, read_front
 from cuecard.outside.imports.jinja import from_jinja
 from cuecard.outside.imports.mustache import from_mustache
 from cuecard.outside.imports.parts import EMPTY, Imported, Input, Notes
@@ -25,6 +26,7 @@ _HINTS = {
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
     "base": "import that file as well, and write `extends`",
 }
+_WORD = re.compile(r"\w+")
 _SILENT = {"name", "description", "inputs", "sample", "template"}
 _RICH = {
     "thread": "the conversation comes with the turn: `messages`",
@@ -73,9 +75,9 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
     types = {key: found.type for key, found in declared.items()}
     translate = from_mustache if _language(document, notes.problems) == "mustache" else from_jinja
     written, reads = translate(front.body, types, notes, front.line)
+    lines = _first_lines(front)
     for missing in (key for key in reads if key and key not in declared):
-        line = next((n for n, row in enumerate(text.split("\n"), 1) if n >= front.line and missing in row), front.line)
-        kind = reads[missing]
+        line, kind = lines.get(missing, front.line), reads[missing]
         message = f"`{missing}` is read, but nothing declares it: it is a `{kind}` here"
         notes.add(line, message, "declare its actual type", "warning")
         declared[missing] = Input(kind, (EMPTY[kind],))
@@ -94,6 +96,15 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
     )
 
 
+def _first_lines(front: Front) -> Mapping[str, int]:
+    """Where each word of the template stands first."""
+    found: dict[str, int] = {}
+    for line, row in enumerate(front.body.split("\n"), front.line):
+        for word in _WORD.findall(row):
+            found.setdefault(word, line)
+    return found
+
+
 def _settings(document: Document) -> Iterator[Problem]:
     for key in document.value:
         if key in _SILENT:
@@ -108,8 +119,10 @@ def _language(document: Document, problems: list[Problem]) -> str:
     said = document.value.get("template", "jinja2")
     for key in ("format", "kind", "type"):
         said = said.get(key, said) if isinstance(said, dict) else said
-    if said in {"jinja2", "mustache"} or isinstance(said, dict):
-        return said if isinstance(said, str) else "jinja2"
+    if isinstance(said, dict):
+        return "jinja2"
+    if said in ("jinja2", "mustache"):
+        return str(said)
     message, hint = f"`{said}` is not a supported template language", "write `jinja2` or `mustache`"
     problems.append(document.problem(("template",), "wrong-value", message, hint))
     return "jinja2"

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.outside.imports.parts import ROLES, Message, Notes, Role
 from cuecard.template.syntax.nodes import Content
@@ -11,7 +12,7 @@ from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
 
 _LINE = re.compile(
-    r"^[^\S\n]*#?[^\S\n]*(?P<role>system|user|assistant|developer|function)(?P<more>\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
+    r"^[^\S\n]*(?:#[^\S\n]*)?(?P<role>system|user|assistant|developer|function)(?P<more>\[[^\]\n]*\])?[^\S\n]*:[^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 
@@ -25,13 +26,14 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
         first_line: where the template begins in its file.
     """
     role: Role = "system"
-    at = 0
+    at, line = 0, first_line - 1
+    rows = _rows(notes)
     for found in _lines(text):
         if text[at : found.start()].strip():
             yield Message(role, text[at : found.start()].strip("\n"))
         at = found.end()
         word = found["role"].lower()
-        line = _line(found[0], notes, first_line)
+        line = _line(rows.get(found[0].strip(), ()), line)
         if word not in ROLES:
             notes.add(line, f"a section cannot have the role `{word}`", "results of tools come with the turn")
         elif word == "developer":
@@ -53,12 +55,22 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
 def _lines(text: str) -> Iterator[re.Match[str]]:
     """Role lines outside of blocks; a value on the line makes it a text."""
     plain = [node for node in parse(Source("prompt", text)).body if isinstance(node, Content)]
+    starts = [node.start for node in plain]
     for found in _LINE.finditer(text):
-        if any(node.start <= found.start() and found.end() <= node.end for node in plain):
+        at = bisect_right(starts, found.start()) - 1
+        if at >= 0 and found.end() <= plain[at].end:
             yield found
 
 
-def _line(written: str, notes: Notes, first_line: int) -> int:
-    lines = notes.text.split("\n")
-    found = (number for number, line in enumerate(lines, 1) if number >= first_line and line.strip() == written.strip())
-    return next(found, first_line)
+def _rows(notes: Notes) -> Mapping[str, Sequence[int]]:
+    """The numbers of the lines of a file, by what they say."""
+    rows: dict[str, list[int]] = {}
+    for number, row in enumerate(notes.lines, 1):
+        rows.setdefault(row.strip(), []).append(number)
+    return rows
+
+
+def _line(numbers: Sequence[int], before: int) -> int:
+    """The next line of these, or the one before where it is none of the file's: roles stay in their order."""
+    at = bisect_right(numbers, before)
+    return numbers[at] if at < len(numbers) else before

@@ -53,6 +53,8 @@ cleaning once; and none looks at a text twice (braille spaces are taken as a run
 
 _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _SUSPICIOUS = re.compile(f"[\r{_SUSPECT}]")
+_IN_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
+"""The same of ASCII alone, which is found in a fraction of the time."""
 
 _Path = tuple[str | int, ...]
 
@@ -107,7 +109,7 @@ def _clean(value: Json, path: _Path, problems: list[Problem]) -> tuple[Json, int
 
 
 def _clean_text(text: str) -> tuple[str, int]:
-    if not _SUSPICIOUS.search(text):
+    if not (_IN_ASCII if text.isascii() else _SUSPICIOUS).search(text):
         return text, 0
     lines = _LINE_END.sub("\n", text)
     cleaned = _scan().sub(lambda match: "" if match[1] else match[0], lines)

@@ -36,7 +36,7 @@ class Printer:
         """A problem at a node."""
         return self.source.problem(*self.places[place], code, message, hint)
 
-    def html(self, value: Json, place: int) -> str:
+    def html(self, value: Json, place: int) -> str:  # noqa: C901 - seven searches, written out because that is quickest
         """`{{x}}`: seven characters in the spelling of Handlebars.js; trusted text as it is.
 
         A search before each replacement, written out: most texts hold one or two of the seven, and this takes half the
@@ -47,6 +47,8 @@ class Printer:
                 return f"{value}"
             return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
         text: str = value
+        if text.isidentifier():  # a word, as most names are, holds none of the seven, and nothing that looks like them
+            return text
         if "&" in text:  # first, because the others bring ampersands in
             text = text.replace("&", "&amp;")
         if "<" in text:

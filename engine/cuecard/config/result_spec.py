@@ -1,0 +1,65 @@
+"""Results of tools as texts: which template tells them to the model, and how long they may be."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self, TypeAlias
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from cuecard.config.documents.validation import FileModel
+from cuecard.config.values.placeholders import holds
+
+ToolPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/*?-]{1,128}$")]
+"""A tool's name, or one with `*` for any characters and `?` for one."""
+
+LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
+"""What the length of a result is counted in."""
+
+
+class ResultSpec(FileModel):
+    """How the results of a tool are told. Templates read `content`, `result`, `tool`, and `cut` where it was cut."""
+
+    text: str | None = Field(
+        None, description="a Handlebars template; `{{{content}}}`, the text of the result, when left out"
+    )
+    file: str | None = Field(None, description="the same in a file, relative to the agent file")
+    error: str | None = Field(
+        None, description="the same for a call that has failed; the text of the error when left out"
+    )
+    field: str = Field(
+        "", description="the field of the result that is its text, such as `output` or `a.b`; all of it when left out"
+    )
+    head: int | None = Field(None, ge=0, description="how much of the beginning stays of a text that is too long")
+    tail: int | None = Field(None, ge=0, description="how much of its end stays; without either, nothing is cut")
+    unit: LengthUnit = Field("characters", description="what `head` and `tail` count; tokens in the agent's encoding")
+    marker: Annotated[str | None, holds("count")] = Field(
+        None, description="stands where something was cut: {count} is how much; as in `words.results` when left out"
+    )
+    trust: Literal["data", "author"] = Field(
+        "data", description="`author` prints the markup of results as it is, even that of the template's own elements"
+    )
+
+    @model_validator(mode="after")
+    def _once(self) -> Self:
+        if self.text is not None and self.file is not None:
+            raise ValueError("has two of what it may have once: text, file")
+        if self.limits == (0, 0):
+            raise ValueError("would leave nothing of a result: give `head` or `tail` a number above 0")
+        if self.marker is not None and self.limits is None:
+            raise ValueError("has a `marker` and cuts nothing: add `head` or `tail`")
+        return self
+
+    @property
+    def limits(self) -> tuple[int, int] | None:
+        """How much stays of the beginning and of the end; None where nothing is cut."""
+        return None if self.head is None and self.tail is None else (self.head or 0, self.tail or 0)
+
+
+def _as_mapping(value: Any) -> Any:
+    return {"text": value} if isinstance(value, str) else value
+
+
+Results = dict[
+    ToolPattern, Annotated[ResultSpec, BeforeValidator(_as_mapping, json_schema_input_type=str | ResultSpec)]
+]
+"""Templates by tool, or by pattern."""

@@ -1,0 +1,123 @@
+"""A result of a tool as the text that the model reads: the same for the same result, so that no cache breaks."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from cuecard.agent import Agent
+from cuecard.agent.results import ResultForm, form_of
+from cuecard.config.values.placeholders import fill
+from cuecard.errors import CuecardError
+from cuecard.model import CountTokens, Diagnostic, Json, RenderedResult, ToolResult
+from cuecard.pipeline.cutting import CutText, cut_text
+from cuecard.sources.result_values import fields_of, unwrapped, value_at
+from cuecard.template import Trusted, clean
+from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.marks import marked
+
+
+def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> RenderedResult:
+    """The result as text: by the agent's `results`, or as it is.
+
+    What the search tool says stays as it is: its structure is read again.
+    """
+    form = form_of(agent.results, result.tool) if result.tool != agent.spec.tools.search.tool else None
+    if form is None:
+        return RenderedResult(text_of(result.result), result.tool, result.call_id)
+    said, notes = _cleaned(result.result)
+    content, path = _content(said, form.spec.field)
+    cut = _cut(content, form, agent, count)
+    shown = _shown(content, cut, form, agent)
+    values = {
+        "content": shown,
+        "result": _fields(said, path, shown),
+        "tool": result.tool,
+        "cut": _parts(cut, form, agent),
+    }
+    try:
+        text = (form.error if result.is_error else form.text).render(values)
+    except CuecardError as error:
+        told = f"the template of `{form.name}` does not fit: {error.problems[0].message}"
+        notes = (*notes, Diagnostic("result_template", told))
+        text = shown if isinstance(shown, Trusted) else marked(shown)
+    text, trust = _gate(agent, form).admit(text, form.own, raw=form.spec.trust == "author")
+    made = RenderedResult(
+        text_of(text), result.tool, result.call_id, form.name, form.source, trust=trust, diagnostics=notes
+    )
+    return replace(made, left_out=cut.left_out, whole=cut.whole, unit=form.spec.unit) if form.spec.limits else made
+
+
+def text_of(value: Json) -> str:
+    """A result as a text: a text as it is; everything else, and a blank text, which some providers refuse, as JSON."""
+    return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
+
+
+def _cleaned(result: Json) -> tuple[Json, tuple[Diagnostic, ...]]:
+    """The result out of its wraps, and without what nobody sees and terminals obey."""
+    said = unwrapped(result)
+    try:
+        value, removed = clean(said)
+    except CuecardError:  # two keys of an object become one: as a text they stay two
+        value, removed = clean(text_of(said))
+    told = f"characters that nobody sees, and that were removed: {removed:,}"
+    return value, (Diagnostic("invisible_characters", told),) if removed else ()
+
+
+def _content(said: Json, field: str) -> tuple[str, tuple[str, ...]]:
+    """The text of a result, and where in it that stands: nowhere, where it is all of it."""
+    inner = value_at(fields_of(said), field) if field else None
+    if inner is None:
+        return said if isinstance(said, str) else text_of(said), ()
+    return inner if isinstance(inner, str) else text_of(inner), tuple(field.split("."))
+
+
+def _cut(content: str, form: ResultForm, agent: Agent, count: CountTokens) -> CutText:
+    """What stays of the text; all of it where it would be no shorter with the marker."""
+    if form.spec.limits is None:
+        return CutText(content, "", 0, 0)
+    cut = cut_text(content, form.spec.limits, form.spec.unit, count)
+    size = len(cut.head) + len(_marker(cut, form, agent)) + len(cut.tail)
+    return cut if size < len(content) else CutText(content, "", 0, cut.whole)
+
+
+def _marker(cut: CutText, form: ResultForm, agent: Agent) -> str:
+    words = agent.spec.words
+    usual: str = getattr(words.results, form.spec.unit)
+    return fill(usual if form.spec.marker is None else form.spec.marker, {"count": words.number(cut.left_out)})
+
+
+def _shown(content: str, cut: CutText, form: ResultForm, agent: Agent) -> str:
+    """The text with the marker, which is an author's, between what stays of it, which is data."""
+    if not cut.left_out:
+        return content
+    return Trusted(marked(cut.head) + _marker(cut, form, agent) + marked(cut.tail))
+
+
+def _parts(cut: CutText, form: ResultForm, agent: Agent) -> Mapping[str, Json] | None:
+    if not cut.left_out:
+        return None
+    number = agent.spec.words.number(cut.left_out)
+    return {"head": cut.head, "tail": cut.tail, "left_out": number, "unit": form.spec.unit}
+
+
+def _fields(said: Json, path: Sequence[str], shown: str) -> Json:
+    """The result for templates that read its fields, with its text as it is shown; of a plain text, that."""
+    if path:
+        return _with(said, path, shown)
+    held = fields_of(said)
+    return held if isinstance(held, (Mapping, list, tuple)) else shown
+
+
+def _with(value: Json, path: Sequence[str], text: str) -> Json:
+    """The result with another text at a path of keys that it has."""
+    held = fields_of(value)
+    if not path or not isinstance(held, Mapping):
+        return text
+    return {**held, path[0]: _with(held[path[0]], path[1:], text)}
+
+
+def _gate(agent: Agent, form: ResultForm) -> Gate:
+    """A message of its own: it forms no element of the prompt, and none of its template; code stays readable."""
+    return Gate(agent.gate.names | form.names, agent.gate.words, "names", None, form.fences)

@@ -1,0 +1,61 @@
+"""Who asks a service that needs no token: programs may, web pages may not, whatever name their site has.
+
+A browser lets any page send requests to this machine, and a page whose site changes its address to this machine's (DNS
+rebinding) may read the answers. Such requests say so in headers that no page can change.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+from cuecard.errors import Problem, visible
+
+_SHOWN = 100
+_HINT = "ask from a program, not from a page; or set CUECARD_TOKEN, and send it"
+_OTHER_SITES = frozenset({b"cross-site", b"same-site"})
+
+Headers = Iterable[tuple[bytes, bytes]]
+
+
+def refused_site(headers: Headers, *, local: bool) -> Problem | None:
+    """Why a request is a page's of another site; None where it is not.
+
+    Args:
+        headers: as they came, each name in lower case.
+        local: whether the service listens on loopback, and so is called by a name of this machine.
+    """
+    told = [(name, value) for name, value in headers if name in {b"host", b"origin", b"sec-fetch-site"}]
+    hosts = [value for name, value in told if name == b"host"]
+    if local and not (len(hosts) == 1 and _is_here(hosts[0])):
+        asked = visible(hosts[0].decode("latin-1"))[:_SHOWN] if hosts else "nothing"
+        return Problem("foreign-site", f"the request is for `{asked}`, which is no name of this machine", _HINT, "host")
+    for name, value in told:
+        if name == b"origin" and not any(_is_same(value, host) for host in hosts):
+            shown = visible(value.decode("latin-1"))[:_SHOWN]
+            return Problem("foreign-site", f"a page of `{shown}` asks", _HINT, "origin")
+        if name == b"sec-fetch-site" and value.strip().lower() in _OTHER_SITES:
+            return Problem("foreign-site", "a page of another site asks", _HINT, "sec-fetch-site")
+    return None
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a name or an address is that of this machine for itself."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host.lower() == "localhost"
+
+
+def _is_here(host: bytes) -> bool:
+    try:
+        named = urlsplit(f"//{host.decode('ascii')}")
+        whole = named.netloc == host.decode("ascii") and named.username is None and named.port != 0
+        return whole and is_loopback(named.hostname or "")
+    except ValueError:  # bytes that are no ASCII, a port that is none
+        return False
+
+
+def _is_same(origin: bytes, host: bytes) -> bool:
+    return origin.lower() in {b"http://" + host.lower(), b"https://" + host.lower()}

@@ -1,0 +1,153 @@
+"""docs/language.md: every example of the template language is run, and no construct or mistake is left out."""
+
+from __future__ import annotations
+
+import contextlib
+import doctest
+import io
+import json
+import re
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+import cuecard.template
+from cuecard import Engine, TemplateError, Turn, compile_template
+from cuecard.template.backends.loop import DATA
+from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS
+from cuecard.template.syntax.lexer import _OPENINGS
+from docs.tables import BLOCK, cells, code, rows
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "language.md").read_text(encoding="utf-8")
+BLOCKS_OF_PAGE = list(BLOCK.finditer(PAGE))
+VALUES = json.loads(next(match["body"] for match in BLOCKS_OF_PAGE if match["language"] == "json"))
+PARTIALS = {
+    match[1]: match[2]
+    for match in re.finditer(r"^`(\w+)\.md`:\n\n```handlebars\n(.*?)^```$", PAGE, re.DOTALL | re.MULTILINE)
+}
+# What a file ends with is part of it, and one-line partials stand within lines on this page.
+PARTIALS = {name: text if text.count("\n") > 1 else text.rstrip("\n") for name, text in PARTIALS.items()}
+
+PRINTED = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| template | prints |")]
+REFUSED = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| template | error |")]
+ESCAPED = [[code(cell) for cell in row] for row in rows(PAGE, "| value | `{{value}}` |")]
+LAID_OUT = [(code(row[0]), code(row[1])) for row in rows(PAGE, "| value | `{{{value}}}` in a section |")]
+ELSEWHERE = {
+    "backend-failed": "deviations.md",
+    "backend-missing": "deviations.md",
+    "backend-unsupported": "deviations.md",
+    "helper-failed": "helpers.md",
+    "not-data": "deviations.md",
+    "tag-placeholder": "XML",
+    "template-too-large": "limits.md",
+    "too-deep": "limits.md",
+    "too-much-output": "limits.md",
+    "too-much-work": "limits.md",
+    "value-too-deep": "limits.md",
+}
+"""Codes of templates whose example stands on another page, or needs an agent."""
+
+
+def blocks_with_output() -> list[tuple[str, str]]:
+    found = []
+    for template, shown in pairwise(BLOCKS_OF_PAGE):
+        if (template["language"], shown["language"]) == ("handlebars", "text"):
+            found.append((template["body"], shown["body"]))
+    return found
+
+
+def render(template: str) -> str:
+    return compile_template(template, partials=PARTIALS).render(VALUES)
+
+
+@pytest.mark.parametrize(("template", "shown"), PRINTED)
+def test_a_row_prints_what_it_shows(template: str, shown: str) -> None:
+    assert render(template) == shown
+
+
+@pytest.mark.parametrize(("template", "shown"), blocks_with_output())
+def test_a_block_prints_what_it_shows(template: str, shown: str) -> None:
+    assert render(template).rstrip("\n") == shown.rstrip("\n")
+
+
+@pytest.mark.parametrize(("template", "error"), REFUSED)
+def test_a_mistake_is_the_error_that_the_page_says(template: str, error: str) -> None:
+    with pytest.raises(TemplateError) as caught:
+        render(template)
+
+    assert [problem.code for problem in caught.value.problems] == [error]
+
+
+@pytest.mark.parametrize("row", ESCAPED)
+def test_a_value_is_escaped_as_the_page_shows(row: list[str]) -> None:
+    value, two, three, names = row
+    made = (
+        compile_template("<task>{{value}}</task>").render({"value": value}),
+        compile_template("<task>{{{value}}}</task>").render({"value": value}),
+        compile_template("<task>{{{value}}}</task>", escaping="names").render({"value": value}),
+    )
+
+    assert made == tuple(f"<task>{text}</task>" for text in (two, three, names))
+
+
+def test_an_attribute_is_escaped_as_the_page_says() -> None:
+    made = compile_template('<task note="{{{value}}}"/>').render({"value": 'a "b"\nc'})
+
+    assert made == '<task note="a &quot;b&quot; c"/>'
+
+
+@pytest.mark.parametrize(("value", "shown"), LAID_OUT)
+def test_marks_of_a_layout_are_kept_out_as_the_page_shows(tmp_path: Path, value: str, shown: str) -> None:
+    agent = 'agent: a\ninputs: {value: {}}\nlayout: {heading: "## {{title}}\\n"}\n'
+    section = 'sections: [{id: note, title: Note, text: "{{{value}}}"}]\n'
+    (tmp_path / "agent.yaml").write_text(agent + section, encoding="utf-8")
+    engine = Engine.open(tmp_path)
+
+    assert engine.prepare_step(engine.prepare_call(Turn({"value": value}))).system == f"## Note\n{shown}"
+
+
+def test_python_blocks_run_and_print_what_follows() -> None:
+    typed: dict[str, object] = {}
+    for match, after in zip(BLOCKS_OF_PAGE, [*BLOCKS_OF_PAGE[1:], None], strict=True):
+        if match["language"] != "python":
+            continue
+        printed = io.StringIO()
+        with contextlib.redirect_stdout(printed):
+            exec(compile(match["body"], "language.md", "exec", dont_inherit=True), typed)  # noqa: S102 - the test
+        if after and after["language"] == "text":
+            assert doctest.OutputChecker().check_output(after["body"], printed.getvalue(), 0), printed.getvalue()
+
+
+def test_every_example_is_one_of_these() -> None:
+    kinds = [match["language"] for match in BLOCKS_OF_PAGE]
+
+    assert kinds.count("handlebars") == len(blocks_with_output()) + len(PARTIALS)
+    assert {*kinds} == {"handlebars", "json", "python", "text"}
+    assert len(PRINTED) >= 60
+
+
+def test_every_construct_has_an_example() -> None:
+    """Each way a tag can open, each block, each helper of Handlebars, each variable of a loop."""
+    shown = "\n".join([*(template for template, _ in PRINTED), *(template for template, _ in blocks_with_output())])
+    openings = [kind for kind, pattern in _OPENINGS if not re.search(pattern, shown)]
+    names = [*BLOCKS, *(name for name in BUILT_IN if name not in HOOKS), *(f"@{name}" for name in DATA), "@root"]
+
+    assert openings == []
+    assert [name for name in names if not re.search(rf"[#({{]{name}\b|[ {{]{name}\b", shown)] == []
+
+
+def test_every_mistake_of_a_template_has_an_example() -> None:
+    codes = set()
+    package = Path(cuecard.template.__file__).parent
+    for path in package.rglob("*.py"):
+        if path.parent.name not in {"markup", "guards"} and path.name != "arguments.py":
+            text = path.read_text(encoding="utf-8")
+            codes |= {*re.findall(r'"((?:[a-z]+-)+[a-z]+)"', text)} - {"partial-block"}
+
+    assert codes - {*ELSEWHERE} <= {error for _, error in REFUSED}
+
+
+def test_tables_are_read_as_they_are_shown() -> None:
+    assert cells(r"| `a \| b` | c |") == [r"`a | b`", "c"]

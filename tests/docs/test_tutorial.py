@@ -1,0 +1,83 @@
+"""The tutorial works for a reader who has nothing but the wheel and an empty folder."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+from ruamel.yaml import YAML
+
+from docs.walk import BLOCK, NOT_RUN, Walk
+from loopback_models import loopback_models
+
+ROOT = Path(__file__).parents[2]
+PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
+SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "Dentist", "text": "Monday at nine"})])
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the unpacked wheel, which comes before the checkout."""
+    folder = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
+    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
+    (built,) = folder.glob("*.whl")
+    with zipfile.ZipFile(built) as archive:
+        archive.extractall(folder / "site")
+    return folder / "site"
+
+
+@pytest.fixture(scope="module")
+def walked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Walk:
+    """The reader at the end of the page, who has seen all that it shows."""
+    walk = Walk(tmp_path_factory.mktemp("empty"), {"PYTHONPATH": str(wheel)})
+    walk.follow(PAGE)
+    return walk
+
+
+def test_every_command_prints_what_the_page_shows(walked: Walk) -> None:
+    assert walked.steps == len(re.findall(r"^```\w+$", PAGE, re.MULTILINE))
+
+
+def test_the_wheel_is_what_is_tried(walked: Walk, wheel: Path) -> None:
+    assert walked.run([sys.executable, "-c", "import cuecard; print(cuecard.__file__)"]).startswith(str(wheel))
+
+
+def test_the_commands_of_the_workflow_run(walked: Walk, tmp_path: Path) -> None:
+    summary = tmp_path / "summary.md"
+    workflow = YAML(typ="safe").load(walked.folder / ".github" / "workflows" / "prompts.yml")
+    (job,) = workflow["jobs"].values()
+    commands = [step["run"] for step in job["steps"] if "run" in step and not NOT_RUN.match(step["run"])]
+    names = f"export BASE=main GITHUB_STEP_SUMMARY={summary}\n"
+
+    shown = [walked.run(["bash", "-c", names + command]) for command in commands]
+
+    assert len(shown) == 3
+    assert "0 errors, 0 warnings" in shown[0]
+    assert "0 failed" in shown[1]
+    assert "The prompt changes" in summary.read_text(encoding="utf-8")
+
+
+def test_with_a_key_the_loop_talks_to_the_service(walked: Walk) -> None:
+    with loopback_models(SCRIPT) as service:
+        given = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": service.url, "NO_PROXY": "127.0.0.1"}
+        told = [f"{name}={value}" for name, value in given.items()]
+
+        shown = walked.run(["env", *told, sys.executable, "chat.py"])
+
+    assert shown.splitlines()[-1] == "Done."
+    assert ["<add_note>" in str(asked) for asked in service.asked] == [False, True, True]
+
+
+def test_only_what_installs_is_left_out() -> None:
+    typed = [line[2:] for block in BLOCK.finditer(PAGE) for line in block["text"].splitlines() if line[:2] == "$ "]
+
+    assert [line for line in typed if NOT_RUN.match(line)] == [
+        "python3 -m venv .venv",
+        ". .venv/bin/activate",
+        "pip install cuecard",
+    ]

@@ -1,0 +1,105 @@
+"""The site that `make docs` builds: it has every page, its sources are whole, and its checks find what is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from posixpath import dirname
+
+import pytest
+
+from cuecard.cli.main import main
+from docs.website.built import problems
+from docs.website.markdown import links
+from docs.website.navigation import navigation
+from docs.website.staging import DeadLinkError, stage
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(page.relative_to(ROOT).as_posix() for page in (ROOT / "docs").rglob("*.md"))
+
+
+@pytest.fixture(scope="module")
+def shown() -> list[str]:
+    return [page for entry in navigation(ROOT) for page in entry.pages()]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_every_page_is_in_the_navigation(page: str, shown: list[str]) -> None:
+    beside = f"{dirname(page)}/README.md"
+    places = (
+        "docs/README.md" if beside in {"docs/README.md", page} else f"docs/README.md, or {beside} if that is linked"
+    )
+
+    assert page in shown, f"{page} is not in the navigation: add a row with a link to it to {places}"
+
+
+def test_no_entry_of_the_navigation_is_a_file_name() -> None:
+    chapters = [entry for chapter in navigation(ROOT) for entry in (chapter, *chapter.below)]
+
+    assert [entry.title for entry in chapters if not entry.title or entry.title.endswith(".md")] == []
+
+
+def test_the_sources_of_the_site_link_to_each_other(shown: list[str], tmp_path: Path) -> None:
+    paths = stage(ROOT, shown, tmp_path)
+
+    assert {*PAGES, "docs/overview.svg", "CONTRIBUTING.md"} <= {*paths}
+    for page in tmp_path.rglob("*.md"):
+        targets = [link.target for link in links(page.read_text(encoding="utf-8")) if link.is_relative]
+        assert [each for each in targets if not (page.parent / (each.partition("#")[0] or page.name)).is_file()] == []
+
+
+def test_a_dead_link_stops_the_site_with_its_place(tmp_path: Path) -> None:
+    page = tmp_path / "docs" / "README.md"
+    page.parent.mkdir()
+    page.write_text("# A\n\n[b](b.md)\n", encoding="utf-8")
+
+    with pytest.raises(DeadLinkError, match=r"^docs/README.md:3: b.md leads to nothing$"):
+        stage(tmp_path, ["docs/README.md"], tmp_path / "site")
+
+
+def test_a_built_site_loads_nothing_from_elsewhere_and_its_links_lead_somewhere(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text(
+        '<link rel="stylesheet" href="//fonts.example/a.css">\n<script src="https://cdn.example/x.js"></script>\n'
+        '<img src="no.svg"><p style="background: url(https://cdn.example/y.png)" id="here">\n'
+        '<a href="#here"><a href="#gone"><a href="b.html"><a href="c.html#x"><a href="https://example.com"></a>\n',
+        encoding="utf-8",
+    )
+    (tmp_path / "c.html").write_text('<a id="x"></a><img src="data:image/png;base64,AA=="><a href="a.html?q=1#here">')
+    (tmp_path / "c.css").write_text("@import 'https://fonts.example/b.css'; a {background: url(x.png)}")
+
+    assert problems(tmp_path) == [
+        "a.html:1: loads //fonts.example/a.css from the network",
+        "a.html:2: loads https://cdn.example/x.js from the network",
+        "a.html:3: loads no.svg, which is not in the site",
+        "a.html:3: loads https://cdn.example/y.png from the network",
+        "a.html:4: a.html has no anchor #gone",
+        "a.html:4: b.html leads to nothing",
+        "c.css: loads https://fonts.example/b.css from the network",
+    ]
+
+
+def test_the_site_is_set_up_to_work_without_a_network() -> None:
+    project = tomllib.loads((ROOT / "docs" / "site" / "zensical.toml").read_text(encoding="utf-8"))["project"]
+
+    assert project["theme"]["font"] is False
+    assert "offline" in project["plugins"]
+    assert [each["path"] for each in project["extra"]["polyfills"]] == ["iframe-worker/iframe-worker.js"]
+    assert (ROOT / "docs" / "site" / "iframe-worker" / "iframe-worker.js").is_file()
+
+
+def test_the_commands_of_the_front_page_give_an_agent_that_works(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shown,) = re.findall(r"```shell\n(.*?)```", (ROOT / "docs" / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+    install, start = shown.splitlines()
+    assert install == "pip install cuecard"  # this is what the tests run in
+
+    monkeypatch.chdir(tmp_path)
+    for command in (start, "cuecard check my-agent"):
+        monkeypatch.setattr("sys.argv", command.split())
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+
+    assert "0 errors, 0 warnings" in capsys.readouterr().out

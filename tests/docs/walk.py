@@ -1,0 +1,160 @@
+"""Pages that people follow from top to bottom: each is walked in one empty folder, as a reader would type it.
+
+A block behind a line with a path alone is a file of that name; if its language is `diff`, it changes that file.
+A `console` block has commands with what they print. What `cuecard watch` prints later stands in `text` blocks.
+"""
+
+from __future__ import annotations
+
+import doctest
+import os
+import re
+import shlex
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+BLOCK = re.compile(r"^(?:`(?P<file>\S+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+NOT_RUN = re.compile(r"(python3? -m venv|\. \.venv/bin/activate|pip install) ?")
+"""What needs a network or changes the reader's shell; `test_wheel.py` tries the wheel itself."""
+_PATIENCE = 60.0
+_SHELL = {
+    "COLUMNS": "100",
+    "NO_COLOR": "1",
+    "PYTHONUNBUFFERED": "1",
+    "PYTHONDONTWRITEBYTECODE": "1",
+    "GIT_CONFIG_GLOBAL": os.devnull,
+    "GIT_AUTHOR_NAME": "Reader",
+    "GIT_AUTHOR_EMAIL": "reader@example.org",
+    "GIT_COMMITTER_NAME": "Reader",
+    "GIT_COMMITTER_EMAIL": "reader@example.org",
+}
+
+
+class Walk:
+    """A reader in an empty folder.
+
+    Attributes:
+        folder: where the reader stands now.
+        steps: how many blocks the page had.
+    """
+
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.steps = 0
+        path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
+        self._environment = {**os.environ, "PATH": path, **_SHELL, **(environment or {})}
+        for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
+            if name not in (environment or {}):
+                self._environment.pop(name, None)
+        self._watch: _Watch | None = None
+
+    def follow(self, page: str) -> None:
+        """Do everything that the page says, in its order."""
+        try:
+            for block in BLOCK.finditer(page):
+                self.steps += 1
+                self._do(block["file"], block["language"], block["text"])
+        finally:
+            self._stop()
+
+    def run(self, command: list[str]) -> str:
+        """What a command prints: results and errors in the order in which a terminal shows them."""
+        done = subprocess.run(
+            command,
+            cwd=self.folder,
+            env=self._environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+            check=False,
+        )
+        return done.stdout
+
+    def _do(self, file: str | None, language: str, text: str) -> None:
+        if file and language == "diff":
+            place = self.folder / file
+            place.write_text(changed(place.read_text(encoding="utf-8"), text), encoding="utf-8")
+        elif file:
+            (self.folder / file).parent.mkdir(parents=True, exist_ok=True)
+            (self.folder / file).write_text(text, encoding="utf-8")
+        elif language == "console":
+            self._stop()
+            for part in re.split(r"^\$ ", text, flags=re.MULTILINE)[1:]:
+                command, _, expected = part.partition("\n")
+                self._type(command, expected)
+        else:
+            assert self._watch, f"nothing prints this: {text}"
+            self._watch.shows(text)
+
+    def _type(self, line: str, expected: str) -> None:
+        if NOT_RUN.match(line):
+            return
+        command = shlex.split(line, comments=True)
+        if command[0] == "cd":
+            self.folder = (self.folder / command[1]).resolve()
+        elif command[:2] == ["cuecard", "watch"]:
+            self._watch = _Watch(command, self.folder, self._environment)
+            self._watch.shows(expected)
+        else:
+            shown = self.run(command)
+            assert _fits(expected, shown), f"$ {line} prints\n{shown}"
+
+    def _stop(self) -> None:
+        if self._watch:
+            self._watch.stop()
+        self._watch = None
+
+
+class _Watch:
+    """A command that goes on while the reader edits; what it has printed is read in pieces."""
+
+    def __init__(self, command: list[str], folder: Path, environment: Mapping[str, str]) -> None:
+        self._process = subprocess.Popen(
+            command,
+            cwd=folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            encoding="utf-8",
+        )
+        self._lines: list[str] = []
+        self._read = 0
+        threading.Thread(target=self._listen, daemon=True).start()
+
+    def shows(self, expected: str) -> None:
+        deadline = time.monotonic() + _PATIENCE
+        while not _fits(expected, shown := "".join(self._lines[self._read :])):
+            assert time.monotonic() < deadline, f"the watcher prints\n{shown}"
+            time.sleep(0.05)
+        self._read += len(shown.splitlines())
+
+    def stop(self) -> None:
+        self._process.terminate()
+        self._process.wait(_PATIENCE)
+
+    def _listen(self) -> None:
+        assert self._process.stdout
+        with self._process.stdout as lines:
+            for line in lines:
+                self._lines.append(line)
+
+
+def changed(text: str, diff: str) -> str:
+    """The text with the lines that begin with `-` replaced by those that begin with `+`."""
+    lines = [(line[:1], line[1:]) for line in diff.splitlines(keepends=True)]
+    before = "".join(line for sign, line in lines if sign in " -\n") or "\n"
+    after = "".join(line for sign, line in lines if sign in " +\n")
+
+    assert text.count(before) == 1, f"stands {text.count(before)} times in the file:\n{before}"
+    return text.replace(before, after)
+
+
+def _fits(expected: str, shown: str) -> bool:
+    shown = shown if shown.endswith("\n") or not shown else f"{shown}\n"
+    return doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS)

@@ -1,0 +1,73 @@
+"""Builds the documentation as a static site that works without a network: `make docs`.
+
+Zensical renders it; docs/site holds its configuration and style. The navigation comes from docs/README.md.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from posixpath import relpath
+
+from docs.website.built import problems
+from docs.website.navigation import Entry, navigation
+from docs.website.staging import DeadLinkError, stage, staged
+
+ROOT = Path(__file__).parents[3]
+FIXED = ROOT / "docs" / "site"
+WORK = ROOT / ".site"
+SITE = WORK / "html"
+
+
+def main() -> int:
+    """Build and check the site; 1 when something is wrong with it."""
+    shutil.rmtree(WORK, ignore_errors=True)
+    entries = navigation(ROOT)
+    try:
+        stage(ROOT, _pages(entries), WORK / "pages")
+    except DeadLinkError as error:
+        return _failed([str(error)])
+    shutil.copytree(FIXED, WORK / "pages", dirs_exist_ok=True, ignore=shutil.ignore_patterns("*.toml"))
+    written = (FIXED / "zensical.toml").read_text(encoding="utf-8")
+    (WORK / "zensical.toml").write_text(written.replace("nav = []", f"nav = {_toml(entries)}"), encoding="utf-8")
+    zensical = Path(sys.executable).parent / "zensical"
+    built = subprocess.run([zensical, "build", "--strict"], cwd=WORK, capture_output=True, text=True, check=False)
+    if built.returncode:
+        return _failed([built.stdout, built.stderr])
+    return _failed(found) if (found := problems(SITE)) else _done()
+
+
+def _pages(entries: list[Entry]) -> list[str]:
+    return [page for entry in entries for page in entry.pages()]
+
+
+def _toml(entries: list[Entry]) -> str:
+    return f"[{', '.join(_toml_of(entry) for entry in entries)}]"
+
+
+def _toml_of(entry: Entry) -> str:
+    place = json.dumps(staged(entry.page)) if entry.page else ""
+    if not entry.below:
+        return f"{{{json.dumps(entry.title)} = {place}}}"
+    below = [place] if place else []
+    below += [_toml_of(each) for each in entry.below]
+    return f"{{{json.dumps(entry.title)} = [{', '.join(below)}]}}"
+
+
+def _failed(lines: list[str]) -> int:
+    sys.stderr.write("".join(f"{line.rstrip()}\n" for line in lines))
+    sys.stderr.write("make docs: the site is not in order; nothing was published\n")
+    return 1
+
+
+def _done() -> int:
+    pages = len(list(SITE.rglob("*.html")))
+    sys.stdout.write(f"{pages} pages: open {relpath(SITE / 'index.html', ROOT)} in a browser\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

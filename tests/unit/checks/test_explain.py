@@ -1,0 +1,64 @@
+"""`cuecard explain`: every code has its chapter, and the command prints it."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from cuecard import InputError, Problem
+from cuecard.cli.check.codes import CODES
+from cuecard.cli.check.explain import explain
+from cuecard.errors import visible
+from docs.website.markdown import anchors
+from unit.checks.examples import FOLDER, examples
+
+PAGE = (FOLDER.parents[2] / "docs" / "checks.md").read_text(encoding="utf-8")
+
+
+def printed(capsys: pytest.CaptureFixture[str], *codes: str, as_json: bool = False) -> str:
+    explain(codes, json=as_json)
+    return capsys.readouterr().out
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_a_code_is_explained_with_both_of_its_examples(code: str, capsys: pytest.CaptureFixture[str]) -> None:
+    shown = printed(capsys, code)
+
+    assert shown.startswith(f"{code} (docs/checks.md#{code})\n\n")
+    assert CODES[code] in shown
+    for text in (examples()[code].bad, examples()[code].good):
+        assert "\n".join(visible(line) for line in text.splitlines()) in shown, shown
+    assert "###" not in shown
+    assert "<!-- end" not in shown
+
+
+def test_every_code_is_an_anchor_of_the_page() -> None:
+    found = anchors(PAGE)
+
+    assert [code for code in CODES if Problem(code, "").docs.partition("#")[2] not in found] == []
+
+
+def test_first_words_stand_for_all_of_their_codes_but_a_code_only_for_itself(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    several = json.loads(printed(capsys, "yaml", as_json=True))["codes"]
+    one = json.loads(printed(capsys, "xml", as_json=True))["codes"]
+
+    assert [each["code"] for each in several] == [code for code in CODES if code.startswith("yaml-")]
+    assert [each["code"] for each in one] == ["xml"]
+    assert {"code", "docs", "meaning", "text"} == {*one[0]}
+
+
+def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
+    lines = printed(capsys).splitlines()
+
+    assert [line.split()[0] for line in lines] == list(CODES)
+
+
+def test_every_name_that_is_no_code_is_reported() -> None:
+    with pytest.raises(InputError) as caught:
+        explain(["unknwon-key", "yaml", "zzz"])
+
+    assert [problem.code for problem in caught.value.problems] == ["unknown-code"] * 2
+    assert caught.value.problems[0].hint == "did you mean `unknown-key`?"

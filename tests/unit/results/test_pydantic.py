@@ -1,0 +1,72 @@
+"""pydantic-ai sends results as the agent file tells them, and keeps what the tools returned."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from pydantic_ai import Agent, BinaryContent
+from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCallPart, ToolReturnPart
+from pydantic_ai.models.function import AgentInfo, FunctionModel
+
+from cuecard import Engine
+from cuecard.adapters.pydantic_ai import Cuecard
+
+AGENT = """\
+agent: shell
+delivery: frozen
+sections: [{id: a, text: You work in a shell.}]
+memory: {extract: [{at: file, type: file}]}
+results:
+  shell: {field: printed, head: 10, tail: 5, marker: "[{count}]", text: "<out>{{{result.code}}} {{{content}}}</out>"}
+  "*": "({{{content}}})"
+"""
+
+
+def shell(command: str) -> dict[str, Any]:
+    return {"code": 0, "printed": f"{command} " * 20, "file": {"id": "f-1", "name": "a.py"}}
+
+
+def broken() -> str:
+    raise OSError("the disk is full")
+
+
+def picture() -> list[Any]:
+    return ["a picture", BinaryContent(b"x", media_type="image/png")]
+
+
+def test_requests_hold_the_texts_and_the_history_what_was_returned(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    engine = Engine.open(tmp_path / "agent.yaml")
+    calls = [("shell", {"command": "ls"}), ("broken", {}), ("picture", {})]
+    sent: list[list[ModelMessage]] = []
+
+    def decide(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
+        sent.append(messages)
+        number = len(sent) - 1
+        if number == len(calls):
+            return ModelResponse([TextPart("done")])
+        tool, arguments = calls[number]
+        return ModelResponse([ToolCallPart(tool, arguments, f"c-{number}")])
+
+    chat = engine.conversation()
+    agent = Agent(
+        FunctionModel(decide),
+        tools=[shell, broken, picture],
+        capabilities=[Cuecard(engine=engine, conversation=chat)],
+    )
+    done = asyncio.run(agent.run("go"))
+
+    told = [part.content for part in returned(sent[-1])]
+    assert told[0] == "<out>0 ls ls ls l[45]s ls </out>"
+    assert told[1] == "OSError: the disk is full"  # a failed call has no template of its own here
+    assert isinstance(told[2], list)  # files stay files
+    assert [part.content for part in returned(sent[1])] == told[:1]  # the same bytes in each request
+    kept = [part.content for part in returned(done.all_messages())]
+    assert kept[0] == shell("ls")
+    assert [entity.name for entity in chat.memory.entities] == ["a.py"]
+
+
+def returned(messages: list[ModelMessage]) -> list[ToolReturnPart]:
+    return [part for message in messages for part in message.parts if isinstance(part, ToolReturnPart)]

@@ -1,0 +1,136 @@
+"""Rows 55 and 56 of the acceptance table for robustness: requests of web pages, and a service that is open to all.
+
+There is no local web interface; the service is what a page of any site could reach.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx2
+import pytest
+
+from cuecard.cli.main import main
+from cuecard.server.service import Service
+from cuecard.server.sites import is_loopback, refused_site
+from unit.server.served import ask_at_once, serving
+from unit.server.test_endpoints import ask
+
+BODY = b'{"agent": "cms", "query": "create a page"}'
+JSON = "Content-Type: application/json"
+REFUSED: dict[str, tuple[str, tuple[str, ...], int]] = {
+    "DNS rebinding": ("POST /v1/search-tools", ("Host: evil.example:PORT", JSON), 403),
+    "DNS rebinding, reading": ("GET /v1/agents", ("Host: evil.example",), 403),
+    "a name that begins like ours": ("GET /v1/agents", ("Host: localhost.evil.example:PORT",), 403),
+    "our name as a user": ("GET /v1/agents", ("Host: localhost@evil.example",), 403),
+    "our name as a folder": ("GET /v1/agents", ("Host: evil.example/127.0.0.1",), 403),
+    "an address of the network": ("GET /v1/agents", ("Host: 192.168.0.7:PORT",), 403),
+    "two hosts": ("GET /v1/agents", ("Host: HERE", "Host: evil.example"), 400),
+    "no host": ("GET /v1/agents", (), 400),
+    "a form of another site": ("POST /v1/search-tools", ("Host: HERE", "Origin: https://evil.example", JSON), 403),
+    "a page without an origin": ("POST /v1/search-tools", ("Host: HERE", "Origin: null", JSON), 403),
+    "another local port": ("POST /v1/search-tools", ("Host: HERE", "Origin: http://localhost:3000", JSON), 403),
+    "two origins": ("GET /v1/agents", ("Host: HERE", "Origin: http://evil.example", "Origin: http://HERE"), 403),
+    "an image of another site": ("GET /metrics", ("Host: HERE", "Sec-Fetch-Site: cross-site"), 403),
+    "a preflight": ("OPTIONS /v1/search-tools", ("Host: HERE", "Origin: https://evil.example"), 403),
+    "a WebSocket of another site": (
+        "GET /v1/agents",
+        ("Host: HERE", "Origin: https://evil.example", "Upgrade: websocket", "Connection: Upgrade"),
+        403,
+    ),
+    "text that is JSON": ("POST /v1/search-tools", ("Host: HERE", "Content-Type: text/plain"), 415),
+    "a form": ("POST /v1/search-tools", ("Host: HERE", "Content-Type: application/x-www-form-urlencoded"), 415),
+}
+
+
+@pytest.fixture(scope="module")
+def local(service: Service) -> Iterator[httpx2.Client]:
+    """A service on loopback, without a token."""
+    with serving(service, local=True) as opened:
+        yield opened
+
+
+def sent(client: httpx2.Client, head: str, headers: tuple[str, ...]) -> bytes:
+    """The answer to a request with these headers and no others."""
+    here = f"{client.base_url.host}:{client.base_url.port}"
+    body = BODY if head.startswith("POST") else b""
+    told = [header.replace("HERE", here).replace("PORT", str(client.base_url.port)) for header in headers]
+    lines = [f"{head} HTTP/1.1", *told, "Connection: close", f"Content-Length: {len(body)}", "", ""]
+    return ask_at_once(f"http://{here}", ["\r\n".join(lines).encode() + body])[0]
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_row_55_what_a_page_of_another_site_sends_is_refused_and_answers_nothing(
+    local: httpx2.Client, name: str
+) -> None:
+    head, headers, status = REFUSED[name]
+    answer = sent(local, head, headers)
+
+    assert answer.startswith(f"HTTP/1.1 {status} ".encode()), answer[:300]
+    assert b"cms_createPage" not in answer
+    assert b"access-control-allow" not in answer.lower()
+    assert status != 403 or b'"code":"foreign-site"' in answer
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1:PORT", "localhost:PORT", "LOCALHOST", "[::1]:PORT"])
+def test_row_55_a_program_on_this_machine_is_answered(local: httpx2.Client, host: str) -> None:
+    answer = sent(local, "POST /v1/search-tools", (f"Host: {host}", JSON))
+
+    assert answer.startswith(b"HTTP/1.1 200 ")
+    assert b"cms_createPage" in answer
+
+
+def test_row_55_a_page_of_the_service_itself_may_ask_and_health_tells_everybody(local: httpx2.Client) -> None:
+    own = ("Host: HERE", "Origin: http://HERE", "Sec-Fetch-Site: same-origin", JSON)
+
+    assert sent(local, "POST /v1/search-tools", own).startswith(b"HTTP/1.1 200 ")
+    assert sent(local, "GET /healthz", ("Host: evil.example",)).startswith(b"HTTP/1.1 200 ")
+
+
+def test_row_55_with_a_token_the_name_of_the_host_is_free(service: Service) -> None:
+    """Behind a balancer it is whatever the balancer is called; no page knows the token."""
+    token = "a token of twenty-two letters"  # noqa: S105 - of tests alone
+    with serving(service, token=token, local=True) as client:
+        headers = ("Host: prompts.example", "Origin: https://app.example", JSON)
+
+        assert sent(client, "POST /v1/search-tools", headers).startswith(b"HTTP/1.1 401 ")
+        told = (*headers, f"Authorization: Bearer {token}")
+        assert sent(client, "POST /v1/search-tools", told).startswith(b"HTTP/1.1 200 ")
+
+
+def test_row_55_where_everybody_may_ask_pages_may_not(service: Service) -> None:
+    with serving(service) as client:
+        assert sent(client, "POST /v1/search-tools", ("Host: prompts", JSON)).startswith(b"HTTP/1.1 200 ")
+        assert sent(client, "GET /v1/agents", ("Host: prompts", "Origin: http://evil.example")).startswith(
+            b"HTTP/1.1 403 "
+        )
+        assert ask(client, "search-tools", query="create a page")
+
+
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.0.7", "example.org"])  # noqa: S104 - what is refused
+def test_row_56_beyond_this_machine_there_is_a_token_or_a_word_that_there_is_none(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("CUECARD_STATES", str(tmp_path))
+    monkeypatch.delenv("CUECARD_TOKEN", raising=False)
+    monkeypatch.setattr("sys.argv", ["cuecard", "serve", "cms", "--host", host, "--port", "0"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+
+    assert ended.value.code == 2
+    assert "error[open-to-all]" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("host", "here"), [("127.0.0.1", True), ("127.8.0.1", True), ("::1", True), ("", False)])
+def test_which_addresses_are_this_machines(host: str, *, here: bool) -> None:
+    assert is_loopback(host) is here
+
+
+@pytest.mark.parametrize("host", [b"\xff", b"", b"localhost:1:2", b"[::1", b"\x1b[2Jlocalhost", b"x" * 10_000])
+def test_a_host_that_is_none_is_refused_and_shown_in_short(host: bytes) -> None:
+    problem = refused_site([(b"host", host)], local=True)
+
+    assert problem
+    assert len(problem.message) < 250
+    assert problem.message.isprintable()
