@@ -76,7 +76,7 @@ class Threads:
         state = thread.chat.state
         if not thread.begun:
             thread = replace(thread, begun=self._engine.dump(thread.chat), results=len(state.results))
-        since = seal(_written(state, thread.results), self._engine.key)
+        since = seal(_written(state, thread.results), self._engine.key, as_text=True)
         with self._lock:
             self._handles[thread.begun, since] = thread
             while len(self._handles) > self._most:

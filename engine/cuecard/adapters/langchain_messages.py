@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from hashlib import sha256
 
@@ -81,18 +82,26 @@ def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> 
     Raises:
         InputError: when there is no message of the user or of a tool that a block could follow.
     """
-    found = homes(_read(messages), step.appended, step.turns)
+    behind: dict[int, list[BaseMessage]] = defaultdict(list)
+    in_front: dict[int, list[BaseMessage]] = defaultdict(list)
+    for home, blocks in sorted(homes(_read(messages), step.appended, step.turns).items()):
+        for block in blocks:
+            made = make(block.text)
+            if isinstance(made, SystemMessage):
+                in_front[_next_answer(messages, home + 1)].append(made)
+            else:
+                behind[home + 1].append(made)
     placed: list[BaseMessage] = []
-    waiting: list[BaseMessage] = []
-    for place, message in enumerate(messages):
-        if isinstance(message, AIMessage):
-            placed += waiting
-            waiting = []
-        placed.append(message)
-        made = [make(block.text) for block in found.get(place, ())]
-        waiting += [block for block in made if isinstance(block, SystemMessage)]
-        placed += [block for block in made if not isinstance(block, SystemMessage)]
-    return [*placed, *waiting]
+    before = 0
+    for place in sorted(behind.keys() | in_front.keys()):
+        placed += [*messages[before:place], *behind.get(place, ()), *in_front.get(place, ())]
+        before = place
+    return [*placed, *messages[before:]]
+
+
+def _next_answer(messages: Sequence[BaseMessage], start: int) -> int:
+    """Where the model's next answer stands, from `start` on; the end where there is none yet."""
+    return next((at for at in range(start, len(messages)) if isinstance(messages[at], AIMessage)), len(messages))
 
 
 def _read(messages: Iterable[BaseMessage]) -> Read:

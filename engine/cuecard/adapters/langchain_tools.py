@@ -26,11 +26,21 @@ def name_of(tool: AnyTool) -> str:
     return str(named or tool.get("type", ""))
 
 
-def in_order(tools: Iterable[AnyTool], step: Step) -> list[AnyTool]:
-    """Tools in an order that no discovery changes: by the baseline, then by name."""
-    first = {name: place for place, name in enumerate(step.base_tools or step.initial_tools)}
-    named = {name_of(tool): tool for tool in tools}
-    return [named[name] for name in sorted(named, key=lambda name: (first.get(name, len(first)), name))]
+class Ordered:
+    """Tools in an order that no discovery changes: by the baseline, then by name. The last order is kept."""
+
+    def __init__(self) -> None:
+        self._last: tuple[tuple[str, ...], list[AnyTool], list[AnyTool]] = ((), [], [])
+
+    def of(self, tools: Sequence[AnyTool], step: Step) -> list[AnyTool]:
+        """These tools, as every request of the conversation has them."""
+        base, (known, given, ordered) = step.base_tools or step.initial_tools, self._last
+        if base != known or [*map(id, tools)] != [*map(id, given)]:
+            first = {name: place for place, name in enumerate(base)}
+            named = {name_of(tool): tool for tool in tools}
+            ordered = [named[name] for name in sorted(named, key=lambda name: (first.get(name, len(first)), name))]
+            self._last = (base, list(tools), ordered)
+        return [*ordered]
 
 
 def active_only(tools: Iterable[AnyTool], step: Step, catalogue: Collection[str]) -> list[AnyTool]:

@@ -33,8 +33,8 @@ from cuecard.adapters.langchain_models import Cache, ModelFacts, block_of, facts
 from cuecard.adapters.langchain_tools import (
     AnyTool,
     Deferred,
+    Ordered,
     active_only,
-    in_order,
     name_of,
     revealing,
     rough,
@@ -97,6 +97,7 @@ class Cuecard:
     _threads: Threads = field(init=False, repr=False)
     _profiles: dict[tuple[str, str], ModelProfile] = field(init=False, repr=False, default_factory=dict)
     _deferred: Deferred = field(init=False, repr=False, default_factory=Deferred)
+    _ordered: Ordered = field(init=False, repr=False, default_factory=Ordered)
 
     def __post_init__(self) -> None:
         given = {name: getattr(self, name) for name in ("engine", "cache", "on_call", "on_step")}
@@ -140,7 +141,7 @@ class Cuecard:
             self.on_step(step)
         call = thread.chat.call
         showing = list(messages)
-        shown = in_order(tools, step)
+        shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
             shown = active_only(tools, step, self.engine.tools)
         elif facts.defers:

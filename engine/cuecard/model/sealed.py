@@ -20,6 +20,12 @@ SHORTEST_KEY = 16
 
 _PURPOSE = b"cuecard conversation\n"  # a signature for another purpose, with the same key, is none for this
 
+_TEXT_PURPOSE = b"cuecard conversation as text\n"
+
+_FRONT, _BEHIND, _END = '{"conversation":', ',"text_signature":"', '"}'
+_KEYS = {"conversation", "signature", "text_signature"}
+_TAIL = len(_BEHIND) + 64 + len(_END)
+
 
 def check_key(key: str) -> None:
     """Refuse a key that could be guessed.
@@ -33,11 +39,15 @@ def check_key(key: str) -> None:
         raise InputError(Problem("weak-key", told, hint, "key"))
 
 
-def seal(data: Json, key: str) -> str:
+def seal(data: Json, key: str, *, as_text: bool = False) -> str:
     """The data as JSON text, signed where there is a key.
 
-    The signature is over the data, not over the text: a database may store the JSON in its own way.
+    The signature is over the data, not over the text: a database may store the JSON in its own way. With `as_text` it
+    is over the text, which nobody may write anew then, and takes half the time to make and to check.
     """
+    if key and as_text:
+        text = json.dumps(data, separators=(",", ":"), allow_nan=False)
+        return f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}"
     sealed = {"conversation": data, **({"signature": _signature(data, key)} if key else {})}
     return json.dumps(sealed, separators=(",", ":"))
 
@@ -53,17 +63,19 @@ def unseal(text: str, key: str, name: str) -> Json:
         _refuse(f"expected a string, not {type(text).__name__}", name)
     if len(text) > LIMIT:
         _refuse(f"the text has {len(text):,} characters; at most {LIMIT:,} are allowed", name)
+    if key and _is_signed_text(text, key):
+        return json.loads(text[len(_FRONT) : -_TAIL])
     try:
         sealed = json.loads(text, parse_constant=_no_number)
     except RecursionError:
         _refuse(f"the data is nested more than {DEPTH} levels deep", name)
     except ValueError as error:
         _refuse(f"the text is truncated, or is not JSON: {error}", name)
-    if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - {"conversation", "signature"}:
+    if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - _KEYS:
         _refuse("the JSON is not what `dump` wrote", name)
     if _too_deep(sealed):
         _refuse(f"the data is nested more than {DEPTH} levels deep", name)
-    _check(sealed["conversation"], sealed.get("signature"), key, name)
+    _check(sealed["conversation"], sealed.get("signature", sealed.get("text_signature")), key, name)
     return sealed["conversation"]
 
 
@@ -84,6 +96,17 @@ def _check(data: Json, signature: Json, key: str, name: str) -> None:
 def _signature(data: Json, key: str) -> str:
     canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hmac.digest(_bytes(key), _PURPOSE + canonical.encode(), "sha256").hex()
+
+
+def _is_signed_text(text: str, key: str) -> bool:
+    told, signature = text[len(_FRONT) : -_TAIL], text[-_TAIL:][len(_BEHIND) : -len(_END)]
+    if text != f"{_FRONT}{told}{_BEHIND}{signature}{_END}":
+        return False
+    return hmac.compare_digest(_text_signature(told, key).encode(), _bytes(signature))
+
+
+def _text_signature(text: str, key: str) -> str:
+    return hmac.digest(_bytes(key), _TEXT_PURPOSE + _bytes(text), "sha256").hex()
 
 
 def _bytes(text: str) -> bytes:

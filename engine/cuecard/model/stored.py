@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping
-from dataclasses import asdict
+from copy import deepcopy
+from dataclasses import fields, is_dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
@@ -19,10 +20,32 @@ FORMAT = 1
 
 Kind = TypeVar("Kind")
 
+_ATOMS = frozenset({str, int, float, bool, type(None)})
+
 
 def to_json(value: Any) -> dict[str, Json]:
     """A frozen dataclass as plain JSON; `format` says which version of cuecard can read it."""
-    return {"format": FORMAT, **asdict(value)}
+    return {"format": FORMAT, **as_plain(value)}
+
+
+def as_plain(value: Any) -> Json:
+    """What `dataclasses.asdict` gives, several times as quickly: a service does it with each request."""
+    kind = type(value)
+    if kind in _ATOMS:
+        return value
+    if kind is dict:
+        return {key: as_plain(held) for key, held in value.items()}
+    if kind is list:
+        return [as_plain(held) for held in value]
+    if kind is tuple:
+        return tuple([as_plain(held) for held in value])
+    names = _fields(cast("Hashable", kind))
+    return deepcopy(value) if names is None else {name: as_plain(getattr(value, name)) for name in names}
+
+
+@cache
+def _fields(kind: Any) -> tuple[str, ...] | None:
+    return tuple(each.name for each in fields(kind)) if is_dataclass(kind) else None
 
 
 def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
@@ -43,28 +66,36 @@ def from_json(kind: type[Kind], data: Json, name: str, *, code: str) -> Kind:
     if not isinstance(data, Mapping):
         raise InputError(_problem(code, f"the {noun} should be a mapping", name))
     _check_format(code, data.get("format"), name)
-    fields = {key: value for key, value in data.items() if key != "format"}
+    given = {key: value for key, value in data.items() if key != "format"}
     try:
-        read: Kind = _adapter(cast("Hashable", kind)).validate_python(fields)
+        read: Kind = _adapter(cast("Hashable", kind)).validate_python(given)
     except ValidationError as error:
         found = error.errors(include_input=False, include_url=False)
         raise InputError(_problem(code, _told(e["loc"], e["msg"], noun), name) for e in found) from None
-    changed = tuple(_changed(fields, asdict(cast("Any", read)), ()))
+    changed = tuple(_changed(given, read, ()))
     if changed:
         raise InputError(_problem(code, _told(place, told, noun), name) for place, told in changed)
     return read
 
 
-def _changed(given: Json, read: Json, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], str]]:
+def _changed(given: Json, read: Any, place: tuple[int | str, ...]) -> Iterator[tuple[tuple[int | str, ...], str]]:
     """The values that were taken for something else when they were read: `"5"` for 5, 1 for true."""
-    if isinstance(given, Mapping) and isinstance(read, Mapping):
+    kind = type(given)
+    if kind in _ATOMS:
+        if kind is not type(read) and not (kind is int and type(read) is float):
+            yield place, f"should be {seen(as_plain(read))}, not {seen(given)}"
+    elif isinstance(given, Mapping) and not isinstance(read, (list, tuple)):
+        held = read if isinstance(read, Mapping) else None
         for key, item in given.items():
-            yield from _changed(item, read.get(key), (*place, key))
+            other = getattr(read, key, None) if held is None else held.get(key)
+            if type(item) is not str or type(other) is not str:
+                yield from _changed(item, other, (*place, key))
     elif isinstance(given, (list, tuple)) and isinstance(read, (list, tuple)):
         for at, (item, other) in enumerate(zip(given, read, strict=False)):
-            yield from _changed(item, other, (*place, at))
-    elif type(given) is not type(read) and not (type(given) is int and type(read) is float):
-        yield place, f"should be {seen(read)}, not {seen(given)}"
+            if type(item) is not str or type(other) is not str:
+                yield from _changed(item, other, (*place, at))
+    elif kind is not type(read):
+        yield place, f"should be {seen(as_plain(read))}, not {seen(given)}"
 
 
 def _check_format(code: str, number: Json, name: str) -> None:

@@ -53,7 +53,10 @@ async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool 
             )
     if size > limit:
         told = f"the body has more than {limit:,} bytes"
-        hint = "send only the results since the last step, or start the service with a larger `--max-body`"
+        hint = (
+            "send only the results since the last step; where the conversation has outgrown the limit, start the "
+            "service with a larger `--max-body`, or begin a conversation with a summary of this one"
+        )
         return Problem("large-body", told, hint, "body")
     return b"".join(pieces)
 

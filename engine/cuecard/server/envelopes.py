@@ -21,7 +21,8 @@ class Envelopes:
 
     def close(self, agent: str, chat: Conversation) -> str:
         """The conversation as a text that the client keeps, and cannot change."""
-        return seal({"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json()}, self._key)
+        told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json()}
+        return seal(told, self._key, as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:
         """The state in the text; None where there is none yet.

@@ -36,7 +36,10 @@ def test_a_body_that_is_too_large_is_told_so(service: Service) -> None:
             assert answer.status_code == status, answer.text
         pieces = (b"x" * 1000 for _ in range(50))
 
-        assert client.post("/v1/search-tools", content=pieces).json()["code"] == "large-body"
+        refused = client.post("/v1/search-tools", content=pieces).json()
+
+        assert refused["code"] == "large-body"
+        assert "a larger `--max-body`, or begin a conversation with a summary" in refused["problems"][0]["hint"]
         assert ask(client, "search-tools", query="create a page")
 
 

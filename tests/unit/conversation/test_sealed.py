@@ -1,0 +1,53 @@
+"""Texts that are signed as they are: whatever changes one is noticed, and nothing else passes for one."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, InputError, ToolResult, Turn
+from cuecard.model.sealed import seal, unseal
+from cuecard.model.stored import as_plain
+
+KEY = "a key for texts in tests"
+DATA = {"b": [1, "two", None], "a": {"nested": "\ud800 half a pair"}}
+TEXT = seal(DATA, KEY, as_text=True)
+
+
+def test_a_text_comes_back_in_its_order() -> None:
+    assert json.dumps(unseal(TEXT, KEY, "text")) == json.dumps(DATA)
+
+
+@pytest.mark.parametrize("place", range(len(TEXT)))
+def test_a_text_that_was_changed_anywhere_is_refused(place: int) -> None:
+    for other in ("0", "x", '"', ""):
+        changed = TEXT[:place] + other + TEXT[place + 1 :]
+        if changed != TEXT:
+            with pytest.raises(InputError) as caught:
+                unseal(changed, KEY, "text")
+            assert caught.value.problems[0].code in {"bad-signature", "bad-conversation"}
+
+
+@pytest.mark.parametrize(
+    "text", [TEXT + " ", json.dumps(json.loads(TEXT)), TEXT.replace("text_signature", "signature")]
+)
+def test_what_says_the_same_in_another_text_is_refused(text: str) -> None:
+    with pytest.raises(InputError, match="signature does not fit"):
+        unseal(text, KEY, "text")
+
+
+@pytest.mark.parametrize(("key", "told"), [("another key for tests", "does not fit"), ("", "has no key to check")])
+def test_another_key_or_none_is_told(key: str, told: str) -> None:
+    with pytest.raises(InputError, match=told):
+        unseal(TEXT, key, "text")
+
+
+def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
+    chat = Engine.open(Path(__file__).parents[3] / "prompts" / "cms").conversation()
+    chat.user(Turn())
+    chat.step([ToolResult("tool_search", {"tools": ["cms_createPage"]}, "c1")])
+
+    assert as_plain(chat.state) == asdict(chat.state)
