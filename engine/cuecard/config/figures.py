@@ -75,7 +75,7 @@ class Truth(Figure):
 
 
 class Figures(FileModel):
-    """What is known of a provider's models; what is left out is taken from the next wider entry."""
+    """Facts about models; a missing value is taken from the next more general entry."""
 
     context: Count | None = Field(None, description="context size in the model's tokens")
     min_cache_tokens: Count | None = Field(

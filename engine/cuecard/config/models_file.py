@@ -31,7 +31,7 @@ class ModelEntry(Figures):
 
 
 class EndpointEntry(FileModel):
-    """A service under an address: what reaches the model there is not what the model's name says."""
+    """A service at an address: what reaches the model there may differ from what the model's name suggests."""
 
     in_place: Truth = Field(
         description="whether messages of this role stay in place in mid-conversation; if not, or if unknown, "
@@ -44,7 +44,7 @@ class EndpointEntry(FileModel):
 
 
 class ModelsFile(FileModel):
-    """What is known of models."""
+    """Facts about models."""
 
     providers: dict[str, Figures] = Field(
         default_factory=dict, description="facts that apply to all models of a provider"
@@ -60,12 +60,11 @@ class ModelsFile(FileModel):
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """What a request has to know of its model; the defaults are what an unknown model gets.
+    """What a request needs to know about its model; the defaults apply to an unknown model.
 
-    They err on the careful side: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a count that is rather too high, all definitions in front. Units as in `Figures`; None means
-    unknown. Answers cost five times what is read, which is the most common ratio.
-    `known` is false where no file knew anything of the model; `endpoint` is the address that it was looked up for.
+    The defaults are cautious: a large minimum, no gain from caching, no breakpoints, no role for instructions in
+    mid-conversation, a token count that is rather too high, all definitions at the start. Units as in `Figures`; None
+    means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
     """
 
     name: str
@@ -104,7 +103,7 @@ class ModelProfiles:
     endpoints: Mapping[str, EndpointEntry] = field(default_factory=dict)
 
     def merged(self, file: ModelsFile) -> ModelProfiles:
-        """These profiles with another file laid over them: figure by figure, the file wins."""
+        """These profiles merged with another file, which overrides them figure by figure."""
         providers = {name: _over(self.providers.get(name), entry) for name, entry in file.providers.items()}
         models = {name: _over(self.models.get(name), entry) for name, entry in file.models.items()}
         endpoints = {name: _endpoint_over(self.endpoints.get(name), entry) for name, entry in file.endpoints.items()}
@@ -113,16 +112,17 @@ class ModelProfiles:
         )
 
     def find(self, model: str, provider: str = "", endpoint: str = "") -> ModelProfile:
-        """The profile of a model: its own entry, else the longest pattern, else the provider's, else the careful one.
+        """The profile of a model: its own entry, otherwise the longest matching pattern, otherwise the provider's,
+        otherwise the default.
 
-        Never an error; `known` of the profile tells whether anything was found.
+        Never raises; the profile's `known` says whether anything was found.
 
         Args:
-            model: its name; neither a provider in front (`anthropic:`, `openai/`) nor a date at the end
-                (`-20260801`, `@2026-08-01`) is needed, or in the way.
-            provider: whose figures hold for a model that no entry names.
-            endpoint: the base URL of the service that is asked; empty for the provider's own. Instructions get a role
-                in mid-conversation only where the entry of the endpoint says that messages stay in their places.
+            model: its name; a provider prefix (`anthropic:`, `openai/`) and a date suffix (`-20260801`, `@2026-08-01`)
+                are optional.
+            provider: the provider whose figures apply to a model without an entry.
+            endpoint: the base URL of the service; empty for the provider's own. Instructions get a role in
+                mid-conversation only if the endpoint's entry says that messages stay in place.
         """
         entry = self._entry(model)
         owner = entry.provider if entry else provider

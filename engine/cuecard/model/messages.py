@@ -42,10 +42,10 @@ class Message:
         content: the text, or the parts of a multimodal message.
         tool_calls: what the assistant calls in this message.
         tool_call_id: in a result, the id of its call.
-        timestamp: when it was said, as a time or as the host writes times.
-        speaker: who said it, where the role does not tell.
+        timestamp: the time of the message, as a `datetime` or in the host's own format.
+        speaker: the speaker, if the role does not identify them.
         id: the host's id; messages with equal ids are the same message.
-        persist: False for what is made anew for each request and has no place in a stored conversation.
+        persist: False for messages that are created for each request and do not belong in a stored conversation.
     """
 
     role: Role
@@ -59,7 +59,7 @@ class Message:
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing in it: no tool call, no text but white space, no other part."""
+        """Whether it is empty: no tool call, no text except white space, no other part."""
         texts = (self.content,) if isinstance(self.content, str) else map(_text_of_part, self.content)
         return not self.tool_calls and all(text is not None and not text.strip() for text in texts)
 
@@ -80,10 +80,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A stored summary: its text, and which part of the conversation it tells.
+    """A stored summary: its text, and the part of the conversation that it covers.
 
-    That is the first `covers` messages, or, where messages have ids, those up to the one with the id `upto`: so a host
-    may drop what is covered from its own list, or go on passing all of it.
+    It covers the first `covers` messages or, if messages have ids, those up to the one with the id `upto`. So a host
+    may drop covered messages from its own list, or keep passing all of them.
     """
 
     text: str = ""
@@ -91,7 +91,7 @@ class Summary:
     upto: str = ""
 
     def covered(self, messages: Sequence[Message]) -> int:
-        """How many of these messages it tells; 0 when they are not there any more."""
+        """How many of these messages it covers; 0 if they are no longer there."""
         if self.upto:
             return next((place + 1 for place, message in enumerate(messages) if message.id == self.upto), 0)
         return self.covers if self.covers <= len(messages) else 0
