@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.names import Names, Texts, as_tuple
+from cuecard.config.values.names import NameOrNames, Texts
 
 
 class Expectation(FileModel):
@@ -17,14 +15,10 @@ class Expectation(FileModel):
         (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"
     )
     absent: Texts = Field((), description="texts that it must not contain")
-    active: Names = Field((), description="tools that must be active")
-    inactive: Names = Field((), description="tools that must not be active")
-    sections: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that must be there, in this order; others may come between them"
-    )
-    without: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that must not be there"
-    )
+    active: NameOrNames = Field((), description="tools that must be active")
+    inactive: NameOrNames = Field((), description="tools that must not be active")
+    sections: Texts = Field((), description="sections that must be there, in this order; others may come between them")
+    without: Texts = Field((), description="sections that must not be there")
     max_tokens: int | None = Field(None, ge=1, description="the maximum number of tokens of the whole prompt")
     shares_cache: bool | None = Field(
         None,
