@@ -95,7 +95,7 @@ turns:
 """
 PROBLEMS = [
     "assistant.yaml:1:8: error[missing-file]: `agent.yaml` does not exist",
-    "assistant.yaml:3:21: error[unknown-placeholder]: nothing fills `{date}`",
+    "assistant.yaml:3:21: error[unknown-placeholder]: unknown placeholder `{date}`",
     "plays/one.yaml:7:39: error[unsaved-name]: no earlier step saves `page`",
     "plays/one.yaml:8:13: error[unsaved-name]: no earlier step saves `pag`",
     "plays/two.yaml:2:6: error[wrong-value]: `now` should have a zone, such as 2026-11-20T09:00:00+00:00",

@@ -414,7 +414,7 @@ def test_a_session_goes_on_after_the_tools_have_changed() -> None:
 def test_an_agent_that_is_none_of_the_app_is_refused() -> None:
     host = Host([], agents=["cmss"])
 
-    with pytest.raises(RuntimeError, match="the app has no agent `cmss`") as caught:
+    with pytest.raises(RuntimeError, match="the app has no agent named `cmss`") as caught:
         host.run()
 
     assert isinstance(caught.value.__cause__, InputError)

@@ -180,7 +180,7 @@ def test_the_conversation_of_another_agent_is_refused() -> None:
     mushroom = Engine.open(ROOT / "prompts" / "mushroom")
     ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS)
 
-    with pytest.raises(InputError, match="not of `mushroom`"):
+    with pytest.raises(InputError, match="not to `mushroom`"):
         langgraph.Cuecard(engine=mushroom).prepare(Model(), [HumanMessage("hello")], TOOLS, ready.cuecard)
 
 

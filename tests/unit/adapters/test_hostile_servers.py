@@ -62,11 +62,11 @@ FINE: dict[str, tuple[list[str], int]] = {
 }
 _NOT_JSON = "the tool's answer is nested more than 64 levels deep, or is not JSON"
 REFUSED = {
-    "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 can be read",
+    "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 are supported",
     "20 MB result": "the tool server answered with a line of more than 8,388,608 bytes",
-    "result is a text": "the tool server answered with a result that is no object",
-    "result is nothing": "the tool server answered with a result that is no object",
-    "a thousand blocks": "the tool server answered with 1,001 blocks; at most 1,000 can be read",
+    "result is a text": "the tool server answered with a result that is not an object",
+    "result is nothing": "the tool server answered with a result that is not an object",
+    "a thousand blocks": "the tool server answered with 1,001 blocks; at most 1,000 are supported",
     "deep result": _NOT_JSON,
     "very deep result": _NOT_JSON,
     "endless number": _NOT_JSON,

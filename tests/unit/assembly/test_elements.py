@@ -57,7 +57,7 @@ def test_a_text_that_says_nothing_leaves_no_tags(tmp_path: Path) -> None:
     made = step(engine, Turn({"user": " \n"}))
 
     assert "<tone>" not in made.system
-    assert [(cut.what, cut.reason) for cut in made.manifest.cuts] == [("tone", "nothing to say")]
+    assert [(cut.what, cut.reason) for cut in made.manifest.cuts] == [("tone", "empty")]
 
 
 def test_the_second_element_of_a_name_is_changed_by_its_number_and_keeps_its_name(tmp_path: Path) -> None:

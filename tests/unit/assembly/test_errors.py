@@ -144,7 +144,7 @@ def test_an_agent_that_removes_it_is_told_where(tmp_path: Path) -> None:
 
     assert codes(found) == ["no-protocols"]
     assert "core.xml:11 has it, in <tools>" in found
-    assert "it is removed at agent.yaml:5:17" in found
+    assert "the element is removed at agent.yaml:5:17" in found
 
 
 def test_a_text_with_a_mistake_has_not_lost_it(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:
 
 
 def test_a_step_needs_a_message_first() -> None:
-    with pytest.raises(InputError, match=r"begin with `user\(turn\)`") as error:
+    with pytest.raises(InputError, match=r"start with `user\(turn\)`") as error:
         cms().conversation().step()
 
     assert codes(error) == ["no-call"]

@@ -147,7 +147,10 @@ def test_without_the_engine_of_the_call_before_there_is_a_new_baseline() -> None
     step = engine.prepare_step(engine.prepare_call(Turn(now=NOW), previous=first))
 
     assert len(cuts(step)) == 1
-    assert "(the engine that prepared the previous call is missing: `earlier` of `prepare_call`)" in cuts(step)[0]
+    assert (
+        "(the engine that prepared the previous call is missing: pass it as `earlier` to `prepare_call`)"
+        in cuts(step)[0]
+    )
 
 
 def test_an_engine_that_did_not_prepare_the_call_before_is_refused() -> None:

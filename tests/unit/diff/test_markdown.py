@@ -199,8 +199,8 @@ def test_it_is_never_too_long(bakery: Path, run: Run) -> None:
 
     assert exit_code == 0
     assert len(out) <= MAX_CHARACTERS
-    assert re.search(r"^\d+ more turns are left out\.$", out, re.MULTILINE)
-    assert re.search(r"^\d+ more sections are left out\.$", out, re.MULTILINE)
+    assert re.search(r"^\d+ more turns are omitted\.$", out, re.MULTILINE)
+    assert re.search(r"^\d+ more sections are omitted\.$", out, re.MULTILINE)
     assert out.count("<details>") == out.count("</details>")
 
 

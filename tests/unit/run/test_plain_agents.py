@@ -175,7 +175,7 @@ def test_a_tool_that_no_provider_takes_is_told_and_not_sent(tmp_path: Path, monk
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
 
     assert ran.code == 0
-    assert "warning[server-tool]: tool alerts/list is left out: a tool name has 1 to 64 letters" in ran.err
+    assert "warning[server-tool]: tool alerts/list is skipped: a tool name has 1 to 64 ASCII letters" in ran.err
     assert "alerts-list" in shown
     assert "alerts/list" not in shown
 

@@ -190,6 +190,6 @@ def test_a_clock_follows_a_pattern(tmp_path: Path) -> None:
     text = 'agent: b\nsections: [{id: one, clock: {pattern: "EEEE, d MMM yyyy", zone: Europe/Vienna}}]\n'
     turn = Turn(now=datetime(2026, 11, 22, 23, 30, tzinfo=UTC))
     assert prompt(opened(tmp_path, text), turn) == "Monday, 23 Nov 2026"
-    for wrong, told in (("Q", "no field `Q`"), ("HH:mm", "with the time of day"), ("''", "tells nothing")):
+    for wrong, told in (("Q", "no field `Q`"), ("HH:mm", "with the time of day"), ("''", "has no date field")):
         with pytest.raises(SpecError, match=told):
             opened(tmp_path, f'agent: b\nsections: [{{id: one, clock: {{pattern: "{wrong}"}}}}]\n')

@@ -223,8 +223,8 @@ def test_every_wrong_template_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ("[{path: A}, {path: [B, A]}]", "has `A` as path of two entries"),
-        ("[{path: a/X}, {path: b/X}]", "has `X` as name of two entries"),
+        ("[{path: A}, {path: [B, A]}]", "has `A` as the path of two entries"),
+        ("[{path: a/X}, {path: b/X}]", "has `X` as the name of two entries"),
         ("[]", "should not be empty"),
         ("[{path: []}]", "should not be empty"),
     ],

@@ -136,11 +136,11 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
 @pytest.mark.parametrize(
     ("text", "values", "told"),
     [
-        ("{{eq a}}", {}, "wrong-arguments: `eq` cannot be called with these values = it is written `eq value other`"),
+        ("{{eq a}}", {}, "wrong-arguments: `eq` cannot be called with these values = write `eq value other`"),
         ("{{trim a b}}", {}, "wrong-arguments: `trim` cannot be called"),
         ("{{json a width=2}}", {}, "wrong-arguments: `json` cannot be called"),
         ("{{or a}}", {}, "wrong-arguments: `or` cannot be called"),
-        ("{{tool a}}", {}, 'wrong-arguments: `tool` cannot be called with these values = it is written `tool "name"`'),
+        ("{{tool a}}", {}, 'wrong-arguments: `tool` cannot be called with these values = write `tool "name"`'),
         ("{{#eq a b}}x{{/eq}}", {}, "wrong-arguments: `eq` is not a block = write `{{#if (eq value other)}}"),
         ("{{upper a}}", {"a": [1]}, "wrong-value: `upper` takes a text, not a list"),
         ("{{upper a}}", {"a": {}}, "wrong-value: `upper` takes a text, not an object"),

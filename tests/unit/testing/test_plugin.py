@@ -117,7 +117,7 @@ def test_the_agent_is_the_nearest_the_setting_or_the_marker(pytester: pytest.Pyt
 
 def test_what_does_not_exist_is_one_clear_error(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_agent(render_turn):\n    render_turn()\n")
-    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?no-agent?: no agent.yaml in the folder of the test*"])
+    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?no-agent?: no agent.yaml in the test*"])
 
     pytester.makefile(".yaml", agent=AGENT)
     pytester.makepyfile("def test_turn(render_turn):\n    render_turn('turns/none.yaml')\n")

@@ -75,7 +75,7 @@ def test_new_gone_and_moved_sections_are_told() -> None:
     a, b, c = (Part(name, "static", 1, name) for name in "abc")
 
     assert "section `c`: new, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (a, b, c)))
-    assert "section `a`: gone, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (b,)))
+    assert "section `a`: removed, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (b,)))
     assert "order: b, a" in difference(Snapshot({}, (a, b)), Snapshot({}, (b, a)))
 
 

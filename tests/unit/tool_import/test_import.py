@@ -102,7 +102,7 @@ def test_what_changed_and_what_is_gone_is_told_and_its_text_stays(monkeypatch: p
             "weather: 2 tools listed, 1 changed, 1 removed",
             "  changed  get-weather  description: `Tells the weather.` -> `Tells it.`",
             "  changed  get-weather  parameter `unit` is new",
-            "  changed  get-weather  parameter `city` is another",
+            "  changed  get-weather  parameter `city` changed",
             "  changed  get-weather  parameter `city` is now optional",
             "  removed  ns:report  its text is still in tools/weather.yaml:17",
         ]
@@ -243,7 +243,7 @@ def test_a_single_file_takes_what_is_new(tmp_path: Path, monkeypatch: pytest.Mon
         (
             {"a.json": '[{"name": "x"}]', "tools/a.lock.json": "[]", "tools/a.yaml": "described: {}"},
             ["a.json"],
-            "a.lock.json: error[wrong-value]: this is not a file of `cuecard tools import` keeps",
+            "a.lock.json: error[wrong-value]: this is not a file of `cuecard tools import`",
         ),
     ],
 )

@@ -196,7 +196,7 @@ def test_the_state_of_another_agent_never_serves(folder: Folder, process: Proces
         served = Pins(process).serve(previous=call, call=call)
 
         assert served.engine is process.current
-        assert served.reason.endswith("the one that prepared this call is of another agent")
+        assert served.reason.endswith("the one that prepared this call belongs to another agent")
 
 
 @pytest.mark.parametrize("digest", ["../" * 8 + "etc/passwd", "A" * 64, "", "\0", "0" * 1_000_000])
@@ -214,7 +214,7 @@ def test_a_damaged_state_is_replaced_and_the_reason_says_so(process: Process, ca
     served = Pins(process).serve(previous=calls[0])
 
     assert served.engine is process.current
-    assert served.reason.endswith("has a file in the folder of states that does not hold it")
+    assert served.reason.endswith("has a file in the folder of states that does not contain it")
 
 
 def test_a_state_in_memory_is_not_removed_from_the_folder(folder: Folder, process: Process, calls: list[Call]) -> None:

@@ -198,7 +198,7 @@ def test_a_file_that_does_not_hold_its_state_is_ignored_and_the_reason_says_so(
     digest = States(tmp_path).save(sources)
     file = tmp_path / f"{digest}.json"
     file.write_text(FORGERIES[forgery](json.loads(file.read_text())), encoding="latin-1")
-    with pytest.raises(NoState, match="has a file in the folder of states that does not hold it") as caught:
+    with pytest.raises(NoState, match="has a file in the folder of states that does not contain it") as caught:
         States(tmp_path).load(digest, HOME)
 
     assert caught.value.damaged
