@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve fuzz soak hostile api golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture compare curve fuzz soak hostile api golden schemas lock browser promptfoo clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -71,6 +71,11 @@ picture: setup ## draw the pictures of the README and of docs/concepts anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 
+compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
+	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
+	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
+	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers $(ARGS)
+
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
 
@@ -104,6 +109,8 @@ lock: $(UV) ## lock the requirement files anew
 		--extra pybars3 --extra jinja --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
+	$(UV) pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/compare.in pyproject.toml -o requirements/compare.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/docs.in -o requirements/docs.lock
 
