@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -101,6 +101,9 @@ soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the t
 
 hostile: setup ## put hostile values into every slot of every system, and render COUNT prompts (default 20000)
 	CUECARD_HOSTILE=$(COUNT) $(BIN)/python -m pytest -n 0 -q -p no:cacheprovider tests/property/test_hostile.py
+
+api: setup ## write the reference in docs/api from the docstrings
+	@PYTHONPATH=tests $(BIN)/python -m docs.reference.write
 
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from cuecard.records import dataclass
 
 Severity = Literal["error", "warning"]
+"""How bad a problem is: an error stops the engine, a warning does not."""
 
 SHOWN = 120
 """How many characters of a long line a picture shows."""

@@ -18,8 +18,15 @@ PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="
 ROWS = dict(re.findall(r"^\| (?!term \||-)(.+?) \| (.+) \|$", PAGE, re.MULTILINE))
 POLICIES = [each.model_fields["policy"].annotation for each in (WindowHistory, TokenHistory, LastHistory, BlockHistory)]
 TEXTS = [SectionSpec.model_fields["trust"].annotation, LayoutSpec.model_fields["escaping"].annotation]
-HAVE_A_ROW = [*chain.from_iterable(map(get_args, (Tier, DeliveryWish, ReloadPolicy, Host, Cue))), *SOURCES]
-ARE_NAMED = [*chain.from_iterable(map(get_args, (Authority, *POLICIES, *TEXTS)))]
+HAVE_A_ROW = [
+    *get_args(Tier),
+    *get_args(DeliveryWish),
+    *get_args(ReloadPolicy),
+    *get_args(Host),
+    *get_args(Cue),
+    *SOURCES,
+]
+ARE_NAMED = [*get_args(Authority), *chain.from_iterable(get_args(kind) for kind in (*POLICIES, *TEXTS))]
 
 
 @pytest.mark.parametrize("word", HAVE_A_ROW)

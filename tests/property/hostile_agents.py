@@ -124,6 +124,25 @@ _TEXTS = (
         "{{{x}}}\n{{{y}}}",
     ),
 )
+_HELPED = (
+    *("{{{upper x}}}", "{{{lower x}}}: {{{trim y}}}", "You help {{{truncate x 12}}}.", "{{{middle x 9}}}\nEnd."),
+    *(
+        '{{{join list "\\n"}}}',
+        '{{{join list ", "}}}.',
+        "{{{json deep indent=2}}}",
+        "{{{json list}}}",
+        "{{{indent x 2}}}",
+    ),
+    *(
+        '{{{replace x "e" y}}}',
+        '{{{replace "a-b" "-" x}}}',
+        "{{{default x y}}}",
+        "{{{one_line x}}}{{{first_sentence y}}}",
+    ),
+    *('{{{xml x "b-c"}}}', '{{#if (contains x "a")}}Has.{{else}}Has.{{/if}} {{{x}}}', "{{{upper (replace x y x)}}}"),
+)
+"""Helpers make new texts of values: what each value could not say, all of them together cannot say either."""
+_TEXTS = (*_TEXTS, *_HELPED)
 _XML = tuple(text for text in _TEXTS if not set("#`*") & {text[0]} and " < " not in text)
 _SOURCES: tuple[dict[str, Any], ...] = (
     {"rows": {"input": "list", "item": "- {{{item}}}"}},

@@ -31,6 +31,7 @@ class TokenTotals:
 
 
 CacheOutcome: TypeAlias = Literal["hit", "miss", "unknown"]
+"""Whether the provider found the prefix in its cache; `unknown` where its answer does not say."""
 
 CacheVerdict: TypeAlias = Literal["agrees", "elsewhere", "overlooked", "differs", "unknown"]
 """`agrees`: both see the same. `elsewhere`: the provider missed a prefix in which nothing of cuecard's changed, such as

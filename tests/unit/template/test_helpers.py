@@ -224,3 +224,25 @@ def test_json_and_xml_let_no_data_out(value: Any) -> None:
     assert text.lower().replace(" ", "").count("</rules") == 1
     plain = compile_template("{{{json v}}}", escaping="handlebars").render({"v": value})
     assert json.loads(plain) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{date a b}}",
+        '{{date a "long" locale=b}}',
+        '{{date a "long" zone=b}}',
+        "{{xml a b}}",
+    ],
+)
+def test_an_error_repeats_no_value_that_is_no_name(text: str) -> None:
+    for value in ("my secret 7'", "7 s3cret" * 50_000):
+        with pytest.raises(TemplateError) as caught:
+            compile_template(text).render({"a": "2026-11-22T09:30:00Z", "b": value})
+        assert value not in str(caught.value)
+        assert len(str(caught.value)) < 1_000
+
+
+def test_an_error_repeats_what_an_author_has_written() -> None:
+    with pytest.raises(TemplateError, match="`d QQQQQQQ x` is no pattern"):
+        compile_template("{{date a 'd QQQQQQQ x'}}").render({"a": "2026-11-22"})
