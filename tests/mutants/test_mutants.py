@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from mutants.mutants import Mutant, mistakes, read_mutants
+from mutants.mutants import LIST, Mutant, mistakes, read_mutants
 
 MUTANTS = read_mutants()
 
@@ -44,3 +45,11 @@ def test_a_stale_mutant_is_named(change: Callable[[Mutant], Mutant], told: str) 
 
 def test_a_name_stands_once() -> None:
     assert "twice" in next(mistakes((MUTANTS[0], MUTANTS[0])))
+
+
+def test_the_page_lists_the_survivors_with_their_reasons() -> None:
+    page = LIST.with_name("README.md").read_text(encoding="utf-8")
+    alive = [mutant for mutant in MUTANTS if mutant.survives]
+
+    assert f"Of {len(MUTANTS)} mutants, {len(alive)} survive:" in page
+    assert re.findall(r"^\| `(\S+)` \| (.*) \|$", page, re.MULTILINE) == [(m.name, m.survives) for m in alive]

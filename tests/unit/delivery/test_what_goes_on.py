@@ -103,6 +103,18 @@ def test_the_system_prompt_keeps_its_place_among_the_messages(tmp_path: Path) ->
     assert places(second) == ["user", "assistant", "user", "assistant", "system", "user"]
 
 
+def test_a_message_that_is_asked_once_more_is_no_loss_and_another_in_its_place_is(tmp_path: Path) -> None:
+    engine = version(tmp_path, 0)
+    said = (Message("user", "Hi"), Message("assistant", "Hello"))
+    first = engine.prepare_call(Turn(messages=said, message=Message("user", "One")))
+    again = engine.prepare_call(Turn(messages=said, message=Message("user", "One")), previous=first)
+    other = (*said, Message("user", "Another"), Message("assistant", "Two"))
+    lost = engine.prepare_call(Turn(messages=other, message=Message("user", "Three")), previous=first)
+
+    assert [cut.what for cut in again.record.cuts] == []
+    assert [cut.what for cut in lost.record.cuts] == ["baseline"]
+
+
 def test_a_core_tool_that_does_not_exist_is_not_active(tmp_path: Path) -> None:
     assert step(version(tmp_path, 0), Turn(tools=("get_page",))).active_tools == ()
 

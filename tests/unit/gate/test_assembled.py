@@ -230,3 +230,9 @@ def test_what_is_cut_off_at_the_end_of_a_section_counts_as_the_whole() -> None:
     assert gate.admit(marked("a <ru"))[0] == "a &lt;ru"
     assert gate.admit(marked("a [[en"))[0] == "a [[en\\"
     assert gate.admit(marked("a <ab, [[no"))[0] == "a <ab, [[no"
+
+
+def test_a_fence_of_the_other_sign_ends_none() -> None:
+    text = f"```\n{marked('~~~')}\n```\n"
+
+    assert Gate(fences=True).admit(text)[0] == "```\n~~~\n```\n"
