@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -80,6 +80,11 @@ picture: setup ## draw the pictures of the README and of docs/concepts anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 
+compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
+	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
+	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
+	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers $(ARGS)
+
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
 
@@ -119,6 +124,8 @@ lock: $(UV) ## lock the requirement files anew
 		--extra pybars3 --extra jinja --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
+	$(UV) pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/compare.in pyproject.toml -o requirements/compare.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/docs.in -o requirements/docs.lock
 
@@ -127,6 +134,12 @@ browser: ## install Chromium from Debian's packages, for the tests of pages (nee
 
 promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
+
+imports: $(UV) ## install dotprompt and Prompty, for the tests of `cuecard import` (in .tools)
+	npm install --prefix .tools/imports/npm --ignore-scripts --no-save --loglevel=error dotprompt@1.1.2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/dotpromptz dotpromptz==0.2.0
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty "prompty[jinja2]==2.1.0" jinja2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty1 prompty==0.1.50
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .site dist
