@@ -147,7 +147,7 @@ class _Serving:
             return text
         try:
             return json.loads(text)
-        except ValueError:
+        except (ValueError, RecursionError):
             hint = "write it as JSON"
             raise InputError(
                 Problem("wrong-input", f"`{name}` is not of the type {spec.type}", hint, "arguments")
