@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture compare curve fuzz soak hostile api golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,8 +38,17 @@ $(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
 run: setup ## set up, and watch the CMS assistant play all its scenarios
 	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
 
-test: setup ## run the tests
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+# Some of the tests say nothing of the coverage of all of them, so the gate holds only without ARGS.
+test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
+ifeq ($(strip $(ARGS)),)
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
+	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
+else
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+endif
 
 check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff check .
@@ -78,6 +87,12 @@ compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write pu
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
+
+explore: setup ## look for examples that break a property, for MINUTES (default 10)
+	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
+
+mutate: setup ## make the mistakes of tests/mutants on purpose, and see which tests notice
+	PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
@@ -119,6 +134,12 @@ browser: ## install Chromium from Debian's packages, for the tests of pages (nee
 
 promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
+
+imports: $(UV) ## install dotprompt and Prompty, for the tests of `cuecard import` (in .tools)
+	npm install --prefix .tools/imports/npm --ignore-scripts --no-save --loglevel=error dotprompt@1.1.2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/dotpromptz dotpromptz==0.2.0
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty "prompty[jinja2]==2.1.0" jinja2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty1 prompty==0.1.50
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .site dist
