@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture compare curve fuzz soak hostile api golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture compare curve fuzz soak hostile api golden schemas lock browser promptfoo imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -120,6 +120,12 @@ browser: ## install Chromium from Debian's packages, for the tests of pages (nee
 
 promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
+
+imports: $(UV) ## install dotprompt and Prompty, for the tests of `cuecard import` (in .tools)
+	npm install --prefix .tools/imports/npm --ignore-scripts --no-save --loglevel=error dotprompt@1.1.2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/dotpromptz dotpromptz==0.2.0
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty "prompty[jinja2]==2.1.0" jinja2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty1 prompty==0.1.50
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .site dist
