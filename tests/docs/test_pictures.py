@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 
 from bench import draw_cost, draw_search
+from bench.costs import WAYS
 from bench.sessions import cms
+from cuecard.catalogue import SearchIndex
 from unit.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]
@@ -36,17 +38,14 @@ def test_the_picture_of_costs_shows_the_table_of_its_page() -> None:
     table = rows("cost.md", "curves")
     panels = list(dict.fromkeys(row[0] for row in table))
     expected = [
-        [
-            draw_cost.up(1.0 if way == "append" else float(row[2 + draw_cost.WAYS.index(way)].rstrip("×")))
-            for row in part
-        ]
+        [draw_cost.up(1.0 if way == "append" else float(row[2 + WAYS.index(way)].rstrip("×"))) for row in part]
         for part in ([row for row in table if row[0] == requests] for requests in panels)
         for way in draw_cost.STYLES
     ]
     styles = "|".join(sorted(draw_cost.STYLES.values(), key=len, reverse=True))
     drawn = [[y for _, y in line] for line in lines("cost.svg", styles)]
 
-    assert len(drawn) == len(expected) == 3 * len(draw_cost.WAYS)
+    assert len(drawn) == len(expected) == 3 * len(WAYS)
     for shown, said in zip(drawn, expected, strict=True):
         assert shown == pytest.approx(said, abs=ROUNDED), "run `make cost`"
 
@@ -66,7 +65,7 @@ def test_the_picture_of_searches_shows_the_table_of_its_page() -> None:
 def test_the_table_of_searches_has_what_the_search_finds_today() -> None:
     """The sets that are in the repository; the public ones are measured by `make curve`."""
     core = cms().agent.spec.tools.core
-    index = draw_search.SearchIndex.build([card for name, card in cms().tools.items() if name not in core])
+    index = SearchIndex.build([card for name, card in cms().tools.items() if name not in core])
     found = draw_search.curve(
         "CMS, queries", [(draw_search.uncut(index, query), frozenset({tool})) for query, tool in QUERIES.items()]
     )
