@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture compare curve fuzz soak hostile api golden schemas lock browser promptfoo imports clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,8 +38,17 @@ $(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
 run: setup ## set up, and watch the CMS assistant play all its scenarios
 	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
 
-test: setup ## run the tests
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+# Some of the tests say nothing of the coverage of all of them, so the gate holds only without ARGS.
+test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
+ifeq ($(strip $(ARGS)),)
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
+	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
+else
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+endif
 
 check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff check .
@@ -79,6 +88,12 @@ compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write pu
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
+
+explore: setup ## look for examples that break a property, for MINUTES (default 10)
+	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
+
+mutate: setup ## make the mistakes of tests/mutants on purpose, and see which tests notice
+	PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
