@@ -72,9 +72,10 @@ def import_tools(agent: Path, source: Source, options: Options) -> int:
     text = listing_text(listing)
     before = read_text(home.lock, limit=MAX_FILE_BYTES).text if is_there(home.lock) else None
     old = read_listing(before, home.lock.name) if before is not None else None
-    changes = tool_changes(listing, old, home.known, listed=text != before)
+    said = read_text(home.said, limit=MAX_FILE_BYTES).text if is_there(home.said) else ""
+    changes = tool_changes(listing, old, home.known, listed=(text, listing.instructions) != (before, said))
     written = () if options.check else _write(home, listing, changes, text)
-    _show(Report(listing, changes, home.known, home.lock, written, options.check), as_json=options.as_json)
+    _show(Report(listing, changes, home, written, options.check), as_json=options.as_json)
     return 1 if options.check and changes else 0
 
 
@@ -103,6 +104,8 @@ async def _listed(source: Source) -> Listing:
 def _write(home: Home, listing: Listing, changes: Changes, lock: str) -> tuple[Path, ...]:
     texts = home.written(changes.new, listing.name or "tools")
     texts |= {home.lock: lock} if changes.listed else {}
+    if changes.listed and (listing.instructions or is_there(home.said)):
+        texts[home.said] = listing.instructions
     for path, text in texts.items():
         _put(path, text)
     return tuple(texts)
