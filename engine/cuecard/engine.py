@@ -142,6 +142,9 @@ class Engine(Answers):
         """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
 
         It is signed where the engine has a `key`; nothing in it is secret from who can read it.
+
+        Raises:
+            InputError: when it would be longer than `load` reads.
         """
         check_conversation(conversation, Conversation)
         return seal(conversation.to_json(), self.key)

@@ -78,21 +78,42 @@ class Job:
         return dict(line.split("=", 1) for line in lines)
 
 
-@pytest.fixture
-def job(tmp_path: Path) -> Job:
+def pull_request(top: Path) -> Job:
     """A pull request that adds a section; its branch and its agent's folder have names that a shell would run."""
-    made = Job(tmp_path, "a; touch pwned `touch pwned`")
+    made = Job(top, "a; touch pwned `touch pwned`")
     made.folder.mkdir()
-    (tmp_path / "bin").mkdir()
-    (tmp_path / "bin" / "gh").write_text(GH, encoding="utf-8")
-    (tmp_path / "bin" / "gh").chmod(0o755)
+    (top / "bin").mkdir()
+    (top / "bin" / "gh").write_text(GH, encoding="utf-8")
+    (top / "bin" / "gh").chmod(0o755)
     made.git("init", "--quiet", "--initial-branch=main")
     base = made.commit(AGENT)
     made.git("checkout", "--quiet", "-b", "x$(touch${IFS}pwned)")
     head = made.commit(MORE)
     event = {"pull_request": {"number": 7, "base": {"sha": base}, "head": {"sha": head, "ref": "x$(touch${IFS}pwned)"}}}
-    (tmp_path / "event.json").write_text(json.dumps(event), encoding="utf-8")
+    (top / "event.json").write_text(json.dumps(event), encoding="utf-8")
     return made
+
+
+@pytest.fixture
+def job(tmp_path: Path) -> Job:
+    """A pull request of one test."""
+    return pull_request(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def reported(tmp_path_factory: pytest.TempPathFactory) -> Job:
+    """A pull request whose report is written: what comments on it reads that, and changes nothing."""
+    made = pull_request(tmp_path_factory.mktemp("reported"))
+    made.run("report.sh")
+    return made
+
+
+def comment(job: Job, found: str = "", read: str = "0", write: str = "0") -> subprocess.CompletedProcess[str]:
+    """The comment on a pull request of which `gh` finds these, and can read and write as its exit codes say."""
+    (job.top / "log").unlink(missing_ok=True)
+    (job.top / "found").write_text(found, encoding="utf-8")
+    logs = {"GH_LOG": str(job.top / "log"), "GH_FOUND": str(job.top / "found"), "GH_READ": read, "GH_WRITE": write}
+    return job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
 
 
 def test_the_report_tells_what_the_pull_request_changes(job: Job) -> None:
@@ -137,25 +158,19 @@ def test_without_a_base_there_is_nothing_to_compare(job: Job) -> None:
 
 
 @pytest.mark.parametrize(("found", "method"), [("", "POST"), ("41\n42\n", "PATCH")])
-def test_there_is_one_comment(job: Job, found: str, method: str) -> None:
-    job.run("report.sh")
-    (job.top / "found").write_text(found, encoding="utf-8")
-    logs = {"GH_LOG": str(job.top / "log"), "GH_FOUND": str(job.top / "found"), "GH_READ": "0", "GH_WRITE": "0"}
-    done = job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
-    asked = (job.top / "log").read_text(encoding="utf-8").splitlines()
+def test_there_is_one_comment(reported: Job, found: str, method: str) -> None:
+    done = comment(reported, found)
+    asked = (reported.top / "log").read_text(encoding="utf-8").splitlines()
 
     assert (done.returncode, done.stdout) == (0, "")
     assert method in asked
-    assert f"body=@{job.outputs['report']}" in asked
+    assert f"body=@{reported.outputs['report']}" in asked
     assert ("repos/kim/bakery/issues/comments/41" in asked) == (method == "PATCH")
 
 
 @pytest.mark.parametrize(("read", "write"), [("1", "0"), ("0", "1")])
-def test_a_fork_may_not_comment_and_does_not_fail(job: Job, read: str, write: str) -> None:
-    job.run("report.sh")
-    (job.top / "found").write_text("", encoding="utf-8")
-    logs = {"GH_LOG": str(job.top / "log"), "GH_FOUND": str(job.top / "found"), "GH_READ": read, "GH_WRITE": write}
-    done = job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
+def test_a_fork_may_not_comment_and_does_not_fail(reported: Job, read: str, write: str) -> None:
+    done = comment(reported, read=read, write=write)
 
     assert done.returncode == 0
     assert "::notice title=cuecard::" in done.stdout

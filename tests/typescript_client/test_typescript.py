@@ -23,6 +23,7 @@ from unit.server.served import Replica, replica
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
 PAGE = (ROOT / "docs" / "hosts" / "ai-sdk.md").read_text(encoding="utf-8")
+SNIPPETS = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)
 SECONDS = 180
 
 
@@ -84,22 +85,29 @@ def test_the_example_plays_the_cms_assistant(service: Replica, tmp_path: Path) -
     assert len((CLIENT / "examples/cms.mjs").read_text(encoding="utf-8").splitlines()) <= 60
 
 
-@pytest.mark.parametrize("number", range(len(re.findall(r"^```ts$", PAGE, re.MULTILINE))))
-def test_every_snippet_of_the_page_runs(service: Replica, number: int) -> None:
-    """Compiled with the types of the AI SDK, and run: what asks for a model gets the SDK's own mock."""
-    snippet = re.findall(r"^```ts\n(.*?)^```$", PAGE, re.MULTILINE | re.DOTALL)[number]
-    snippet = snippet.replace('"http://127.0.0.1:8765"', json.dumps(service.address))
+@pytest.fixture(scope="module")
+def snippets(service: Replica) -> Iterator[Path]:
+    """A folder with the snippets of the page, compiled with the types of the AI SDK in one go."""
     with tempfile.TemporaryDirectory(dir=CLIENT, prefix=".snippet-") as made:
         folder = Path(made)
         (folder / "node_modules").mkdir()
         (folder / "node_modules/cuecard-client").symlink_to(CLIENT)  # as `npm install` of a folder does
         (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-        (folder / "snippet.ts").write_text(snippet, encoding="utf-8")
+        files = [f"snippet{number}.ts" for number in range(len(SNIPPETS))]
+        for name, snippet in zip(files, SNIPPETS, strict=True):
+            text = snippet.replace('"http://127.0.0.1:8765"', json.dumps(service.address))
+            (folder / name).write_text(text, encoding="utf-8")
         options = {"module": "NodeNext", "target": "ES2022", "strict": True, "skipLibCheck": True, "types": ["node"]}
-        settings = {"compilerOptions": options, "files": ["snippet.ts"]}
+        settings = {"compilerOptions": options, "files": files}
         (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
         run("tsc", "-p", made)
-        run("node", f"{made}/snippet.js")
+        yield folder
+
+
+@pytest.mark.parametrize("number", range(len(SNIPPETS)))
+def test_every_snippet_of_the_page_runs(snippets: Path, number: int) -> None:
+    """What asks for a model gets the SDK's own mock."""
+    run("node", str(snippets / f"snippet{number}.js"))
 
 
 @pytest.mark.usefixtures("_built")

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from cuecard.agent import Agent
 from cuecard.agent.facts import AgentFacts
 from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import take_turn
+from cuecard.errors import Problem
 from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
 from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
+from cuecard.template.guards.controls import has_controls, refuse_controls
 
 _RESULTS = shape_of(Sequence[ToolResult])
 CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
@@ -93,4 +95,16 @@ def admit_results(results: Any, name: str = "history") -> History:
 def take_results(results: Any, name: str, found: Findings) -> History:
     """Tool results as they are meant."""
     taken: History = results if _RESULTS.fits(results) else _RESULTS.take(results, name, found)
+    found.problems += _controls(taken, name)
     return taken
+
+
+def _controls(results: Any, name: str) -> Iterator[Problem]:
+    """The control characters in what is kept of results, whose shape may be wrong, too; bodies are not kept."""
+    try:
+        held = has_controls("".join(f"{each.tool}{each.call_id}{each.batch}" for each in results))
+    except (AttributeError, TypeError):  # they are no results, which has been told
+        return
+    for place, each in enumerate(results if held else ()):
+        for key in ("tool", "call_id", "batch"):
+            yield from refuse_controls(getattr(each, key), f"{name}[{place}].{key}")

@@ -11,6 +11,7 @@ from cuecard.boundary.nouns import shape_of
 from cuecard.boundary.turns import controls_in_memory, take_turn
 from cuecard.model import Clock, ConversationState, Entity, History, Memory, Turn
 from cuecard.shapes import Findings, Instance, Maybe, Table, Text, Whole
+from cuecard.template.guards.controls import refuse_controls
 
 _CALLS, _KEPT, _ID, _TEXT = Table(Text(least=1)), Whole(0), Text(), Text()
 _STATE = Maybe([shape_of(ConversationState)])
@@ -28,7 +29,7 @@ def admit_user(
     found = Findings()
     taken = take_turn(agent, turn, clock, found)
     history = take_results(results, "results", found)
-    named = _CALLS.take(calls, "calls", found)
+    named = _take_calls(calls, found)
     found.refuse()
     return taken, history, named
 
@@ -41,9 +42,16 @@ def admit_more(results: Any, calls: Any) -> tuple[History, Mapping[str, str]]:
     """
     found = Findings()
     history = take_results(results, "results", found)
-    named = _CALLS.take(calls, "calls", found)
+    named = _take_calls(calls, found)
     found.refuse()
     return history, named
+
+
+def _take_calls(calls: Any, found: Findings) -> Mapping[str, str]:
+    """The tools of calls, by call id; both are kept."""
+    named: Mapping[str, str] = _CALLS.take(calls, "calls", found)
+    found.problems += refuse_controls(named, "calls") if named else []
+    return named
 
 
 def admit_entities(entities: Any) -> tuple[Entity, ...]:

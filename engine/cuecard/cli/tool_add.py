@@ -16,7 +16,7 @@ from cuecard.model import ToolCard, ToolInstructions
 from cuecard.outside.content import find_content
 from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
-from cuecard.outside.rewriting import rewrite
+from cuecard.outside.rewriting import rewrite, write_new
 from cuecard.outside.yaml_files import ENDINGS, yaml_files
 
 _TEXTS = ToolInstructions(
@@ -94,12 +94,7 @@ def _write(file: Path, name: str) -> int:
     card = ToolCard(name, f"{TODO}: what it does, in one line", {}, (), "", _TEXTS, "")
     text = with_tools(before, [card], shown(file))
     if there:
-        rewrite(file, text)
+        rewrite(file, text, before)
     else:
-        try:
-            with file.open("x", encoding="utf-8", newline="") as new:
-                new.write(text)
-        except OSError as error:
-            message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
-            raise InputError(Problem("unreadable-file", message, "name another file", shown(file))) from None
+        write_new(file, text)
     return read_yaml(text, shown(file)).span(("tools", name), key=True).line

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated
-
-from pydantic import BeforeValidator, Field
+from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.names import Names, Texts, as_tuple
+from cuecard.config.values.names import NameOrNames, Texts
 
 
 class Expectation(FileModel):
@@ -15,14 +13,10 @@ class Expectation(FileModel):
 
     contains: Texts = Field((), description="texts that the prompt holds: system prompt, messages or appended blocks")
     absent: Texts = Field((), description="texts that it does not hold")
-    active: Names = Field((), description="tools that may be called")
-    inactive: Names = Field((), description="tools that may not be called")
-    sections: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that are there, in this order; others may stand between them"
-    )
-    without: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="sections that are not there"
-    )
+    active: NameOrNames = Field((), description="tools that may be called")
+    inactive: NameOrNames = Field((), description="tools that may not be called")
+    sections: Texts = Field((), description="sections that are there, in this order; others may stand between them")
+    without: Texts = Field((), description="sections that are not there")
     max_tokens: int | None = Field(None, ge=1, description="how many tokens the whole prompt has at most")
     shares_cache: bool | None = Field(
         None,

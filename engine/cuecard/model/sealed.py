@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import json
+from decimal import Decimal
 from typing import NoReturn
 
 from cuecard.errors import InputError, Problem
@@ -44,12 +45,23 @@ def seal(data: Json, key: str, *, as_text: bool = False) -> str:
 
     The signature is over the data, not over the text: a database may store the JSON in its own way. With `as_text` it
     is over the text, which nobody may write anew then, and takes half the time to make and to check.
+
+    Raises:
+        InputError: when the text would be longer than `unseal` reads.
     """
     if key and as_text:
         text = json.dumps(data, separators=(",", ":"), allow_nan=False)
-        return f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}"
+        return _within(f"{_FRONT}{text}{_BEHIND}{_text_signature(text, key)}{_END}")
     sealed = {"conversation": data, **({"signature": _signature(data, key)} if key else {})}
-    return json.dumps(sealed, separators=(",", ":"))
+    return _within(json.dumps(sealed, separators=(",", ":")))
+
+
+def _within(text: str) -> str:
+    if len(text) > LIMIT:
+        told = f"the conversation takes {len(text):,} characters of {LIMIT:,} at most"
+        hint = "hand over shorter inputs and messages, or store its `state` by yourself"
+        raise InputError(Problem("bad-conversation", told, hint, "conversation"))
+    return text
 
 
 def unseal(text: str, key: str, name: str) -> Json:
@@ -94,7 +106,7 @@ def _check(data: Json, signature: Json, key: str, name: str) -> None:
 
 
 def _signature(data: Json, key: str) -> str:
-    canonical = json.dumps(data, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    canonical = json.dumps(_plain(data), sort_keys=True, separators=(",", ":"), allow_nan=False)
     return hmac.digest(_bytes(key), _PURPOSE + canonical.encode(), "sha256").hex()
 
 
@@ -107,6 +119,15 @@ def _is_signed_text(text: str, key: str) -> bool:
 
 def _text_signature(text: str, key: str) -> str:
     return hmac.digest(_bytes(key), _TEXT_PURPOSE + _bytes(text), "sha256").hex()
+
+
+def _plain(data: Json) -> Json:
+    """The data with its whole numbers as integers: what is stored as 1e22 may come back as digits, and -0.0 as 0.0."""
+    if isinstance(data, float) and data.is_integer():
+        return int(Decimal(repr(data)))
+    if isinstance(data, dict):
+        return {key: _plain(value) for key, value in data.items()}
+    return [_plain(value) for value in data] if isinstance(data, (list, tuple)) else data
 
 
 def _bytes(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""A file written anew: whole or not at all, where its links lead, with its permissions."""
+"""A file written anew: whole or not at all, where its links lead, with its permissions, and never over a newer one."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 
-from cuecard.errors import InputError, Problem
+from cuecard.errors import InputError, Problem, SpecError
+from cuecard.outside.confined_files import RefusedError, read_below
 from cuecard.outside.paths import shown
+from cuecard.outside.reading import decoded
+
+_HINT = "check the permissions of the file and of its folder"
 
 
-def rewrite(path: Path, text: str) -> None:
+def rewrite(path: Path, text: str, before: str) -> None:
     """Put a text in place of a file that is there.
 
     Args:
         path: the file; a link stays a link, and the file that it leads to is written.
         text: as UTF-8, its newlines as they are.
+        before: the text that the new one was made from, as it was read; somebody may have saved another one since.
 
     Raises:
-        InputError: when it may not or cannot be written; then it is as it was.
+        InputError: when it may not or cannot be written, or holds another text by now; then it is as it was.
     """
     real = Path(os.path.realpath(path))
     beside = ""
@@ -29,22 +34,68 @@ def rewrite(path: Path, text: str) -> None:
             raise PermissionError(13, "Permission denied")
         seen = real.stat()
         handle, beside = tempfile.mkstemp(prefix=f".{real.name}.", dir=real.parent)
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
+        with os.fdopen(handle, "wb") as file:
+            file.write(text.encode("utf-8"))
             file.flush()
             os.fsync(file.fileno())
         shutil.copymode(real, beside)
         with suppress(OSError, AttributeError):  # only root may give files away; others own what they write
             os.chown(beside, seen.st_uid, seen.st_gid)
+        _check_unchanged(real, before, shown(path))
         os.replace(beside, real)  # noqa: PTH105 - both are names here
-    except OSError as error:
+        beside = ""
+    except (OSError, UnicodeEncodeError) as error:
+        raise _unwritten(error, path) from None
+    finally:
         if beside:
             Path(beside).unlink(missing_ok=True)
-        message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
-        hint = "check the permissions of the file and of its folder"
-        raise InputError(Problem("unreadable-file", message, hint, shown(path))) from None
+
+
+def write_new(path: Path, text: str) -> None:
+    """Write a file that is not there; its folder is made where it is missing.
+
+    Raises:
+        InputError: when it is there by now, a link among others, or cannot be written; then nothing is.
+    """
+    try:
+        data = text.encode("utf-8")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("xb") as file:  # which follows no link
+            try:
+                file.write(data)
+            except OSError:
+                path.unlink(missing_ok=True)
+                raise
+    except FileExistsError:
+        raise InputError(_changed(shown(path))) from None
+    except (OSError, UnicodeEncodeError) as error:
+        raise _unwritten(error, path) from None
 
 
 def has_other_names(path: Path) -> bool:
     """Whether the file has further hard links, which a new file would not have."""
     return path.stat().st_nlink > 1
+
+
+def _check_unchanged(real: Path, before: str, name: str) -> None:
+    try:
+        # Each character may be four bytes, and each newline two; there may be a byte order mark.
+        data, _ = read_below(os.fspath(real.parent), (real.name,), 4 * len(before) + 4)
+        same = decoded(data, name) == before.replace("\r\n", "\n").replace("\r", "\n")
+    except (OSError, RefusedError, SpecError):
+        same = False
+    if not same:
+        raise InputError(_changed(name))
+
+
+def _changed(name: str) -> Problem:
+    message = "somebody has saved another text there meanwhile; it stays, and nothing is written over it"
+    return Problem("changed-meanwhile", message, "run the command again", name)
+
+
+def _unwritten(error: OSError | UnicodeEncodeError, path: Path) -> InputError:
+    if isinstance(error, UnicodeEncodeError):
+        told = "the text holds half a character (a lone surrogate), which no file can hold"
+        return InputError(Problem("control-character", told, "mend it where it comes from", shown(path)))
+    message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
+    return InputError(Problem("unreadable-file", message, _HINT, shown(path)))

@@ -18,6 +18,7 @@ from dataclasses import fields, is_dataclass
 from cuecard.errors import visible
 from cuecard.model import Json
 from cuecard.records import dataclass
+from cuecard.template.guards.controls import without_controls
 
 _LISTS = ("tools", "tool_references")
 """Keys that hold names."""
@@ -91,7 +92,7 @@ def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
         if isinstance(held := known.get(key), (list, tuple)):
             return _read_list([item if isinstance(item, str) else _as_mapping(item) for item in held])
     if known.get("type") == "tool_reference" and _name(known):
-        return FoundNames((_name(known),))
+        return FoundNames(_each_once((_name(known),)))
     first: FoundNames | None = None
     for held in _wrapped(known):
         read = _read(held, depth - 1)
@@ -133,7 +134,8 @@ def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(names))
+    """Without control characters: a conversation that holds one cannot be stored everywhere."""
+    return tuple(filter(None, dict.fromkeys(map(without_controls, names))))
 
 
 def _name(known: Mapping[str, Json]) -> str:

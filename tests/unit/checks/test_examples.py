@@ -28,6 +28,7 @@ from cuecard.cli.main import main
 from cuecard.model.messages import messages_from_json
 from cuecard.outside.models import read_models
 from cuecard.outside.revision import read_revision
+from cuecard.outside.rewriting import rewrite
 from cuecard.outside.tokens import bundled_counter, read_table
 from cuecard.reload.engines import watch
 from cuecard.reload.watcher import Watcher
@@ -62,6 +63,7 @@ NAMES = {
             check,
             compare,
             read_revision,
+            rewrite,
             messages_from_json,
             pybars3,
             read_models,

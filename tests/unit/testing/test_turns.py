@@ -63,6 +63,30 @@ def bakery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     return Bakery(tmp_path, monkeypatch, capsys)
 
 
+@pytest.mark.parametrize(
+    ("expected", "code"),
+    [
+        ("active: tool_search", None),
+        ("active: find_day", "expect-active"),
+        ("inactive: find_day", None),
+        ("inactive: tool_search", "expect-inactive"),
+        ("sections: rules", None),
+        ("sections: customer", "expect-sections"),
+        ("without: customer", None),
+        ("without: rules", "expect-without"),
+        ("active: 7", "wrong-value"),
+        ("inactive: two words", "wrong-value"),
+    ],
+)
+def test_one_name_needs_no_list(bakery: Bakery, expected: str, code: str | None) -> None:
+    bakery.write("turns/first.yaml", f"expect: {{{expected}}}\n")
+
+    ended, _, problems = bakery.test(".")
+
+    assert ended == (1 if code else 0)
+    assert (f"error[{code}]" in problems) == bool(code)
+
+
 def test_a_turn_that_is_as_expected_passes(bakery: Bakery) -> None:
     bakery.write(
         "turns/first.yaml",
@@ -75,7 +99,7 @@ expect:
   active: find_day
   sections: [identity, customer, rules]
   max_tokens: 200
-""".replace("active: find_day", "active: [find_day]"),
+""",
     )
 
     code, out, err = bakery.test(".")

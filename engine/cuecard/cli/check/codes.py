@@ -10,6 +10,7 @@ CODES: Mapping[str, str] = {
     "missing-file": "A named file or folder does not exist, or is not a regular file.",
     "no-match": "A file pattern, or a path with inputs, that no file can match.",
     "empty-folder": "A named folder contains no file of the expected kind.",
+    "changed-meanwhile": "A file that somebody saved while a command was writing it; the newer text stays.",
     "unreadable-file": "The operating system refuses to read the file.",
     "large-file": "A file larger than 1 MiB.",
     "encoding": "A file that is not encoded in UTF-8.",

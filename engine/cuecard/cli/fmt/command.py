@@ -93,7 +93,7 @@ def _is_linked(each: Changed, problems: list[Problem]) -> bool:
 
 def _is_written(each: Changed, problems: list[Problem]) -> bool:
     try:
-        rewrite(each.file.path, each.text)
+        rewrite(each.file.path, each.text, each.file.text)
     except InputError as error:
         problems += error.problems
         return False

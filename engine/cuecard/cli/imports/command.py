@@ -63,9 +63,11 @@ def _write(files: Mapping[Path, str]) -> None:
         hint = "name another folder, or move it away; nothing was written"
         raise InputError(Problem("file-exists", "there is such a file already", hint, shown(path)) for path in there)
     try:
-        for path, text in files.items():
+        data = {path: text.encode("utf-8") for path, text in files.items()}  # all of them first: one may hold too much
+        for path, each in data.items():
             path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
+            with path.open("xb") as file:
+                file.write(each)
     except (OSError, ValueError) as error:
         message = f"cannot be written to: {getattr(error, 'strerror', None) or error}"
         raise InputError(Problem("wrong-option", message, "name a folder of your own", "--to")) from None

@@ -29,7 +29,9 @@ from cuecard.errors import InputError, Problem
 from cuecard.outside.asking import AskingError, Service
 from cuecard.outside.clock import utc_now
 from cuecard.outside.models import read_models
+from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
+from cuecard.outside.rewriting import rewrite, write_new
 
 _OWN = {"anthropic": "https://api.anthropic.com", "openai": "https://api.openai.com/v1"}
 _PATH = {"anthropic": "/v1/messages", "openai": "/chat/completions"}
@@ -62,13 +64,16 @@ def probe(model: str, options: Options) -> None:
     service = _service(api, base, options)
     role = options.role or _role(model, api, options.base_url)
     name = wire_name(model, options.base_url)
-    text = read_text(options.file).text if options.file.exists() else ""
+    there = is_there(options.file)
+    text = read_text(options.file).text if there else ""
     verdict = _asked(service, api, name, role)
     day = utc_now().date()
     finding = Finding(endpoint_name(base), name, verdict.in_place, verdict.role, verdict.why, day)
     written = with_finding(text, finding, str(options.file))
-    if not options.dry_run:
-        _write(options.file, written)
+    if not options.dry_run and there:
+        rewrite(options.file, written, text)
+    elif not options.dry_run:
+        write_new(options.file, written)
     if options.as_json:
         print(json.dumps(_as_json(finding, verdict, options), indent=2, ensure_ascii=False))
     else:
@@ -147,14 +152,6 @@ def _is_address(base: str) -> bool:
         return parts.scheme in {"http", "https"} and bool(parts.hostname) and parts.port != 0 and "@" not in base
     except ValueError:
         return False
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in a folder that exists and can be written to"
-        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--file")) from None
 
 
 def _as_json(finding: Finding, verdict: Verdict, options: Options) -> dict[str, object]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -11,13 +12,14 @@ from typing import Literal
 
 from cuecard.cli.json_text import json_text
 from cuecard.cli.server_command import server_command
-from cuecard.cli.tool_import.places import Home, find_home
+from cuecard.cli.tool_import.places import Edit, Home, find_home
 from cuecard.cli.tool_import.report import Report
 from cuecard.config.tool_changes import Changes, tool_changes
 from cuecard.config.tool_listing import Listing, listing_text, read_listing, with_authors_words
 from cuecard.errors import InputError, Problem, visible
 from cuecard.outside.paths import is_there
 from cuecard.outside.reading import read_text
+from cuecard.outside.rewriting import rewrite, write_new
 from cuecard.outside.tool_sources import MAX_FILE_BYTES, file_listing, server_listing
 
 
@@ -72,9 +74,12 @@ def import_tools(agent: Path, source: Source, options: Options) -> int:
     text = listing_text(listing)
     before = read_text(home.lock, limit=MAX_FILE_BYTES).text if is_there(home.lock) else None
     old = read_listing(before, home.lock.name) if before is not None else None
-    said = read_text(home.said, limit=MAX_FILE_BYTES).text if is_there(home.said) else ""
-    changes = tool_changes(listing, old, home.known, listed=(text, listing.instructions) != (before, said))
-    written = () if options.check else _write(home, listing, changes, text)
+    said = read_text(home.said, limit=MAX_FILE_BYTES).text if is_there(home.said) else None
+    changes = tool_changes(listing, old, home.known, listed=(text, listing.instructions) != (before, said or ""))
+    lists = {home.lock: Edit(text, before)}
+    if (said or "") != listing.instructions:
+        lists[home.said] = Edit(listing.instructions, said)
+    written = () if options.check else _write(home, listing, changes, lists)
     _show(Report(listing, changes, home, written, options.check), as_json=options.as_json)
     return 1 if options.check and changes else 0
 
@@ -101,27 +106,15 @@ async def _listed(source: Source) -> Listing:
         return await server_listing(server)
 
 
-def _write(home: Home, listing: Listing, changes: Changes, lock: str) -> tuple[Path, ...]:
-    texts = home.written(changes.new, listing.name or "tools")
-    texts |= {home.lock: lock} if changes.listed else {}
-    if changes.listed and (listing.instructions or is_there(home.said)):
-        texts[home.said] = listing.instructions
-    for path, text in texts.items():
-        _put(path, text)
-    return tuple(texts)
-
-
-def _put(path: Path, text: str) -> None:
-    """Whole, or not at all."""
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        beside = path.with_name(f".{path.name}.new")
-        beside.write_text(text, encoding="utf-8")
-        beside.replace(path)
-    except OSError as error:
-        message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
-        hint = "see whether the folder is there, and may be written to"
-        raise InputError(Problem("unreadable-file", message, hint, str(path))) from None
+def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, Edit]) -> tuple[Path, ...]:
+    edits = home.written(changes.new, listing.name or "tools")
+    edits |= lists if changes.listed else {}
+    for path, edit in edits.items():
+        if edit.before is None:
+            write_new(path, edit.text)
+        else:
+            rewrite(path, edit.text, edit.before)
+    return tuple(edits)
 
 
 def _show(report: Report, *, as_json: bool) -> None:

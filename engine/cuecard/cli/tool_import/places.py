@@ -28,6 +28,14 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
+class Edit:
+    """A text for a file, and the text that it was made from; None where there was no file."""
+
+    text: str
+    before: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Home:
     """Where the tools of a source live.
 
@@ -51,13 +59,13 @@ class Home:
         """The file that keeps what the source says of itself, for sections that show it."""
         return self.file.with_name(f"{self.file.stem}{SERVERS}")
 
-    def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, str]:
+    def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
         """The texts of the files with these tools in them: as few files as can be.
 
         Raises:
             SpecError: when a file that is there cannot take them, or the one that is named has no room.
         """
-        texts: dict[Path, str] = {}
+        edits: dict[Path, Edit] = {}
         waiting, number = list(cards), 1
         while waiting:
             path = self.file if number == 1 else self.file.with_name(f"{self.file.stem}-{number}{self.file.suffix}")
@@ -68,9 +76,9 @@ class Home:
                 hint = "name a folder under `tools: instructions:`, which can hold several files"
                 raise SpecError(Problem("yaml-too-large", "the file has no room for the new tools", hint, shown(path)))
             if fitting:
-                texts[path] = with_tools(before, waiting[:fitting], shown(path))
+                edits[path] = Edit(with_tools(before, waiting[:fitting], shown(path)), before if there else None)
             waiting, number = waiting[fitting:], number + 1
-        return texts
+        return edits
 
 
 def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Home:

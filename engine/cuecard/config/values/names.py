@@ -35,6 +35,14 @@ def as_tuple(value: Any) -> Any:
 
 
 Names = Annotated[tuple[ToolName, ...], BeforeValidator(as_tuple)]
+_TOOL_NAME_SCHEMA: dict[str, Any] = {"type": "string", "pattern": f"^{_TOOL_NAME.pattern}$"}
+NameOrNames = Annotated[
+    tuple[ToolName, ...],
+    BeforeValidator(_texts),
+    WithJsonSchema({"anyOf": [_TOOL_NAME_SCHEMA, {"type": "array", "items": _TOOL_NAME_SCHEMA}]}),
+]
+"""A tool's name, or a list of names."""
+
 Texts = Annotated[
     tuple[str, ...],
     BeforeValidator(_texts),

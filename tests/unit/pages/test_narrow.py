@@ -1,0 +1,83 @@
+"""Every report that is a page, in a window of 400 px: nothing is cut off, tables have headers, the focus is seen."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cuecard import Engine
+from cuecard.analysis.replay.recommend import recommend
+from cuecard.analysis.replay.report import Billing, replay
+from cuecard.cli.replay.page import page as replay_page
+from cuecard.cli.report.page import page as field_page
+from unit.field.test_report import TALK, told
+from unit.replay.small import engine, pages, profile
+from unit.replay.test_page import NEEDS_BROWSER, look
+
+LONG = "find_every_page_of_the_site_that_was_changed_since_yesterday_and_is_not_published"
+PROBE = """<script>
+for (const each of document.querySelectorAll("details")) each.open = true;
+const seen = (element) => {
+  element.focus({focusVisible: true});
+  const style = getComputedStyle(element);
+  return document.activeElement === element && style.outlineStyle !== "none" && parseFloat(style.outlineWidth) >= 1;
+};
+const stops = [...document.querySelectorAll("a[href], summary, [tabindex='0'], button, input")];
+const tables = [...document.querySelectorAll("table")];
+const hidden = (element) => {  // wider than what it stands in, and nobody can scroll there
+  const box = element.getBoundingClientRect();
+  let around = element.parentElement;
+  while (around && getComputedStyle(around).overflowX === "visible") around = around.parentElement;
+  return box.right > innerWidth + 1 && !(around && around !== document.body && around.scrollWidth > around.clientWidth);
+};
+parent.postMessage(JSON.stringify({
+  width: innerWidth,
+  scrolls: document.documentElement.scrollWidth,
+  hidden: [...document.querySelectorAll("main *")].filter(hidden).map((each) => each.outerHTML.slice(0, 80)),
+  tables: tables.length,
+  headless: tables.filter((table) => !table.querySelector("thead th")).length,
+  unscoped: [...document.querySelectorAll("th")].filter((each) => !each.scope).length,
+  stops: stops.length,
+  unseen: stops.filter((each) => !seen(each)).map((each) => each.outerHTML.slice(0, 80)),
+  unreachable: tables.map((table) => table.parentElement)
+    .filter((around) => around.scrollWidth > around.clientWidth + 1 && around.tabIndex < 0).length,
+}), "*");
+</script>"""
+
+FRAME = """<body><script>addEventListener("message", (told) => { document.body.dataset.found = told.data; });</script>
+<iframe src="report.html" style="width: 400px; height: 900px; border: 0"></iframe></body>"""
+"""No window of a browser is as narrow as a telephone; a frame is."""
+
+
+def _replayed() -> str:
+    report = replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
+    return replay_page(report, recommend(report, engine(), pages()))
+
+
+def _field() -> str:
+    odd = [[{"tool": "tool_search", "arguments": {"query": LONG.replace("_", " ")}, "result": {"tools": [LONG]}}]]
+    return field_page(told(Engine.open("prompts/cms"), TALK, odd))
+
+
+@NEEDS_BROWSER
+@pytest.mark.parametrize("made", [_replayed, _field], ids=["replay", "tools report"])
+def test_a_report_can_be_read_at_400_px_and_by_keyboard(made: Any, tmp_path: Path) -> None:
+    document = tmp_path / "frame.html"
+    document.write_text(FRAME, encoding="utf-8")
+    (tmp_path / "report.html").write_text(made().replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+
+    shown = re.search(r'data-found="([^"]*)"', look("--dump-dom", document))
+    assert shown
+    found = json.loads(html.unescape(shown[1]))
+
+    assert found["width"] == 400
+    assert found["scrolls"] <= 400
+    assert found["tables"]
+    assert found["stops"]
+    left = ("hidden", "headless", "unscoped", "unseen", "unreachable")
+    assert {name: found[name] for name in left if found[name]} == {}

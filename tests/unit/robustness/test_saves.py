@@ -1,0 +1,175 @@
+"""Rows 57 and 58 of the acceptance table for robustness: saves over a newer file, and of files that are broken.
+
+There is no page on which files are edited; these are the commands that write into an author's files.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from cuecard import InputError
+from cuecard.outside.rewriting import rewrite, write_new
+from unit.probe.service import Messages, in_place, service
+from unit.robustness.agents import AGENT, TOOLS, write_agent
+from unit.run.talking import cuecard
+
+NEWER = "# somebody's newer text\n"
+LOOSE = TOOLS.replace("{before", "{   before").replace("AFTER", "done")
+LISTED = {"tools": [{"name": "get_page", "description": "Gets a page.", "inputSchema": {"type": "object"}}]}
+BROKEN = "tools: {tool_search: [\n"
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    made = write_agent(tmp_path / "agent", {"tools/search.yaml": LOOSE, "listed.json": json.dumps(LISTED)})
+    monkeypatch.chdir(made)
+    return made
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    """Every file, those that a writer left behind among them."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+WRITERS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "fmt": ("cuecard.cli.fmt.command.rewrite", ("fmt", ".")),
+    "tools add": ("cuecard.cli.tool_add.rewrite", ("tools", "add", "get_page", "--agent", "tools/search.yaml")),
+    "tools import": (
+        "cuecard.cli.tool_import.command.rewrite",
+        ("tools", "import", ".", "listed.json", "--into", "tools/search.yaml"),
+    ),
+}
+
+
+@pytest.mark.parametrize("writer", WRITERS)
+def test_row_57_a_text_that_was_saved_meanwhile_stays_and_nothing_is_written(
+    writer: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Between reading and writing, somebody saves the file in an editor."""
+    place, command = WRITERS[writer]
+
+    def saved_first(path: Path, text: str, before: str) -> None:
+        path.write_text(NEWER, encoding="utf-8")
+        rewrite(path, text, before)
+
+    monkeypatch.setattr(place, saved_first)
+    ran = cuecard(monkeypatch, *command)
+
+    assert ran.code
+    assert "tools/search.yaml: error[changed-meanwhile]" in ran.err
+    assert (folder / "tools/search.yaml").read_text(encoding="utf-8") == NEWER
+    assert not [name for name in content(folder) if Path(name).name.startswith(".")]
+
+
+@pytest.mark.parametrize("is_there", [True, False])
+def test_row_57_findings_of_a_probe_are_not_written_over_a_newer_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, *, is_there: bool
+) -> None:
+    """The questions take as long as the service likes: time enough to edit the file."""
+    models = folder / "models.yaml"
+    if is_there:
+        models.write_text("models: {}\n", encoding="utf-8")
+
+    def edited(messages: Messages) -> Messages:
+        models.write_text(NEWER, encoding="utf-8")
+        return in_place(messages)
+
+    with service(edited) as asked:
+        ran = cuecard(monkeypatch, "probe", "some-model", "--base-url", f"{asked.url}/v1")
+
+    assert ran.code
+    assert "error[changed-meanwhile]" in ran.err
+    assert models.read_text(encoding="utf-8") == NEWER
+
+
+@pytest.mark.parametrize("ends", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("mark", ["", "\ufeff"])
+def test_row_57_the_file_as_it_was_read_is_not_a_newer_one(ends: str, mark: str, folder: Path) -> None:
+    file = folder / "a.yaml"
+    file.write_bytes(f"{mark}a: é{ends}b: 2{ends}".encode())
+    rewrite(file, "new\n", "a: é\nb: 2\n")
+
+    assert file.read_bytes() == b"new\n"
+
+
+def test_row_57_a_new_file_takes_no_place_that_is_taken(folder: Path, tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    (folder / "link.yaml").symlink_to(victim)
+    for name in ("agent.yaml", "link.yaml"):
+        with pytest.raises(InputError) as caught:
+            write_new(folder / name, "new\n")
+        assert [problem.code for problem in caught.value.problems] == ["changed-meanwhile"]
+
+    assert not victim.exists()
+    assert (folder / "agent.yaml").read_text(encoding="utf-8") == AGENT
+
+
+def test_row_57_no_link_that_lies_in_wait_leads_an_import_elsewhere(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("safe", encoding="utf-8")
+    for name in (".listed.yaml.new", ".listed.lock.json.new"):
+        (folder / "tools" / name).symlink_to(victim)
+
+    assert cuecard(monkeypatch, "tools", "import", ".", "listed.json").code == 0
+    assert victim.read_text(encoding="utf-8") == "safe"
+    assert not (folder / "tools/listed.lock.json").is_symlink()
+
+
+SAVES: dict[str, tuple[dict[str, str], tuple[str, ...]]] = {
+    "fmt of a broken file": ({"tools/search.yaml": BROKEN}, ("fmt", "tools/search.yaml")),
+    "fmt of an agent with a broken file": ({"agent.yaml": "agent: [\n"}, ("fmt", "agent.yaml")),
+    "an entry in a broken file": ({"tools/search.yaml": BROKEN}, ("tools", "add", "x", "--agent", "tools/search.yaml")),
+    "tools in a broken file": (
+        {"tools/search.yaml": BROKEN},
+        ("tools", "import", ".", "listed.json", "--into", "tools/search.yaml"),
+    ),
+    "a broken list of tools": ({"listed.json": '{"tools": ['}, ("tools", "import", ".", "listed.json")),
+    "a kept list that is broken": ({"tools/listed.lock.json": "{"}, ("tools", "import", ".", "listed.json")),
+    "a broken prompt file": ({"a.prompt": "---\nname: [\n---\nHi"}, ("import", "a.prompt", "--to", "made")),
+    "one of two prompt files": (
+        {"a.prompt": "Hi", "b.prompt": "{{#if x}}"},
+        ("import", "a.prompt", "b.prompt", "--to", "made"),
+    ),
+}
+
+
+@pytest.mark.parametrize("save", SAVES)
+def test_row_58_where_something_is_broken_nothing_is_written(
+    save: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files, command = SAVES[save]
+    before = content(write_agent(folder, {"tools/search.yaml": LOOSE, **files}))
+    ran = cuecard(monkeypatch, *command)
+
+    assert ran.code
+    assert "error[" in ran.err + ran.out
+    assert content(folder) == before
+
+
+def test_row_58_findings_are_not_written_into_a_broken_models_file(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / "models.yaml").write_text("models: [\n", encoding="utf-8")
+    with service() as asked:
+        ran = cuecard(monkeypatch, "probe", "some-model", "--base-url", f"{asked.url}/v1")
+
+    assert ran.code
+    assert (folder / "models.yaml").read_text(encoding="utf-8") == "models: [\n"
+
+
+@pytest.mark.parametrize("write", [lambda path, text: rewrite(path, text, AGENT), write_new])
+def test_row_58_a_text_that_no_file_can_hold_leaves_the_folder_as_it_was(
+    write: Callable[[Path, str], None], folder: Path
+) -> None:
+    before = content(folder)
+    with pytest.raises(InputError) as caught:
+        write(folder / ("new.yaml" if write is write_new else "agent.yaml"), "half a character: \ud800\n")
+
+    assert [problem.code for problem in caught.value.problems] == ["control-character"]
+    assert content(folder) == before
