@@ -17,7 +17,7 @@ endif
 # What is compiled is kept, whatever the shell says: the tests start hundreds of processes.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help setup run test check fix docs bench cost picture curve fuzz soak hostile golden schemas lock browser promptfoo clean
+.PHONY: help setup run test check fix docs bench cost picture curve explore mutate fuzz soak hostile api golden schemas lock browser promptfoo compare imports clean
 
 help: ## list the commands
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## (.*)/  make \1|\2/' | column -t -s '|'
@@ -38,8 +38,17 @@ $(VENV)/.ready: $(UV) requirements/dev.lock pyproject.toml
 run: setup ## set up, and watch the CMS assistant play all its scenarios
 	@$(BIN)/cuecard run examples/cms/assistant.yaml $(ARGS)
 
-test: setup ## run the tests
-	$(BIN)/python -m pytest -n 2 $(ARGS)
+# Some of the tests say nothing of the coverage of all of them, so the gate holds only without ARGS.
+test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
+ifeq ($(strip $(ARGS)),)
+	@rm -f .coverage .coverage.*
+	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
+	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
+else
+	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+endif
 
 check: setup ## lint, types, import rules, and the shipped configuration
 	$(BIN)/ruff check .
@@ -71,8 +80,19 @@ picture: setup ## draw the pictures of the README and of docs/concepts anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
 
+compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
+	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
+	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
+	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers $(ARGS)
+
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py
+
+explore: setup ## look for examples that break a property, for MINUTES (default 10)
+	PYTHONPATH=tests $(BIN)/python -m explore.run --minutes $(MINUTES) $(ARGS)
+
+mutate: setup ## make the mistakes of tests/mutants on purpose, and see which tests notice
+	PYTHONPATH=tests $(BIN)/python -m mutants.run $(ARGS)
 
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
@@ -86,6 +106,9 @@ soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the t
 
 hostile: setup ## put hostile values into every slot of every system, and render COUNT prompts (default 20000)
 	CUECARD_HOSTILE=$(COUNT) $(BIN)/python -m pytest -n 0 -q -p no:cacheprovider tests/property/test_hostile.py
+
+api: setup ## write the reference in docs/api from the docstrings
+	@PYTHONPATH=tests $(BIN)/python -m docs.reference.write
 
 golden: setup ## accept the current output as the expected one (then read the diff)
 	CUECARD_GOLDEN=1 $(BIN)/python -m pytest -n 0 tests/cases
@@ -101,6 +124,8 @@ lock: $(UV) ## lock the requirement files anew
 		--extra pybars3 --extra jinja --extra locale --extra semantic --extra wordllama --extra model2vec pyproject.toml requirements/dev.in -o requirements/dev.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/fuzz.in -o requirements/fuzz.lock
+	$(UV) pip compile --quiet --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
+		requirements/compare.in pyproject.toml -o requirements/compare.lock
 	$(UV) pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-header \
 		requirements/docs.in -o requirements/docs.lock
 
@@ -109,6 +134,12 @@ browser: ## install Chromium from Debian's packages, for the tests of pages (nee
 
 promptfoo: ## install promptfoo from npm, for its tests (260 MB in .tools)
 	npm install --prefix .tools/promptfoo --ignore-scripts --no-save --loglevel=error promptfoo@0.121.20
+
+imports: $(UV) ## install dotprompt and Prompty, for the tests of `cuecard import` (in .tools)
+	npm install --prefix .tools/imports/npm --ignore-scripts --no-save --loglevel=error dotprompt@1.1.2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/dotpromptz dotpromptz==0.2.0
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty "prompty[jinja2]==2.1.0" jinja2
+	$(UV) pip install --quiet --python $(PYTHON) --target .tools/imports/prompty1 prompty==0.1.50
 
 clean: ## remove what the other commands made
 	rm -rf $(VENV) .tools .pytest_cache .mypy_cache .ruff_cache .hypothesis .import_linter_cache .site dist

@@ -9,12 +9,17 @@ from hypothesis import HealthCheck, settings
 
 # The same examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` looks for new ones.
 settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # Workers and the commands that tests start compile each module once, and not each of them all, whatever the shell says.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# What tests start is not measured: which modules a command imports is tested, and tracing doubles its start.
+if "PYTEST_XDIST_WORKER" in os.environ:
+    for _name in ("COVERAGE_PROCESS_CONFIG", "COVERAGE_PROCESS_START"):
+        os.environ.pop(_name, None)
 
 # What tests keep for the next process, they keep in a folder of their own; the commands that they start inherit it.
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")

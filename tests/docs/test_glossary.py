@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import get_args
 
 import pytest
+from pydantic import BaseModel
 
 from cuecard.config.cues_spec import Cue
 from cuecard.config.history_spec import BlockHistory, LastHistory, TokenHistory, WindowHistory
@@ -16,8 +17,13 @@ from cuecard.model import Authority, DeliveryWish, Host, ReloadPolicy, Tier
 
 PAGE = (Path(__file__).parents[2] / "docs" / "glossary.md").read_text(encoding="utf-8")
 ROWS = dict(re.findall(r"^\| (?!term \||-)(.+?) \| (.+) \|$", PAGE, re.MULTILINE))
-POLICIES = [each.model_fields["policy"].annotation for each in (WindowHistory, TokenHistory, LastHistory, BlockHistory)]
-TEXTS = [SectionSpec.model_fields["trust"].annotation, LayoutSpec.model_fields["escaping"].annotation]
+POLICIES = (WindowHistory, TokenHistory, LastHistory, BlockHistory)
+
+
+def _allowed(model: type[BaseModel], key: str) -> tuple[str, ...]:
+    return get_args(model.model_fields[key].annotation)
+
+
 HAVE_A_ROW = [
     *get_args(Tier),
     *get_args(DeliveryWish),
@@ -26,7 +32,12 @@ HAVE_A_ROW = [
     *get_args(Cue),
     *SOURCES,
 ]
-ARE_NAMED = [*get_args(Authority), *chain.from_iterable(get_args(kind) for kind in (*POLICIES, *TEXTS))]
+ARE_NAMED = [
+    *get_args(Authority),
+    *chain.from_iterable(_allowed(policy, "policy") for policy in POLICIES),
+    *_allowed(SectionSpec, "trust"),
+    *_allowed(LayoutSpec, "escaping"),
+]
 
 
 @pytest.mark.parametrize("word", HAVE_A_ROW)
@@ -43,7 +54,7 @@ def test_a_value_of_a_setting_is_explained_somewhere(word: str) -> None:
 def test_a_meaning_is_short_and_leads_on(term: str) -> None:
     said, _, link = ROWS[term].rpartition(" [")
 
-    assert re.fullmatch(r"[\w ]+\]\([\w./#-]+\)", link)
+    assert re.fullmatch(r"[\w' ]+\]\([\w./#-]+\)", link)
     assert said.endswith(".")
     assert len(re.findall(r"[.;:](?= |$)", said)) <= 4
 

@@ -16,7 +16,9 @@ import cuecard.template
 from cuecard import Engine, TemplateError, Turn, compile_template
 from cuecard.template.backends.loop import DATA
 from cuecard.template.backends.rules import BLOCKS, BUILT_IN, HOOKS
+from cuecard.template.limits import MAX_PARTIALS, Limits
 from cuecard.template.syntax.lexer import _OPENINGS
+from cuecard.template.syntax.parser import MAX_DEPTH
 from docs.tables import BLOCK, cells, code, rows
 
 ROOT = Path(__file__).parents[2]
@@ -147,6 +149,13 @@ def test_every_mistake_of_a_template_has_an_example() -> None:
             codes |= {*re.findall(r'"((?:[a-z]+-)+[a-z]+)"', text)} - {"partial-block"}
 
     assert codes - {*ELSEWHERE} <= {error for _, error in REFUSED}
+
+
+def test_the_limits_are_those_of_the_code() -> None:
+    told = PAGE.partition("## Limits")[2]
+
+    assert f"Blocks nest at most {MAX_DEPTH} deep, partials call each other at most {MAX_PARTIALS} deep" in told
+    assert f"may visit {Limits().work:,} items and print {Limits().output // 10**6} million characters" in told
 
 
 def test_tables_are_read_as_they_are_shown() -> None:

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+import cuecard
 from cuecard import CuecardError, Engine
-from cuecard.agent import BUILT_IN
+from cuecard.agent import BUILT_IN, results
 from cuecard.agent.sections.section_source import _LOCAL, local_names
 from cuecard.config.sections.section_spec import SOURCES, SectionSpec
 from cuecard.sources import facts, rows
@@ -33,8 +34,16 @@ def test_the_table_has_what_each_source_supplies() -> None:
     assert LOCAL["`tools.item`"] == {*tool_list.OWN}
     assert LOCAL["`facts.line`"] == {*facts.OWN}
     assert LOCAL["`rows.item`"] == {*rows.OWN}
+    assert LOCAL["`results`"] == {*results.READS}
     assert {name: {*values} for name, values in texts._VALUES.items()} == SKILLS
     assert LOCAL["`text` or `file` beside `clock`"] == {"content", *_LOCAL["clock"]}
+
+
+def test_no_other_module_supplies_names_of_its_own() -> None:
+    package = Path(cuecard.__file__).parent
+    found = {p.stem for p in package.rglob("*.py") if re.search(r"^(OWN|READS) = ", p.read_text("utf-8"), re.MULTILINE)}
+
+    assert found == {"facts", "files", "results", "rows", "tool_list"}, "add what is new to the table"
 
 
 @pytest.mark.parametrize("source", SOURCES)

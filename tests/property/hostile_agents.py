@@ -124,7 +124,26 @@ _TEXTS = (
         "{{{x}}}\n{{{y}}}",
     ),
 )
-_XML = tuple(text for text in _TEXTS if not set("#`*") & {text[0]} and " < " not in text)
+_HELPED = (
+    *("{{{upper x}}}", "{{{lower x}}}: {{{trim y}}}", "You help {{{truncate x 12}}}.", "{{{middle x 9}}}\nEnd."),
+    *(
+        '{{{join list "\\n"}}}',
+        '{{{join list ", "}}}.',
+        "{{{json deep indent=2}}}",
+        "{{{json list}}}",
+        "{{{indent x 2}}}",
+    ),
+    *(
+        '{{{replace x "e" y}}}',
+        '{{{replace "a-b" "-" x}}}',
+        "{{{default x y}}}",
+        "{{{one_line x}}}{{{first_sentence y}}}",
+    ),
+    *('{{{xml x "b-c"}}}', '{{#if (contains x "a")}}Has.{{else}}Has.{{/if}} {{{x}}}', "{{{upper (replace x y x)}}}"),
+)
+"""Helpers make new texts of values: what each value could not say, all of them together cannot say either."""
+_ALL = (*_TEXTS, *_HELPED)
+_XML = tuple(text for text in _ALL if not set("#`*") & {text[0]} and " < " not in text)
 _SOURCES: tuple[dict[str, Any], ...] = (
     {"rows": {"input": "list", "item": "- {{{item}}}"}},
     {"rows": {"input": "list", "item": "Item: {{{item}}}", "lines": "keep", "separator": "\n***\n"}},
@@ -159,7 +178,7 @@ def small_agents(draw: st.DrawFn, skill: st.SearchStrategy[str]) -> Target:
     """A core template or a list of sections in any layout, filled from any sources."""
     escaping, compact = draw(st.sampled_from(["text", "names"])), draw(st.sampled_from(["keep", "compact"]))
     is_core = draw(st.booleans())
-    texts = draw(st.lists(st.sampled_from(_XML if is_core else _TEXTS), min_size=1, max_size=4))
+    texts = draw(st.lists(st.sampled_from(_XML if is_core else _ALL), min_size=1, max_size=4))
     sources = draw(st.lists(st.sampled_from(_SOURCES), max_size=3))
     spec: dict[str, Any] = {
         "agent": "a",

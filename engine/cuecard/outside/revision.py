@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from pathlib import Path, PurePosixPath
 
@@ -43,15 +44,18 @@ def read_revision(revision: str, into: Path) -> PurePosixPath:
     """
     here = _git("rev-parse", "--show-prefix")
     if here is None:
-        hint = f"go into the repository that holds `{revision}`"
+        hint = f"run the command in the repository that contains `{revision}`"
         raise InputError(Problem("no-repository", f"{Path.cwd()} is not in a git repository", hint, revision))
     tree = None if revision.startswith("-") else _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if tree is None:
-        hint = "see `git log` and `git branch --all` for what there is"
+        hint = "`git log` and `git branch --all` list the existing ones"
         raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
-    entries = iter(_entries(os.fsdecode(tree.strip())))
-    while some := tuple(islice(entries, _AT_ONCE)):
-        _write(some, into)
+    entries = tuple(_entries(os.fsdecode(tree.strip())))
+    # Links come last: a tree that somebody made by hand may have files below one, which lead elsewhere through it.
+    for kind in (False, True):
+        chosen = (entry for entry in entries if entry.is_link is kind)
+        while some := tuple(islice(chosen, _AT_ONCE)):
+            _write(some, into)
     return PurePosixPath(os.fsdecode(here.strip(b"\n")))
 
 
@@ -71,11 +75,19 @@ def _write(entries: Sequence[_Entry], into: Path) -> None:
     contents = _contents(entry.digest for entry in entries)
     for entry, content in zip(entries, contents, strict=True):
         target = into / entry.path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        if not entry.is_link:
-            target.write_bytes(content)
-        elif (target.parent / os.fsdecode(content)).resolve().is_relative_to(into.resolve()):
-            target.symlink_to(os.fsdecode(content))
+        with suppress(OSError, ValueError, RuntimeError):  # two entries of one name, names that no file can have
+            if entry.is_link and not _stays(target, os.fsdecode(content), into.resolve()):
+                continue
+            target.parent.mkdir(parents=True, exist_ok=True)
+            if entry.is_link:
+                target.symlink_to(os.fsdecode(content))
+            else:
+                target.write_bytes(content)
+
+
+def _stays(link: Path, target: str, top: Path) -> bool:
+    """Whether a link stands below the top, whatever links lead to it, and leads to a place below it."""
+    return link.parent.resolve().is_relative_to(top) and (link.parent / target).resolve().is_relative_to(top)
 
 
 def _contents(digests: Iterable[str]) -> Iterator[bytes]:
@@ -95,5 +107,5 @@ def _git(*arguments: str, said: bytes = b"") -> bytes | None:
         done = subprocess.run(["git", *arguments], input=said, capture_output=True, check=False)
     except OSError as error:
         hint = "install git, or compare files that `cuecard render --json` has written"
-        raise InputError(Problem("no-git", f"git does not start: {error.strerror}", hint, "git")) from None
+        raise InputError(Problem("no-git", f"git cannot be started: {error.strerror}", hint, "git")) from None
     return done.stdout if done.returncode == 0 else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from cuecard import Engine, Turn
@@ -78,3 +79,11 @@ def test_a_template_that_another_file_names(tmp_path: Path) -> None:
 
     assert list(sources(engine).items())[:2] == [("agent", "house/core.xml:1"), ("tone", "house/core.xml:5")]
     assert step(engine).manifest.origins["template"] == "house/agent.yaml:2"
+
+
+def test_the_fingerprint_of_a_manifest_covers_the_origins(tmp_path: Path) -> None:
+    engine = core(tmp_path)
+    elsewhere = replace(engine, agent=replace(engine.agent, origins={"agent": "agent.yaml:7"}))
+
+    assert step(elsewhere).manifest.origins == {"agent": "agent.yaml:7"}
+    assert step(elsewhere).manifest.sha256 != step(engine).manifest.sha256

@@ -8,7 +8,9 @@ import pytest
 
 from cuecard import ToolCard, Turn
 from cuecard.model import FileText, Json
+from cuecard.template.guards.gate import Gate
 from cuecard.template.guards.layout_guard import guard_layout, layout_guard
+from cuecard.template.guards.marks import marked
 from unit.assembly.cores import CORE, core
 from unit.section_lists.agents import opened, step
 
@@ -219,3 +221,18 @@ def test_only_the_ranks_that_the_agent_writes_are_looked_for(rank: str, line: st
 
     assert guard_layout(f"a\n{line * 3}", guard) == (f"a\n\\{line * 3}", 1)
     assert guard_layout("a\n===\n\nb\n---", layout_guard(["### "])) == ("a\n===\n\nb\n---", 0)
+
+
+def test_what_is_cut_off_at_the_end_of_a_section_counts_as_the_whole() -> None:
+    """The next section may go on where this one ends."""
+    gate = Gate(frozenset({"rules"}), escaping="names", layout=layout_guard(markers=["[[end]]"]))
+
+    assert gate.admit(marked("a <ru"))[0] == "a &lt;ru"
+    assert gate.admit(marked("a [[en"))[0] == "a [[en\\"
+    assert gate.admit(marked("a <ab, [[no"))[0] == "a <ab, [[no"
+
+
+def test_a_fence_of_the_other_sign_ends_none() -> None:
+    text = f"```\n{marked('~~~')}\n```\n"
+
+    assert Gate(fences=True).admit(text)[0] == "```\n~~~\n```\n"

@@ -123,5 +123,30 @@ def test_outside_of_a_repository_there_is_no_revision(
 def test_without_git_the_error_says_so(repository: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(into))
 
-    with pytest.raises(InputError, match="git does not start"):
+    with pytest.raises(InputError, match="git cannot be started"):
         read_revision("HEAD", into)
+
+
+def object_of(kind: str, data: bytes) -> bytes:
+    """Write an object of git by hand, as no command of git would make it; its digest."""
+    command = ["git", "hash-object", "-w", "--literally", "-t", kind, "--stdin"]
+    return bytes.fromhex(subprocess.run(command, input=data, check=True, capture_output=True).stdout.decode())
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2), (1, 0, 2), (2, 0, 1), (0, 2, 1)])
+def test_a_tree_that_was_made_by_hand_writes_nothing_outside_of_the_folder(
+    repository: Path, into: Path, order: tuple[int, ...]
+) -> None:
+    """`A` leads to `b/..`, which is inside as long as there is no `b`; then `b` leads to the top, and `A` out."""
+    link, top, evil = object_of("blob", b"b/.."), object_of("blob", b"."), object_of("blob", b"EVIL")
+    below = object_of("tree", b"100644 evil\0" + evil)
+    entries = [b"120000 A\0" + link, b"120000 b\0" + top, b"40000 A\0" + below]
+    tree = object_of("tree", b"".join(entries[place] for place in order) + b"100644 last\0" + evil)
+    around = {path.name for path in into.parent.iterdir()}
+
+    read_revision(tree.hex(), into)
+
+    assert (into / "last").read_bytes() == b"EVIL"
+    assert {path.name for path in into.parent.iterdir()} == around
+    assert not (into.parent / "evil").exists()
+    assert repository.is_dir()

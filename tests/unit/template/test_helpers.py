@@ -136,12 +136,12 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
 @pytest.mark.parametrize(
     ("text", "values", "told"),
     [
-        ("{{eq a}}", {}, "wrong-arguments: `eq` cannot be called with these values = it is written `eq value other`"),
+        ("{{eq a}}", {}, "wrong-arguments: `eq` cannot be called with these values = write `eq value other`"),
         ("{{trim a b}}", {}, "wrong-arguments: `trim` cannot be called"),
         ("{{json a width=2}}", {}, "wrong-arguments: `json` cannot be called"),
         ("{{or a}}", {}, "wrong-arguments: `or` cannot be called"),
-        ("{{tool a}}", {}, 'wrong-arguments: `tool` cannot be called with these values = it is written `tool "name"`'),
-        ("{{#eq a b}}x{{/eq}}", {}, "wrong-arguments: `eq` is no block = write `{{#if (eq value other)}}"),
+        ("{{tool a}}", {}, 'wrong-arguments: `tool` cannot be called with these values = write `tool "name"`'),
+        ("{{#eq a b}}x{{/eq}}", {}, "wrong-arguments: `eq` is not a block = write `{{#if (eq value other)}}"),
         ("{{upper a}}", {"a": [1]}, "wrong-value: `upper` takes a text, not a list"),
         ("{{upper a}}", {"a": {}}, "wrong-value: `upper` takes a text, not an object"),
         ("{{join a}}", {"a": "x"}, "wrong-value: `join` takes a list"),
@@ -152,22 +152,26 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
         ("{{in 1 a}}", {"a": 5}, "wrong-value: `in` looks into a text, a list or an object"),
         ("{{date a}}", {"a": "tomorrow"}, "wrong-value: `date` takes a date"),
         ("{{date a 'long' locale='xx'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written"),
-        ("{{date a 'Y'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written: `Y` is no pattern"),
+        ("{{date a 'Y'}}", {"a": "2026-01-01"}, "wrong-value: `date` cannot be written: `Y` is not a date pattern"),
         ("{{date a 'long' zone='Mars'}}", {"a": "2026-01-01T00:00:00Z"}, "wrong-value: `date` cannot be written"),
-        ("{{date a 'long' zone='UTC'}}", {"a": "2026-01-01T00:00:00"}, "wrong-value: `date` cannot tell in which zone"),
+        (
+            "{{date a 'long' zone='UTC'}}",
+            {"a": "2026-01-01T00:00:00"},
+            "wrong-value: `date` cannot convert a time that has no zone",
+        ),
         (
             "{{date a 'long' zone='Asia/Tokyo'}}",
             {"a": "9999-12-31T23:59:00Z"},
             "wrong-value: `date` takes a date between",
         ),
         ("{{replace a '' 'x'}}", {"a": "x"}, "wrong-value: `replace` has nothing to look for"),
-        ("{{xml a 'my page'}}", {"a": 1}, "wrong-value: `my page` is no name of an element"),
-        ("{{#if (tool 'x')}}{{/if}}", {}, "wrong-value: `tool` knows tools only in the texts of an agent"),
+        ("{{xml a 'my page'}}", {"a": 1}, "wrong-value: `my page` is not a valid element name"),
+        ("{{#if (tool 'x')}}{{/if}}", {}, "wrong-value: `tool` only works in the texts of an agent"),
         ("{{trim a}}", {"a": len}, "not-data: a value of type builtin_function_or_method is not data"),
         ("{{json a}}", {"a": [len]}, "not-data"),
-        ("{{a}}", {"a": {"b": 1}}, "object-printed: an object has no text of its own"),
+        ("{{a}}", {"a": {"b": 1}}, "object-printed: an object cannot be printed as text"),
         ("{{{a}}}", {"a": [[{}]]}, "object-printed"),
-        ("{{uper a}}", {"a": "x"}, "unknown-helper: no helper is called `uper` = did you mean `upper`?"),
+        ("{{uper a}}", {"a": "x"}, "unknown-helper: there is no helper named `uper` = did you mean `upper`?"),
     ],
 )
 def test_what_cannot_be_used_is_told_at_its_place(text: str, values: dict[str, Any], told: str) -> None:
@@ -224,3 +228,25 @@ def test_json_and_xml_let_no_data_out(value: Any) -> None:
     assert text.lower().replace(" ", "").count("</rules") == 1
     plain = compile_template("{{{json v}}}", escaping="handlebars").render({"v": value})
     assert json.loads(plain) == value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{{date a b}}",
+        '{{date a "long" locale=b}}',
+        '{{date a "long" zone=b}}',
+        "{{xml a b}}",
+    ],
+)
+def test_an_error_repeats_no_value_that_is_no_name(text: str) -> None:
+    for value in ("my secret 7'", "7 s3cret" * 50_000):
+        with pytest.raises(TemplateError) as caught:
+            compile_template(text).render({"a": "2026-11-22T09:30:00Z", "b": value})
+        assert value not in str(caught.value)
+        assert len(str(caught.value)) < 1_000
+
+
+def test_an_error_repeats_what_an_author_has_written() -> None:
+    with pytest.raises(TemplateError, match="`d QQQQQQQ x` is no pattern"):
+        compile_template("{{date a 'd QQQQQQQ x'}}").render({"a": "2026-11-22"})

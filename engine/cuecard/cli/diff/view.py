@@ -113,9 +113,9 @@ def _provider(before: Side, after: Side) -> Iterator[str]:
 
 _VERDICTS = {
     "agrees": "agrees with this",
-    "elsewhere": "nothing of the prompt changed, so look at messages, tools and settings",
+    "elsewhere": "the prompt did not change, so check messages, tools and settings",
     "overlooked": "saw no break",
-    "differs": "saw it in another part of the request",
+    "differs": "saw a break in another part of the request",
     "unknown": "could not say",
 }
 
@@ -132,5 +132,5 @@ def _cache(comparison: Comparison, price: Price | None) -> Iterator[str]:
     if price:
         yield f"  cost        {price.cost:,.1f} uncached input tokens on {price.model}; {price.warm:,.1f} once cached"
         if comparison.tokens_after < price.minimum:
-            few = f"below {price.minimum:,} tokens nothing is cached, unless tools or messages add to it"
+            few = f"fewer than {price.minimum:,} tokens are not cached, unless tools or messages add to them"
             yield f"              ({few})"

@@ -63,7 +63,7 @@ def _together(sources: Sequence[ToolSource]) -> ToolSource:
                 twice.append(card)
             else:
                 owners[card.name] = (card, source.call)
-    hint = "the first source that has the name counts"
+    hint = "the first source with this name is used"
     _tell(Problem("server-tool", f"`{c.name}` is listed twice", hint, c.source, severity="warning") for c in twice)
 
     async def call(tool: str, arguments: Mapping[str, Json]) -> ToolResult:

@@ -87,7 +87,7 @@ def import_tools(agent: Path, source: Source, options: Options) -> int:
 async def _listed(source: Source) -> Listing:
     named = [each for each in (source.mcp, source.url, source.openapi, source.json) if each is not None]
     if len(named) != 1:
-        told = f"{len(named)} sources of tools are named" if named else "no source of tools is named"
+        told = f"{len(named)} tool sources are named" if named else "no tool source is named"
         hint = "name one: --mcp COMMAND, --mcp-url URL, --openapi FILE, or a JSON file"
         raise InputError(Problem("wrong-option", told, hint, "tools import"))
     if path := source.openapi or source.json:

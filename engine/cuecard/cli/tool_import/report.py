@@ -62,10 +62,10 @@ class Report:
             yield f"  removed  {name}" + (f"  its text is still in {place}" if place else "")
         if self.listing.instructions:
             size, kept = len(self.listing.instructions), shown(self.home.said)
-            yield f"  the server says of itself {size:,} characters of instructions: data, kept in {kept}"
+            yield f"  the server supplies {size:,} characters of instructions: kept as data in {kept}"
         yield from (f"  wrote    {shown(path)}" for path in self.written)
         if self.check and changes:
-            yield "  nothing is written with --check; run it again without"
+            yield "  --check writes nothing; run it again without --check"
 
     def notes(self) -> Iterator[str]:
         """What was left out."""

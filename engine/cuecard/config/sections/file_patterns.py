@@ -88,7 +88,7 @@ class FilePattern:
         for segment in segments:
             rest = _INPUT.sub("", segment)
             if _FOLDERS in rest and segment != _FOLDERS:
-                raise ValueError("has `**` beside something else; write it alone between slashes, as in `a/**/*.md`")
+                raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
             if "{" in rest:
                 raise ValueError("has alternatives in braces; write a list of globs")
         return cls(written, (*segments, "*") if segments[-1] == _FOLDERS else segments)
@@ -195,7 +195,7 @@ def inputs_in(text: str) -> tuple[str, ...]:
         ValueError: when braces are no input.
     """
     if "{{" in _INPUT.sub("", text):
-        raise ValueError("reads an input in braces as `{{name}}`, and nothing else")
+        raise ValueError("can contain braces only to read an input, as in `{{name}}`")
     return tuple(dict.fromkeys(_INPUT.findall(text)))
 
 
@@ -204,7 +204,7 @@ def _segments(written: str) -> tuple[str, ...]:
     parts = [part for part in written.split("/") if part != "."]
     below = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
     if ".." in parts[below:]:
-        raise ValueError("has `..` behind a name; write it without")
+        raise ValueError("has `..` after a name; write the path without it")
     kept = [part for at, part in enumerate(parts) if part or not at]
     if not any(kept) or kept[-1] == "..":
         raise ValueError("names no file")

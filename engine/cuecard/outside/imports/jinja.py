@@ -3,52 +3,27 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import field
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
 from cuecard.config.agent_file import InputType
 from cuecard.errors import InputError, Problem, Span, SpecError
 from cuecard.outside.imports.jinja_expressions import Node, Scope, Untranslatable, condition, quoted, value
+from cuecard.outside.imports.jinja_pieces import Block, Piece, pieces_of, tree_of
 from cuecard.outside.imports.parts import Notes
 from cuecard.outside.imports.writer import Writer
-from cuecard.records import dataclass
 
-_ENDS = {
-    "if": "endif", "for": "endfor", "macro": "endmacro", "call": "endcall", "filter": "endfilter", "with": "endwith",
-    "block": "endblock", "set": "endset", "autoescape": "endautoescape",
-}  # fmt: skip
 _WORDS = re.compile(r"[^{}\\\n]*")
-_MIDDLES = {"elif", "else"}
 _ROLE_LINE = re.compile(
     r"^[^\S\n]*(?:#[^\S\n]*)?(?:system|user|assistant|developer|function)[^\S\n]*:[^\S\n]*$",
     re.IGNORECASE | re.MULTILINE,
 )
 _HINTS = {
-    "set": "write the value where it is used, or `{{#with value as |name|}}`",
-    "include": "write the text of that file here, or a partial: `{{> name}}`",
-    "macro": "write a partial: `{{> name}}`",
+    "set": "use the value directly, or write `{{#with value as |name|}}`",
+    "include": "inline that file, or make it a partial: `{{> name}}`",
+    "macro": "use a partial: `{{> name}}`",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class _Piece:
-    """A text, or a whole tag: `word` is the first word of a `{% %}`."""
-
-    line: int
-    kind: str
-    raw: str
-    word: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """A block: pieces of its opening and middle tags, each with what follows it, and its end."""
-
-    branches: Sequence[tuple[_Piece, Sequence[_Piece | _Block]]]
-    end: _Piece | None = None
-    raw: str = field(default="")
 
 
 def from_jinja(
@@ -74,14 +49,14 @@ def from_jinja(
     environment = Environment(keep_trailing_newline=True, autoescape=False)  # noqa: S701 - it reads, and renders nothing
     try:
         environment.parse(text)
-        pieces = _pieces(environment.lexer.tokeniter(text, None), first_line)
-        tree = _tree(pieces)
+        pieces = pieces_of(environment.lexer.tokeniter(text, None), first_line)
+        tree = tree_of(pieces)
         scope = Scope(types)
         writer = Writer()
         _Translator(environment, notes, writer).body(tree, scope)
     except TemplateSyntaxError as error:
         line = error.lineno + first_line - 1
-        raise _wrong(notes, line, (error.message or "this cannot be read").rstrip(".")) from None
+        raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None
     except RecursionError:
         raise _wrong(notes, first_line, "it is nested too deeply") from None
     except ValueError:  # Python reads no number of more than 4,300 digits
@@ -92,71 +67,17 @@ def from_jinja(
 def _wrong(notes: Notes, line: int, message: str) -> SpecError:
     source = notes.lines[line - 1] if line <= len(notes.lines) else ""
     span = Span(line, 1, max(1, len(source)))
-    hint = "mend the template, or import it without this part"
+    hint = "fix the template, or import it without this part"
     return SpecError(Problem("jinja-syntax", f"Jinja cannot read this: {message}", hint, notes.name, span, source))
-
-
-def _pieces(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[_Piece]:
-    pieces: list[_Piece] = []
-    tag: list[tuple[str, str]] = []
-    line = 1
-    for number, kind, text in tokens:
-        if not tag:
-            line = number
-        if kind == "data" and not tag:
-            pieces.append(_Piece(number + first_line - 1, "text", text))
-            continue
-        tag.append((kind, text))
-        if kind.endswith("_end"):
-            opened = kind.removesuffix("_end")
-            raw = "".join(part for _, part in tag).strip()
-            word = next((part for each, part in tag if each == "name"), "")
-            data = "".join(part for each, part in tag if each == "data")
-            if opened == "raw":
-                pieces.append(_Piece(line + first_line - 1, "text", data))
-            else:
-                pieces.append(_Piece(line + first_line - 1, opened, raw, word))
-            tag = []
-        elif kind == "data":  # what stands between `{% raw %}` and `{% endraw %}`
-            pieces.append(_Piece(line + first_line - 1, "text", text))
-            tag = []
-    return pieces
-
-
-def _tree(pieces: Sequence[_Piece]) -> list[_Piece | _Block]:
-    """Blocks with what stands in them; Jinja has checked that they are closed."""
-    open_blocks: list[tuple[str, list[tuple[_Piece, list[_Piece | _Block]]], list[str]]] = []
-    top: list[_Piece | _Block] = []
-    for piece in pieces:
-        for _, _, raws in open_blocks:
-            raws.append(piece.raw)
-        inside = open_blocks[-1][1][-1][1] if open_blocks else top
-        if piece.kind != "block":
-            inside.append(piece)
-        elif open_blocks and piece.word == open_blocks[-1][0]:
-            _, branches, raws = open_blocks.pop()
-            outer = open_blocks[-1][1][-1][1] if open_blocks else top
-            outer.append(_Block(branches, piece, "".join(raws)))
-        elif open_blocks and piece.word in _MIDDLES:
-            open_blocks[-1][1].append((piece, []))
-        elif piece.word in _ENDS and _is_block(piece):
-            open_blocks.append((_ENDS[piece.word], [(piece, [])], [piece.raw]))
-        else:
-            inside.append(piece)
-    return top
-
-
-def _is_block(piece: _Piece) -> bool:
-    return piece.word != "set" or "=" not in piece.raw
 
 
 class _Translator:
     def __init__(self, environment: Any, notes: Notes, writer: Writer) -> None:
         self.environment, self.notes, self.writer = environment, notes, writer
 
-    def body(self, nodes: Sequence[_Piece | _Block], scope: Scope, *, nested: bool = False) -> None:
+    def body(self, nodes: Sequence[Piece | Block], scope: Scope, *, nested: bool = False) -> None:
         for node in nodes:
-            if isinstance(node, _Block):
+            if isinstance(node, Block):
                 self.block(node, scope)
             elif node.kind == "text":
                 self.text(node, nested=nested)
@@ -165,20 +86,20 @@ class _Translator:
             elif node.kind == "block":
                 self.left(node, _foreign(node.word))
 
-    def text(self, node: _Piece, *, nested: bool) -> None:
+    def text(self, node: Piece, *, nested: bool) -> None:
         if nested and (found := _ROLE_LINE.search(node.raw)):
             line = node.line + node.raw.count("\n", 0, found.start())
-            message = "a role inside a block: which messages there are is fixed here"
-            self.notes.add(line, message, "make it a section of its own, with `when`")
+            message = "a role inside a block: the list of messages is fixed here"
+            self.notes.add(line, message, "make it a separate section, with `when`")
         self.writer.text(node.raw)
 
-    def variable(self, node: _Piece, scope: Scope) -> None:
+    def variable(self, node: Piece, scope: Scope) -> None:
         try:
             self.print(self.parsed(node).nodes[0], scope, node)
         except Untranslatable as reason:
             self.left(node, reason)
 
-    def print(self, node: Node, scope: Scope, piece: _Piece) -> None:
+    def print(self, node: Node, scope: Scope, piece: Piece) -> None:
         """What an expression prints."""
         kind = type(node).__name__
         if kind == "Const":
@@ -193,7 +114,7 @@ class _Translator:
             self.writer.tag(_printed(node, scope))
         self.remark(piece, scope)
 
-    def block(self, block: _Block, scope: Scope) -> None:
+    def block(self, block: Block, scope: Scope) -> None:
         opening = block.branches[0][0]
         try:
             if opening.word == "if":
@@ -212,7 +133,7 @@ class _Translator:
             self.body(body, within, nested=True)
         self.writer.tag(tags[-1], block=True)
 
-    def asked(self, block: _Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+    def asked(self, block: Block, scope: Scope) -> tuple[list[str], list[Scope]]:
         tags = []
         for piece, _ in block.branches:
             if piece.word == "else":
@@ -222,9 +143,9 @@ class _Translator:
             tags.append(f"{{{{{'#if' if piece.word == 'if' else 'else if'} {asked}}}}}")
         return [*tags, "{{/if}}"], [scope] * len(block.branches)
 
-    def looped(self, block: _Block, scope: Scope) -> tuple[list[str], list[Scope]]:
+    def looped(self, block: Block, scope: Scope) -> tuple[list[str], list[Scope]]:
         opening = block.branches[0][0]
-        loop = self.parsed(_Piece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
+        loop = self.parsed(Piece(opening.line, "block", f"{opening.raw}{{% endfor %}}", "for"))
         if type(loop.target).__name__ != "Name" or loop.test is not None or loop.recursive:
             raise Untranslatable(
                 "a loop with several variables, a condition or recursion", "prepare the list in the host"
@@ -234,20 +155,20 @@ class _Translator:
         items = value(loop.iter, scope)
         if type(loop.iter).__name__ == "Name" and loop.iter.name not in scope.loops:
             if scope.kind(loop.iter) in {"string", "object"}:
-                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "hand a list over")
+                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "pass a list")
             scope.read(loop.iter.name, "list")
         tags = [f"{{{{#each {items} as |{loop.target.name}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
         return [*tags, "{{/each}}"], [scope.inside(loop.target.name), scope]
 
-    def parsed(self, piece: _Piece) -> Node:
+    def parsed(self, piece: Piece) -> Node:
         return self.environment.parse(piece.raw).body[0]
 
-    def remark(self, piece: _Piece, scope: Scope) -> None:
+    def remark(self, piece: Piece, scope: Scope) -> None:
         for message, hint in scope.remarks:
             self.notes.add(piece.line, message, hint, "warning")
         scope.remarks.clear()
 
-    def left(self, piece: _Piece, reason: Untranslatable, raw: str = "") -> None:
+    def left(self, piece: Piece, reason: Untranslatable, raw: str = "") -> None:
         """What is not translated stays as it is, behind a mark."""
         self.notes.add(piece.line, reason.message, reason.hint)
         self.writer.text(f"{self.notes.mark(piece.line)}{raw or piece.raw}")
@@ -258,9 +179,9 @@ def _foreign(word: str) -> Untranslatable:
     return Untranslatable(message, _HINTS.get(word, "compute it in the host"))
 
 
-def _as_if(piece: _Piece) -> _Piece:
+def _as_if(piece: Piece) -> Piece:
     raw = re.sub(r"^\{%([-+]?)\s*elif", r"{%\1 if", piece.raw)
-    return _Piece(piece.line, "block", f"{raw}{{% endif %}}", "if")
+    return Piece(piece.line, "block", f"{raw}{{% endif %}}", "if")
 
 
 def _printed(node: Node, scope: Scope) -> str:
@@ -269,7 +190,7 @@ def _printed(node: Node, scope: Scope) -> str:
     if kind == "Const" and isinstance(node.value, str):
         return node.value if _WORDS.fullmatch(node.value) else f"{{{{{{default null {quoted(node.value)}}}}}}}"
     if kind in {"Compare", "Not", "Test", "Const"}:
-        raise Untranslatable("a truth value that is printed: `True` in Python", "write `{% if %}` around a word")
+        raise Untranslatable("a printed boolean: `True` in Python", "write `{% if %}` around a word")
     typed = scope.kind(node)
     if typed in {"list", "object"}:
         hint = "write `join` for a list, `json` for an object"
@@ -277,6 +198,6 @@ def _printed(node: Node, scope: Scope) -> str:
     if typed == "boolean":
         scope.remarks.append(("Python prints `True`, a template here `true`", "write `{{#if}}` around a word"))
     if typed == "number":
-        scope.remarks.append(("Python prints `1.0`, a template here `1`", "hand the number over as a text"))
+        scope.remarks.append(("Python prints `1.0`, a template here `1`", "pass the number as a text"))
     written = value(node, scope)
     return f"{{{{{{{written[1:-1] if written.startswith('(') else written}}}}}}}"

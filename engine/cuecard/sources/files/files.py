@@ -136,4 +136,4 @@ def _unprinted(spec: FilesSpec, item: Template, name: str) -> Iterator[Problem]:
     for key, is_supplied in supplied.items():
         if is_supplied and key not in read:
             message = f"`item` never prints `{key}`"
-            yield Problem("not-printed", message, f"write `{{{{{{{key}}}}}}}` where it belongs", f"{name}.item")
+            yield Problem("not-printed", message, f"add `{{{{{{{key}}}}}}}` where it belongs", f"{name}.item")

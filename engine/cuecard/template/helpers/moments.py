@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from cuecard.dates.writers import STYLES, writer_named
 from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError
+from cuecard.template.guards.guard import Trusted
 from cuecard.template.helpers.values import as_of, text
-from cuecard.template.runtime.values import WrongValueError
+from cuecard.template.runtime.values import WrongValueError, named
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -36,14 +37,23 @@ def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = 
         if text(zone):
             if moment.tzinfo is None:
                 hint = "pass it with its zone, such as `2026-11-22T09:30:00Z`, or leave `zone` out"
-                raise WrongValueError("cannot tell in which zone a time without one is", hint)
+                raise WrongValueError("cannot convert a time that has no zone", hint)
             moment = moment.astimezone(zone_named(text(zone)))
         writer = writer_named(text(locale))
         how = text(form)
         made = writer.date(moment, STYLES[how]) if how in STYLES else writer.pattern(moment, how)
     except InputError as error:
         problem = error.problems[0]
-        raise WrongValueError(f"cannot be written: {problem.message}", problem.hint) from None
+        message = _without_values(problem.message, (form, locale, zone))
+        raise WrongValueError(f"cannot be written: {message}", problem.hint) from None
     except OverflowError:
         raise WrongValueError("takes a date between the years 1 and 9999") from None
     return as_of(made, value)
+
+
+def _without_values(message: str, given: tuple[Json, ...]) -> str:
+    """The message with what is a value of the host's, and no name, told by its length only."""
+    for each in given:
+        if isinstance(each, str) and not isinstance(each, Trusted):
+            message = message.replace(f"`{each}`", named(each))
+    return message

@@ -1,0 +1,47 @@
+"""Results that come to a conversation: each counts once, and only what is open is remembered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cuecard import Engine, ToolResult
+from unit.section_lists.agents import TOOLS, opened, search
+
+TEXT = """\
+agent: a
+reload: append
+tools: {instructions: t.yaml, core: [tool_search]}
+sections: [{id: a, text: VERSION}, {id: p, text: "{{{activeProtocols}}}"}]
+"""
+
+
+def version(folder: Path, number: int) -> Engine:
+    return opened(folder / str(number), TEXT.replace("VERSION", f"Version {number}."), t_yaml=TOOLS, delivery="append")
+
+
+def test_one_result_that_comes_twice_at_once_counts_once(tmp_path: Path) -> None:
+    conversation = version(tmp_path, 0).conversation()
+    conversation.user()
+    conversation.step([search("get_page"), search("get_page")])
+
+    assert [record.call_id for record in conversation.state.results] == ["call-1"]
+
+
+def test_a_call_waits_until_it_is_answered_and_no_longer(tmp_path: Path) -> None:
+    conversation = version(tmp_path, 0).conversation()
+    conversation.user()
+    conversation.step([], calls={"1": "get_page", "2": "put_page"})
+    assert conversation.state.calls == {"1": "get_page", "2": "put_page"}
+
+    conversation.step([ToolResult("", {"ok": True}, "1")])
+    assert conversation.state.calls == {"2": "put_page"}
+
+
+def test_after_a_change_of_the_files_the_conversation_goes_on_with_the_new_ones(tmp_path: Path) -> None:
+    old, new = version(tmp_path, 0), version(tmp_path, 1)
+    first = old.conversation()
+    first.user()
+    conversation = new.conversation(first.state, earlier=old)
+    calls = [conversation.user(), conversation.user()]
+
+    assert ["configuration" in {cut.what for cut in call.record.cuts} for call in calls] == [True, False]

@@ -1,0 +1,118 @@
+"""A budget of n tokens has room for n tokens, and not for one more."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from cuecard import Engine, Step, ToolCard, ToolResult, Turn
+from cuecard.config.agent_file import BudgetSpec
+from cuecard.pipeline.limits import within_budget
+from unit.section_lists.agents import TOOLS, opened, search, step
+
+CUES = """\
+agent: a
+tools: {instructions: t.yaml, core: [tool_search], cues: {on_discovery: [before, gotcha], on_result: [after, next]}}
+sections: [{id: a, text: a}, {id: p, text: "{{{activeProtocols}}}"}]
+"""
+PLAIN = CUES.replace(", cues: {on_discovery: [before, gotcha], on_result: [after, next]}", "")
+SECTIONS = """\
+agent: a
+sections:
+  - {id: a, text: alpha alpha alpha}
+  - {id: b, text: beta beta beta, priority: 1}
+"""
+
+
+def limited(engine: Engine, *, total: int | None = None, protocols: int | None = None) -> Engine:
+    budget = BudgetSpec(total=total, protocols=protocols)
+    return replace(engine, agent=replace(engine.agent, spec=engine.agent.spec.model_copy(update={"budget": budget})))
+
+
+def answered(engine: Engine) -> Step:
+    """The request behind a search and the first result of the tool that it found."""
+    return engine.prepare_step(engine.prepare_call(), [search("get_page"), ToolResult("get_page", {"ok": True}, "use")])
+
+
+def test_the_whole_prompt_with_the_cues_that_are_still_to_come(tmp_path: Path) -> None:
+    engine = opened(tmp_path, CUES, t_yaml=TOOLS, delivery="append")
+    whole = answered(engine).manifest.total_tokens
+    fits, lacks = limited(engine, total=whole), limited(engine, total=whole - 1)
+
+    assert answered(fits).active_tools == step(fits, None, "get_page").active_tools == ("tool_search", "get_page")
+    assert answered(lacks).active_tools == step(lacks, None, "get_page").active_tools == ("tool_search",)
+
+
+def test_the_sections_of_a_prompt(tmp_path: Path) -> None:
+    engine = opened(tmp_path, SECTIONS)
+    whole = step(engine).manifest.total_tokens
+
+    assert step(limited(engine, total=whole)).manifest.cuts == ()
+    assert [cut.what for cut in step(limited(engine, total=whole - 1)).manifest.cuts] == ["b"]
+
+
+def test_one_section_as_a_whole_and_line_by_line(tmp_path: Path) -> None:
+    engine = opened(tmp_path, SECTIONS)
+    body = "One line of it.\nAnother line of it.\nThe last line of it."
+    two = body.rpartition("\n")[0]
+
+    def cut(tokens: int) -> tuple[str, int]:
+        section = engine.agent.sections[0]
+        limited = replace(section, spec=section.spec.model_copy(update={"budget": tokens}))
+        text, cuts = within_budget(limited, body, (), engine.count)
+        return text, len(cuts)
+
+    assert cut(engine.count(body)) == (body, 0)
+    assert cut(engine.count(body) - 1) == (two, 1)
+    assert cut(engine.count(two)) == (two, 1)
+    assert cut(engine.count(two) - 1) == ("One line of it.", 1)
+
+
+def test_what_is_open_where_a_section_is_cut_is_closed_from_the_inside(tmp_path: Path) -> None:
+    engine = opened(tmp_path, SECTIONS)
+    section = replace(engine.agent.sections[0], spec=engine.agent.sections[0].spec.model_copy(update={"budget": 30}))
+    body = "<outer>\n<inner>\n" + "A line of it.\n" * 20 + "</inner>\n</outer>"
+    text, _ = within_budget(section, body, ("outer", "inner"), engine.count)
+
+    assert text.endswith("\n</inner>\n</outer>")
+
+
+@pytest.mark.parametrize("first", [None, ("tool_search", "get_page")], ids=["from the start", "later"])
+def test_core_tools_take_nothing_of_the_budget_of_instructions_also_those_that_come_later(
+    tmp_path: Path, first: tuple[str, ...] | None
+) -> None:
+    engine = opened(
+        tmp_path, PLAIN.replace("[tool_search]", "[tool_search, put_page]"), t_yaml=TOOLS, delivery="append"
+    )
+    engine = limited(engine, protocols=engine.count(engine.agent.protocols["get_page"].text))
+    call = engine.prepare_call(previous=engine.prepare_call(Turn(tools=first)))
+    active = engine.prepare_step(call, [search("get_page")]).active_tools
+
+    assert active == ("tool_search", "put_page", "get_page")
+
+
+def plain(tmp_path: Path) -> Engine:
+    return opened(tmp_path, PLAIN, t_yaml=TOOLS, delivery="append").with_tools(
+        [ToolCard("plain", "Has no instructions")]
+    )
+
+
+def test_a_tool_without_instructions_is_active_brings_no_block_and_is_told(tmp_path: Path) -> None:
+    made = step(plain(tmp_path), None, "plain")
+
+    assert made.active_tools == ("tool_search", "plain")
+    assert made.appended == ()
+    assert ("plain", "no instructions: active without a protocol") in [(c.what, c.reason) for c in made.manifest.cuts]
+
+
+def test_a_tool_without_instructions_needs_no_room_where_there_is_none(tmp_path: Path) -> None:
+    engine = plain(tmp_path)
+
+    assert step(limited(engine, total=1), None, "plain").active_tools == ("tool_search", "plain")
+    first = engine.prepare_call(None, previous=engine.prepare_call())
+    second = engine.prepare_call(None, [search("get_page")], previous=first)
+    told = limited(engine, protocols=1)  # less than the instructions that the conversation has by now
+    third = told.prepare_call(Turn(discovered=("plain",)), [search("get_page")], previous=second)
+    assert told.prepare_step(third).active_tools == ("tool_search", "plain", "get_page")

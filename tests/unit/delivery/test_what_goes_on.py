@@ -1,0 +1,136 @@
+"""What one call hands on to the next, over more calls than two."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from pathlib import Path
+from typing import Literal
+
+import pytest
+
+from cuecard import Call, Cut, Engine, ToolResult, Turn
+from cuecard.model import DeliveryWish, ResultRecord
+from cuecard.model.messages import Message
+from cuecard.pipeline.discovery import Found
+from unit.section_lists.agents import TOOLS, opened, search, step
+
+TEXT = """\
+agent: a
+reload: append
+tools: {instructions: t.yaml, core: [tool_search]CUES}
+sections: [{id: a, text: VERSION}, {id: p, text: "{{{activeProtocols}}}"}]
+"""
+CUES = ", cues: {on_discovery: [before, gotcha], on_result: [after, next]}"
+
+
+def version(folder: Path, number: int, delivery: DeliveryWish = "append", cues: str = "") -> Engine:
+    text = TEXT.replace("VERSION", f"Version {number}.").replace("CUES", cues)
+    return opened(folder / str(number), text, t_yaml=TOOLS, delivery=delivery)
+
+
+def used(tool: str, call_id: str) -> ToolResult:
+    return ToolResult(tool, {"ok": True}, call_id)
+
+
+def test_the_origin_is_the_configuration_that_made_the_system_prompt_two_changes_later(tmp_path: Path) -> None:
+    engines = [version(tmp_path, number) for number in range(3)]
+    call = engines[0].prepare_call()
+    for before, engine in pairwise(engines):
+        call = engine.prepare_call(previous=call, earlier=before)
+
+    assert engines[2].prepare_step(call).origin == engines[0].agent.sha256
+    assert "Version 0." in engines[2].prepare_step(call).system
+
+
+def test_a_tool_that_a_turn_brings_is_brought_once_and_stays(tmp_path: Path) -> None:
+    engine = version(tmp_path, 0)
+    second = engine.prepare_call(Turn(discovered=("get_page",)), previous=engine.prepare_call())
+    third = engine.prepare_call(Turn(discovered=("put_page",)), previous=second)
+    fourth = engine.prepare_call(Turn(discovered=("get_page",)), previous=third)
+
+    assert second.tools.brought == {"get_page": 1}
+    assert third.tools.brought == fourth.tools.brought == {"get_page": 1, "put_page": 2}
+    assert fourth.tools.sent == ("get_page", "put_page")
+
+
+def test_cues_that_were_said_in_one_call_are_not_said_in_the_next(tmp_path: Path) -> None:
+    engine = version(tmp_path, 0, cues=CUES)
+    history = [search("get_page"), used("get_page", "1")]
+    first = engine.prepare_call()
+    said = engine.prepare_step(first, history).appended
+    second = engine.prepare_call(None, history, previous=first)
+
+    assert second.tools.waiting == ()
+    assert engine.prepare_step(second, [*history, used("get_page", "2")]).appended == said
+
+
+def test_after_a_compaction_the_places_of_the_newest_messages_are_left(tmp_path: Path) -> None:
+    engine, call = version(tmp_path, 0), None
+    history = [used("get_page", str(number)) for number in range(4)]
+    for number in range(4):
+        call = engine.prepare_call(None, history[:number], previous=call)
+    assert call is not None
+    after = engine.prepare_call(None, history, previous=call, compacted=True, kept=2)
+
+    assert call.prompt.turns == (None, "0", "1", "2")
+    assert after.prompt.turns == ("1", "2", "3")
+
+
+def test_a_change_for_a_host_that_can_only_set_the_system_prompt_is_a_new_baseline(tmp_path: Path) -> None:
+    before, after = (version(tmp_path, number, delivery="frozen") for number in range(2))
+    turn = Turn(host="system-only")
+    call = after.prepare_call(turn, previous=before.prepare_call(turn), earlier=before)
+
+    assert (
+        Cut("baseline", "the configuration changed: the system prompt is not the one sent before") in call.record.cuts
+    )
+    assert "Version 1." in after.prepare_step(call).system
+
+
+def test_the_system_prompt_keeps_its_place_among_the_messages(tmp_path: Path) -> None:
+    text = TEXT.replace("CUES", "") + "messages: {order: [history, system, metadata, current]}\n"
+    engine = opened(tmp_path, text, t_yaml=TOOLS, delivery="append")
+    said = (Message("user", "Hi"), Message("assistant", "Hello"))
+
+    def places(call: Call) -> list[str]:
+        return [message.role for message in engine.prepare_step(call).messages]
+
+    first = engine.prepare_call(Turn(messages=said, message=Message("user", "One")))
+    later = (*said, Message("user", "One"), Message("assistant", "Two"))
+    second = engine.prepare_call(Turn(messages=later, message=Message("user", "Three")), previous=first)
+
+    assert places(first) == ["user", "assistant", "system", "user"]
+    assert places(second) == ["user", "assistant", "user", "assistant", "system", "user"]
+
+
+def test_a_message_that_is_asked_once_more_is_no_loss_and_another_in_its_place_is(tmp_path: Path) -> None:
+    engine = version(tmp_path, 0)
+    said = (Message("user", "Hi"), Message("assistant", "Hello"))
+    first = engine.prepare_call(Turn(messages=said, message=Message("user", "One")))
+    again = engine.prepare_call(Turn(messages=said, message=Message("user", "One")), previous=first)
+    other = (*said, Message("user", "Another"), Message("assistant", "Two"))
+    lost = engine.prepare_call(Turn(messages=other, message=Message("user", "Three")), previous=first)
+
+    assert [cut.what for cut in again.record.cuts] == []
+    assert [cut.what for cut in lost.record.cuts] == ["baseline"]
+
+
+def test_a_core_tool_that_does_not_exist_is_not_active(tmp_path: Path) -> None:
+    assert step(version(tmp_path, 0), Turn(tools=("get_page",))).active_tools == ()
+
+
+def test_what_is_found_ahead_and_does_not_exist_is_not_active(tmp_path: Path) -> None:
+    turn = Turn(tools=("tool_search", "get_page"), ahead=("put_page", "get_page"))
+
+    assert step(version(tmp_path, 0), turn).active_tools == ("tool_search", "get_page")
+
+
+@pytest.mark.parametrize("kind", ["named", "called"])
+def test_what_was_named_or_called_last_stands_last(kind: Literal["named", "called"]) -> None:
+    known = ("a", "b", "c")
+    if kind == "named":
+        results = [ResultRecord("tool_search", str(place), names) for place, names in enumerate((known, ("a",)))]
+    else:
+        results = [ResultRecord(name, str(place)) for place, name in enumerate((*known, "a"))]
+
+    assert getattr(Found().more(results, known, cues=False), kind) == ("b", "c", "a")

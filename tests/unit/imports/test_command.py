@@ -1,0 +1,70 @@
+"""`cuecard import`: what `--check` and `--json` tell, its exit codes, and its limits."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from cuecard.cli.main import app
+
+PLAIN = "---\nname: mail\ninput: {schema: {customer: string}}\n---\nHello {{customer}}!\n"
+NOT_PLAIN = "---\nname: mail\n---\nHello {{media url=picture}}!\n"
+
+
+def written(folder: Path, text: str, name: str = "mail.prompt") -> str:
+    (folder / name).write_text(text, encoding="utf-8")
+    return str(folder / name)
+
+
+def test_check_writes_nothing_and_counts_every_remark(tmp_path: Path) -> None:
+    run = CliRunner().invoke
+
+    plain = run(app, ["import", written(tmp_path, PLAIN), "--to", str(tmp_path / "out"), "--check"])
+    other = run(app, ["import", written(tmp_path, NOT_PLAIN), "--to", str(tmp_path / "out"), "--check"])
+
+    assert (plain.exit_code, other.exit_code) == (0, 1)
+    assert "would write" in plain.stdout
+    assert "left as it is: 1" in other.stdout
+    assert not (tmp_path / "out").exists()
+
+
+def test_json_names_files_and_problems_with_their_places(tmp_path: Path) -> None:
+    done = CliRunner().invoke(
+        app, ["import", written(tmp_path, NOT_PLAIN), "--to", str(tmp_path / "out"), "--json"], catch_exceptions=False
+    )
+    told = json.loads(done.stdout)
+
+    assert done.exit_code == 1
+    assert told["written"]
+    ((folder, files),) = told["agents"].items()
+    assert sorted(path.relative_to(tmp_path).as_posix() for path in (tmp_path / "out").rglob("*.yaml"))
+    assert {(Path(folder) / each).exists() for each in files} == {True}
+    assert {problem["name"] for problem in told["problems"]} == {str(tmp_path / "mail.prompt")}
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("x" * (2**20 + 1), "large-file"),
+        ("---\nname: [\n---\nHello", "yaml-syntax"),
+        ("---\nname: mail\n---\n" + "{{#if a}}" * 400 + "{{/if}}" * 400, "error["),
+    ],
+)
+def test_what_is_too_large_or_wrong_is_told_and_nothing_written(tmp_path: Path, text: str, told: str) -> None:
+    done = CliRunner().invoke(app, ["import", written(tmp_path, text), "--to", str(tmp_path / "out")])
+
+    assert done.exit_code != 0
+    assert told in (done.output if not done.exception else f"{done.output}{done.exception}")
+    assert not (tmp_path / "out").exists()
+
+
+def test_nothing_is_overwritten(tmp_path: Path) -> None:
+    command = ["import", written(tmp_path, PLAIN), "--to", str(tmp_path / "out")]
+    first, second = (CliRunner().invoke(app, command) for _ in range(2))
+
+    assert first.exit_code == 0
+    assert second.exit_code != 0
+    assert "file-exists" in f"{second.output}{second.exception}"
