@@ -34,6 +34,15 @@ class Matcher:
         """Whether this path is named."""
         return len(self.segments) in self._reached(parts)
 
+    def matches_above(self, parts: Sequence[str]) -> bool:
+        """Whether this path, or a folder above it, is named."""
+        reached = self._skipped({0})
+        for part in parts:
+            reached = self._next(reached, part)
+            if len(self.segments) in reached:
+                return True
+        return False
+
     def leads(self, parts: Sequence[str]) -> bool:
         """Whether a path below this folder may be named."""
         return any(at < len(self.segments) for at in self._reached(parts))
@@ -42,8 +51,11 @@ class Matcher:
         """How many segments the parts may have used up."""
         reached = self._skipped({0})
         for part in parts:
-            reached = self._skipped({after for at in reached for after in self._step(at, part)})
+            reached = self._next(reached, part)
         return reached
+
+    def _next(self, reached: set[int], part: str) -> set[int]:
+        return self._skipped({after for at in reached for after in self._step(at, part)})
 
     def _skipped(self, reached: set[int]) -> set[int]:
         """`**` may stand for no folder."""
@@ -148,8 +160,7 @@ class Exclusion:
     def _holds(self, written: str, parts: Sequence[str]) -> bool:
         if "/" not in written:
             return any(_fits(written, part) for part in parts)
-        matcher = FilePattern.of_glob(written).anything()
-        return any(matcher.matches(parts[:length]) for length in range(1, len(parts) + 1))
+        return FilePattern.of_glob(written).anything().matches_above(parts)
 
 
 def parts_of(path: str) -> tuple[str, ...]:
