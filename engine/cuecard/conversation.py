@@ -45,13 +45,13 @@ class _Progress:
 class Conversation:
     """One conversation: a handle over frozen, plain data, made by `Engine.conversation`.
 
-    Every `Call` and `Step` equals, byte by byte, what `Engine.prepare_call` and `Engine.prepare_step` give for the
-    whole history; the work follows what is new. Results are known by their call ids, so that passing one again does no
-    harm; one without an id counts whenever it is passed. Kept of a result are its tool, id and outcome, the names that
-    it found, and the entities that the agent file's `memory.extract` finds in it; never its body.
+    Every `Call` and `Step` equals, byte for byte, the result of `Engine.prepare_call` and `Engine.prepare_step` for the
+    whole history, but only what is new is processed. Results are identified by their call ids, so passing one again
+    does no harm; a result without an id counts every time it is passed. Of a result, only its tool, id and outcome are
+    kept, the names that it found, and the entities that the agent file's `memory.extract` finds in it; never its body.
 
-    What is refused with an error changes nothing. A handle is for one conversation, and for one thread at a time; its
-    `state` is immutable, and may be shared, stored, and gone on with any number of times.
+    An error leaves the conversation unchanged. Use a handle for one conversation and from one thread at a time. Its
+    `state` is immutable: share it, store it, and continue from it any number of times.
     """
 
     def __init__(self, hooks: Hooks, state: ConversationState, earlier: Agent | None = None) -> None:
@@ -75,7 +75,7 @@ class Conversation:
 
     @property
     def call(self) -> Call | None:
-        """The call that was prepared last; None before the first."""
+        """The most recently prepared call; None before the first."""
         return self._state.call
 
     @property
@@ -91,8 +91,8 @@ class Conversation:
         """The call for a message of the user.
 
         Args:
-            turn: what the host knows of it. Entities in its memory take the place of those that the conversation
-                remembers; a turn without any gets those.
+            turn: what the host knows about the message. Entities in its memory replace those that the conversation
+                remembers; a turn without any gets the remembered ones.
             results: results that came since the last step, such as that of a tool that ends the turn.
             calls: the tools of calls, by call id, where results carry no name.
 
@@ -133,7 +133,7 @@ class Conversation:
     def render_result(self, result: ToolResult) -> RenderedResult:
         """The text to send as this result, as `Engine.render_result` has it; the result may have no name, but an id.
 
-        Nothing of it is remembered: pass the result itself to `step`, which reads its structure.
+        The conversation does not record it: pass the result itself to `step`, which reads its structure.
 
         Raises:
             InputError: with everything that is wrong in it, or when no tool is known for its call id.
@@ -142,13 +142,13 @@ class Conversation:
         return self._hooks.result(named)
 
     def compacted(self, kept: int = 1) -> None:
-        """Tell that the host has shortened the messages, and taken out the blocks it had placed.
+        """Report that the host has shortened the messages and removed the blocks it had placed.
 
-        The next call gets one new baseline, whose system prompt tells what was discovered so far.
+        The next call gets one new baseline, whose system prompt includes everything discovered so far.
 
         Args:
-            kept: how many messages of the user stand before the next one; a summary in the role of the user is one,
-                tool results are none.
+            kept: how many user messages come before the next one; a summary with the role `user` counts, tool results
+                do not.
 
         Raises:
             InputError: when that is no number of messages.
@@ -158,10 +158,11 @@ class Conversation:
             self._state = replace(self._state, kept=kept)
 
     def tools_changed(self, there: Iterable[str]) -> None:
-        """Tell that tools went or came within the run, and that the model knows: the next call does not say it again.
+        """Report that tools came or went within the run and that the model already knows, so the next call does not
+        repeat it.
 
         Args:
-            there: the tools of the catalogue that exist by now.
+            there: the tools of the catalogue that exist now.
 
         Raises:
             InputError: with each name that is no text.
@@ -169,7 +170,7 @@ class Conversation:
         self._state = replace(self._state, there=admit_names(there))
 
     def remember(self, entities: Iterable[Entity]) -> None:
-        """Put entities that the conversation has touched by other ways into the working memory, newest first.
+        """Add entities that the conversation has touched in other ways to the working memory, newest first.
 
         Raises:
             InputError: with everything that is wrong in one.
@@ -179,7 +180,7 @@ class Conversation:
         self._state = replace(self._state, memory=Memory(newest(known, total)))
 
     def forget(self, *ids: str) -> None:
-        """Take the entities of these ids or keys out of the working memory; without any, all of them.
+        """Remove the entities with these ids or keys from the working memory; without any, remove all.
 
         Raises:
             InputError: with each id that is no text.
@@ -196,7 +197,7 @@ class Conversation:
     def _running(self) -> Call:
         if self._state.call is None:
             told = "the conversation has no call yet, so there is no step to prepare"
-            raise InputError(Problem("no-call", told, "begin with `user(turn)`", "conversation"))
+            raise InputError(Problem("no-call", told, "start with `user(turn)`", "conversation"))
         return self._state.call
 
     def _taken(self, results: History, calls: Mapping[str, str]) -> _Taken:
@@ -259,7 +260,7 @@ def _named(results: History, tools: Mapping[str, str]) -> History:
     if all(result.tool for result in results):
         return results
     problems = [
-        Problem("unknown-call", f"no tool is known for the call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
+        Problem("unknown-call", f"unknown call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
         for place, each in enumerate(results)
         if not each.tool and (each.call_id or "") not in tools
     ]

@@ -51,8 +51,8 @@ from cuecard.records import dataclass
 class Engine(Answers):
     """An immutable snapshot of one agent: safe to share between threads and tasks. It keeps nothing between calls.
 
-    With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call carries plain
-    ones, beside the texts that they are made of. With a `key`, stored conversations are signed (`dump`).
+    With a `salt`, every fingerprint in a step is salted (`cuecard.pipeline.fingerprints`); a call contains plain
+    fingerprints, next to the texts they cover. With a `key`, stored conversations are signed (`dump`).
     """
 
     agent: Agent
@@ -85,15 +85,16 @@ class Engine(Answers):
             path: the agent file.
             delivery: overrides the agent file's `delivery`; a turn may override both.
             clock: asked for the time when a turn does not say.
-            salt: a secret that makes fingerprints in manifests useless for guessing texts; the same salt gives the
-                same fingerprints.
-            key: a secret that signs what `dump` writes, so that `load` takes nothing else.
-            ranker: orders the tools that a search finds, whatever the agent file names: a function of query and limit
-                to names with scores from 0 to 1, best first, or an object that makes one of the tools (`for_tools`).
-            allow_code: whether functions that the agent file names, as its ranker or as helpers of its templates, may
-                be imported and called.
-            cache: the folder that keeps search indexes for the next process; True for the user's cache folder, False
-                for none. Nothing is read or written there before the first search.
+            salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
+                same salt gives the same fingerprints.
+            key: a secret that signs what `dump` writes; `load` then accepts nothing else.
+            ranker: ranks the tools for a search, overriding the agent file: a function that takes a query and a limit
+                and returns names with scores from 0 to 1, best first, or an object that creates one for given tools
+                (`for_tools`).
+            allow_code: whether functions named by the agent file, as its ranker or as template helpers, may be imported
+                and called.
+            cache: the folder that keeps search indexes for later processes; True for the user's cache folder, False for
+                none. Nothing is read or written there before the first search.
 
         Raises:
             InputError: with every argument that is wrong, or when the key is too short.
@@ -113,9 +114,9 @@ class Engine(Answers):
     def with_tools(self, cards: Iterable[ToolCard]) -> Engine:
         """The same engine, knowing what a tool server says about its tools (descriptions, input schemas).
 
-        A server is not the host: a tool whose name is none (1 to 64 letters, digits, `_`, `-`, `.`), or whose input
-        schema is unusable, is left out; texts lose what nobody sees, and what is beyond 8,192 characters. `tool_cuts`
-        and every manifest tell of it.
+        A server is not the host: a tool with an invalid name (not 1 to 64 letters, digits, `_`, `-`, `.`) or an
+        unusable input schema is skipped; invisible characters, and text beyond 8,192 characters, are removed.
+        `tool_cuts` and every manifest record it.
 
         Raises:
             InputError: with everything that is of the wrong type in a card, or every name that two cards have.
@@ -124,7 +125,7 @@ class Engine(Answers):
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 
     def conversation(self, state: ConversationState | None = None, *, earlier: Engine | None = None) -> Conversation:
-        """A conversation that begins, or goes on from a stored state; the state is never changed.
+        """A new conversation, or one that continues from a stored state; the state is never changed.
 
         Args:
             state: the conversation so far.
@@ -141,7 +142,7 @@ class Engine(Answers):
     def dump(self, conversation: Conversation) -> str:
         """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
 
-        It is signed where the engine has a `key`; nothing in it is secret from who can read it.
+        It is signed if the engine has a `key`, but not encrypted: anyone who has the text can read it.
 
         Raises:
             InputError: when it would be longer than `load` reads.
@@ -174,16 +175,16 @@ class Engine(Answers):
 
         Args:
             turn: what the host knows of this call.
-            history: tool results of the conversation so far, oldest first, with those that a compaction has dropped
-                since `previous`.
-            previous: the conversation's call before this one. With it, the system prompt of the first call stays, but
-                under `rewrite`, and what changed is sent as a block; without it, the call begins anew.
-            compacted: the host has shortened the messages since `previous`, and taken out the blocks it had placed:
-                this call gets one new baseline, whose system prompt tells what was discovered so far.
-            kept: after a compaction, how many messages of the user stand before the new one; a summary in the role of
-                the user is one, tool results are none.
-            earlier: the engine that prepared `previous`, where the files have changed since: with it, `reload: append`
-                says in a block what is new. `Pins.serve` finds it.
+            history: tool results of the conversation so far, oldest first, including those that a compaction has
+                dropped since `previous`.
+            previous: the conversation's previous call. With it, the system prompt of the first call stays (except under
+                `rewrite`), and changes are sent as a block; without it, the call starts from scratch.
+            compacted: the host has shortened the messages since `previous` and removed the blocks it had placed: this
+                call gets one new baseline, whose system prompt includes everything discovered so far.
+            kept: after a compaction, how many user messages come before the new one; a summary with the role `user`
+                counts, tool results do not.
+            earlier: the engine that prepared `previous`, if the files have changed since: with it, `reload: append`
+                announces the changes in a block. `Pins.serve` finds it.
 
         Raises:
             InputError: with every missing, unknown or wrong input, and everything else that is wrong in an argument, or
@@ -206,7 +207,7 @@ class Engine(Answers):
         """The whole desired state of the next model request: a pure function of its arguments.
 
         Args:
-            call: what `prepare_call` gave.
+            call: the result of `prepare_call`.
             history: tool results so far, oldest first: of this run, or of the whole conversation.
 
         Raises:

@@ -52,7 +52,7 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class DidYouMean:
-    """A hint that takes a while where many words are known: it is worked out when it is printed."""
+    """A hint that is computed when it is printed, because comparing many words takes time."""
 
     word: str
     known: frozenset[str] = field(repr=False)
@@ -89,17 +89,17 @@ def closest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that is wrong: where, what, and the way out.
+    """One problem: its place, its cause and how to fix it.
 
     Attributes:
         code: a stable, documented word such as `unknown-key`.
         message: the cause, in one sentence.
-        advice: the way out; a `DidYouMean` is worked out when somebody reads `hint`.
+        advice: how to fix it; a `DidYouMean` is computed when `hint` is read.
         name: the file, or the name of the template or value.
-        span: the place in it, if there is one.
-        source: the text of that line, shown with carets; of a very long line, what stands around the place.
+        span: the place in it, if known.
+        source: the text of that line, shown with carets; for a very long line, the part around the place.
         chain: the names of the partials or files that led here, outermost first.
-        clipped: how many characters of the line stand before `source`.
+        clipped: how many characters of the line come before `source`.
     """
 
     code: str
@@ -144,7 +144,7 @@ class Problem:
         }
 
     def picture(self) -> str:
-        """The problem as people read it: `file:line:column`, the line, carets, and what to do."""
+        """The problem in readable form: `file:line:column`, the line, carets, and how to fix it."""
         place = [visible(self.name)] if self.name else []
         if self.span:
             place += [str(self.span.line), str(self.span.column)]
@@ -191,7 +191,9 @@ def visible(text: str) -> str:
 
 
 class CuecardError(Exception):
-    """What a user can mend. `problems` holds every problem found; `str()` draws them all."""
+    """An error that the user can fix. `problems` contains every problem found; `str()` shows them all with their
+    places.
+    """
 
     def __init__(self, problems: Iterable[Problem] | Problem) -> None:
         self.problems: tuple[Problem, ...] = (problems,) if isinstance(problems, Problem) else tuple(problems)
@@ -206,7 +208,7 @@ class CuecardError(Exception):
 
 
 class SpecError(CuecardError):
-    """A file of the agent is wrong: agent file, tool instructions, settings file or a file they name."""
+    """A file of the agent has an error: agent file, tool instructions, settings file or a file they name."""
 
 
 class TemplateError(CuecardError):
@@ -226,7 +228,7 @@ class TemplateLimitError(TemplateError):
 
 
 class InputError(CuecardError):
-    """The host supplied an input that is wrong, missing or unknown."""
+    """The host supplied an invalid, missing or unknown input."""
 
 
 class TokenizerError(CuecardError):

@@ -37,8 +37,8 @@ with watch(sys.argv[1], states=sys.argv[2]) as watcher:
 
 
 REASONS = {
-    "next-conversation": "the state that this conversation began with",
-    "append": "the newest state when this call began",
+    "next-conversation": "the state that this conversation started with",
+    "append": "the newest state when this call started",
 }
 
 

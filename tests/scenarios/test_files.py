@@ -40,10 +40,10 @@ def test_references_work_in_keys_and_tell_where_they_are() -> None:
 @pytest.mark.parametrize(
     ("path", "message", "hint"),
     [
-        ("page.titel", "`page.titel` leads nowhere: there is no `titel`", "did you mean `title`?"),
-        ("page.tags.9", "`page.tags.9` leads nowhere: there is no `9`", "the list has 1 items; count from 0"),
-        ("page.title.x", "`page.title.x` leads nowhere: there is no `x`", "the value here is of type str"),
-        ("page.empty.x", "`page.empty.x` leads nowhere: there is no `x`", "there are no keys here"),
+        ("page.titel", "`page.titel` does not exist: there is no `titel`", "did you mean `title`?"),
+        ("page.tags.9", "`page.tags.9` does not exist: there is no `9`", "the list has 1 items; count from 0"),
+        ("page.title.x", "`page.title.x` does not exist: there is no `x`", "the value here is of type str"),
+        ("page.empty.x", "`page.empty.x` does not exist: there is no `x`", "there are no keys here"),
     ],
 )
 def test_a_path_that_leads_nowhere_says_which_key_and_what_there_is(path: str, message: str, hint: str) -> None:
@@ -95,7 +95,7 @@ turns:
 """
 PROBLEMS = [
     "assistant.yaml:1:8: error[missing-file]: `agent.yaml` does not exist",
-    "assistant.yaml:3:21: error[unknown-placeholder]: nothing fills `{date}`",
+    "assistant.yaml:3:21: error[unknown-placeholder]: unknown placeholder `{date}`",
     "plays/one.yaml:7:39: error[unsaved-name]: no earlier step saves `page`",
     "plays/one.yaml:8:13: error[unsaved-name]: no earlier step saves `pag`",
     "plays/two.yaml:2:6: error[wrong-value]: `now` should have a zone, such as 2026-11-20T09:00:00+00:00",

@@ -120,8 +120,8 @@ def test_data_that_was_used_before_is_refused(whole: Ran) -> None:
         run(ASSISTANT, scenarios=["about-page"], data=whole.folder / "data")
 
     assert str(caught.value) == (
-        f"--data: error[used-data]: `{whole.folder / 'data' / 'about-page'}` exists already\n"
-        "  = scenarios begin on fresh data: remove it, or name another folder"
+        f"--data: error[used-data]: `{whole.folder / 'data' / 'about-page'}` already exists\n"
+        "  = scenarios start from fresh data: remove it, or name another folder"
     )
 
 
@@ -182,8 +182,8 @@ def test_a_scenario_that_does_not_go_as_it_says_fails_the_run_and_the_others_go_
     ran = captured(Path("assistant.yaml"), odd.parent)
 
     assert ran.code == 1
-    assert ran.out.endswith("\n1 of 2 scenarios did not go as they say: bad\n")
-    assert ("plays/bad.yaml:6:6: error[other-end]: `a` is 1 in the end, not 2\n  6 |   a: 2\n    |      ^\n") in ran.out
+    assert ran.out.endswith("\n1 of 2 scenarios did not go as expected: bad\n")
+    assert ("plays/bad.yaml:6:6: error[other-end]: `a` is 1 at the end, not 2\n  6 |   a: 2\n    |      ^\n") in ran.out
     assert "\x1b" not in ran.out
 
 
@@ -206,7 +206,7 @@ def test_a_server_command_that_does_not_exist_is_named_with_the_file(
         run(Path("assistant.yaml"), scenarios=["good"])
 
     assert str(caught.value) == (
-        "assistant.yaml: error[server-start]: the tool server does not start:"
+        "assistant.yaml: error[server-start]: the tool server cannot be started:"
         " `no-such-server`: no such file or directory\n"
         "  = install the command, or change `server.command`"
     )

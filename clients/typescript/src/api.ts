@@ -182,12 +182,12 @@ export interface components {
             sha256: string;
             /**
              * Since
-             * @description since when this state serves, ISO 8601
+             * @description when this state started serving, ISO 8601
              */
             since: string;
             /**
              * State
-             * @description stale: the files say something that is not served
+             * @description stale: the files differ from the state that is served
              * @enum {string}
              */
             state: "ready" | "stale";
@@ -298,7 +298,7 @@ export interface components {
             name: string;
             /**
              * Key
-             * @description what tools take in place of the id, where that is something else, such as a slug
+             * @description what tools accept instead of the id, if different, such as a slug
              * @default
              */
             key: string;
@@ -340,7 +340,7 @@ export interface components {
         GatesEntry: {
             /**
              * Enabled
-             * @description tools that are switched on; all when left out
+             * @description tools that are switched on; all by default
              * @default []
              */
             enabled: string[];
@@ -359,12 +359,12 @@ export interface components {
             };
             /**
              * Secrets
-             * @description names of the secrets at hand; left out, none is asked for
+             * @description names of the available secrets; if omitted, secrets are not checked
              */
             secrets?: string | string[] | null;
             /**
              * Allowed
-             * @description only these tools; all when left out
+             * @description only these tools; all by default
              */
             allowed?: string[] | null;
             /**
@@ -418,17 +418,17 @@ export interface components {
         PrepareCall: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description left out for a new conversation
+             * @description omitted for a new conversation
              */
             conversation?: string | null;
             /**
-             * @description what the host knows of the message
+             * @description what the host knows about the message
              * @default {
              *       "inputs": {},
              *       "memory": [],
@@ -465,19 +465,19 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
             };
             /**
              * Compacted
-             * @description after the host has shortened the messages: how many messages of the user stand before this one
+             * @description after the host has shortened the messages: how many user messages come before this one
              */
             compacted?: number | null;
             /**
              * Manifest
-             * @description whether to answer with the manifest
+             * @description whether to include the manifest in the answer
              * @default false
              */
             manifest: boolean;
@@ -489,13 +489,13 @@ export interface components {
         PrepareStep: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description the `conversation` of the answer before, whole and unchanged
+             * @description the `conversation` of the previous answer, complete and unchanged
              */
             conversation: string;
             /**
@@ -506,14 +506,14 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
             };
             /**
              * Manifest
-             * @description whether to answer with the manifest
+             * @description whether to include the manifest in the answer
              * @default false
              */
             manifest: boolean;
@@ -563,7 +563,7 @@ export interface components {
         };
         /**
          * ProblemDetails
-         * @description What is wrong, as RFC 9457 has it.
+         * @description What is wrong, in the form of RFC 9457.
          */
         ProblemDetails: {
             /** Type */
@@ -653,7 +653,7 @@ export interface components {
         RefusalsShape: {
             /**
              * Tools
-             * @description every tool of the agent's catalogue; of others, nothing is said
+             * @description every tool in the agent's catalogue; other tools are not listed
              */
             tools: string[];
             /**
@@ -665,7 +665,7 @@ export interface components {
             search: string;
             /**
              * Withheld
-             * @description by tool, of those that were found and have no room
+             * @description by tool, for tools that were found but do not fit
              */
             withheld: {
                 [key: string]: string;
@@ -678,30 +678,30 @@ export interface components {
         Remember: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
             /**
              * Conversation
-             * @description left out for a new conversation
+             * @description omitted for a new conversation
              */
             conversation?: string | null;
             /**
              * Entities
-             * @description what was touched, newest first
+             * @description entities that were touched, newest first
              * @default []
              */
             entities: components["schemas"]["EntityEntry"][];
             /**
              * Forget
-             * @description ids or keys of what is gone
+             * @description ids or keys of removed entities
              * @default []
              */
             forget: string[];
             /**
              * Forget All
-             * @description whether to forget everything before
+             * @description whether to clear the memory first
              * @default false
              */
             forget_all: boolean;
@@ -726,7 +726,7 @@ export interface components {
         ResultBody: {
             /**
              * Tool
-             * @description the tool's name; may be left out where `calls` has said it for this call id
+             * @description the tool's name; optional if `calls` names it for this call id
              * @default
              */
             tool: string;
@@ -748,13 +748,13 @@ export interface components {
             is_error: boolean;
             /**
              * Pending
-             * @description whether the tool asks for confirmation and has done nothing yet
+             * @description whether the tool is waiting for confirmation and has done nothing yet
              * @default false
              */
             pending: boolean;
             /**
              * Batch
-             * @description what results of calls made in one message of the model share
+             * @description an id shared by the results of calls made in one model message
              */
             batch?: string | null;
         };
@@ -779,7 +779,7 @@ export interface components {
         SearchTools: {
             /**
              * Agent
-             * @description the agent's name; may be left out where only one is served
+             * @description the agent's name; optional if only one is served
              * @default
              */
             agent: string;
@@ -790,12 +790,12 @@ export interface components {
             query: string;
             /**
              * Limit
-             * @description at most so many tools; the agent's own limit when left out
+             * @description the maximum number of tools; by default the agent's own limit
              */
             limit?: number | null;
             /**
              * Conversation
-             * @description with it, only what the next step will have active is announced
+             * @description if set, only tools that the next step will activate are announced
              */
             conversation?: string | null;
             /**
@@ -806,7 +806,7 @@ export interface components {
             results: components["schemas"]["ResultBody"][];
             /**
              * Calls
-             * @description the tools of calls, by call id, where results carry no name
+             * @description tool names by call id, for results without a name
              */
             calls?: {
                 [key: string]: string;
@@ -841,7 +841,7 @@ export interface components {
             system: string;
             /**
              * Segments
-             * @description the same in pieces
+             * @description the same, in segments
              */
             segments: components["schemas"]["SegmentShape"][];
             /** Appended */
@@ -853,34 +853,34 @@ export interface components {
             active_tools: string[];
             /**
              * Base Tools
-             * @description those whose instructions stand in the system prompt
+             * @description tools whose instructions are in the system prompt
              */
             base_tools: string[];
             /**
              * Discovered
-             * @description those that were found in this call
+             * @description tools found in this call
              */
             discovered: components["schemas"]["DiscoveryShape"][];
             /**
              * Found
-             * @description every tool that searches have named
+             * @description every tool that searches have returned
              */
             found: components["schemas"]["DiscoveryShape"][];
             /**
              * Turns
-             * @description for each message of the user, the last result before it
+             * @description for each user message, the last result before it
              */
             turns: (string | null)[];
             /**
              * Messages
-             * @description the message stack, where the turn has brought the messages
+             * @description the message stack, if the turn supplied the messages
              */
             messages: {
                 [key: string]: unknown;
             }[];
             /**
              * Reminder
-             * @description what stands around a block in the user's turn; `{text}` is the block
+             * @description the wrapper of a block in the user's turn; `{text}` is the block
              */
             reminder: string;
             refusals: components["schemas"]["RefusalsShape"];
@@ -898,13 +898,13 @@ export interface components {
             text: string;
             /**
              * Covers
-             * @description how many of the first messages it tells; these are not sent again
+             * @description how many of the first messages it covers; these are not sent again
              * @default 0
              */
             covers: number;
             /**
              * Upto
-             * @description instead: the id of the last message that it tells
+             * @description alternatively, the id of the last message that it covers
              * @default
              */
             upto: string;
@@ -946,7 +946,7 @@ export interface components {
             memory: components["schemas"]["EntityEntry"][];
             /**
              * Tools
-             * @description the tools that exist; all when left out
+             * @description the tools that exist; all by default
              */
             tools?: string[] | null;
             /**
@@ -968,7 +968,7 @@ export interface components {
             model: string;
             /**
              * Endpoint
-             * @description the base URL of the service that is asked; empty for the provider's own
+             * @description the base URL of the service; empty for the provider's own
              * @default
              */
             endpoint: string;
@@ -981,13 +981,13 @@ export interface components {
             host: "messages" | "system-only";
             /**
              * Profile
-             * @description which set of sections, of those that the agent file names
+             * @description the profile: one of the agent file's named sets of sections
              * @default
              */
             profile: string;
             /**
              * Variant
-             * @description which changes on top of the profile
+             * @description the variant: one of the agent file's named changes on top of the profile
              * @default
              */
             variant: string;
@@ -999,7 +999,7 @@ export interface components {
                 [key: string]: string | null;
             };
             /**
-             * @description what switches tools on and off
+             * @description switches that turn tools on and off
              * @default {
              *       "enabled": [],
              *       "harness": [],
@@ -1010,7 +1010,7 @@ export interface components {
             gates: components["schemas"]["GatesEntry"];
             /**
              * Environment
-             * @description names of environment variables that are set, for skills; left out, none is asked for
+             * @description names of the environment variables that are set, for skills; if omitted, they are not checked
              */
             environment?: string | string[] | null;
             /**
@@ -1022,7 +1022,7 @@ export interface components {
                 [key: string]: unknown;
             }[];
             /**
-             * @description the summary that is stored with the conversation
+             * @description the summary stored with the conversation
              * @default {
              *       "text": "",
              *       "covers": 0,
@@ -1039,31 +1039,31 @@ export interface components {
             } | null;
             /**
              * Query
-             * @description the user's words, where the host sends the message by other ways
+             * @description the user's words, if the host sends the message by other means
              * @default
              */
             query: string;
             /**
              * Metadata
-             * @description runtime facts for a message of their own
+             * @description runtime facts, sent as a separate message
              */
             metadata?: {
                 [key: string]: unknown;
             };
             /**
              * Ephemeral
-             * @description an instruction for this call alone
+             * @description an instruction for this call only
              * @default
              */
             ephemeral: string;
             /**
              * Ahead
-             * @description tools that the user's words have found; left out, they are searched where the agent file says so
+             * @description tools found ahead by the user's words; if omitted, they are searched for if the agent file says so
              */
             ahead?: string[] | null;
             /**
              * Authority
-             * @description the role in which the host places appended blocks, where it knows better than the profile
+             * @description the role of appended blocks, if the host knows better than the profile
              */
             authority?: ("system" | "developer" | "user" | "unknown") | null;
         };
@@ -1094,7 +1094,7 @@ export interface operations {
                     "application/json": components["schemas"]["AgentsAnswer"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1103,7 +1103,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1112,7 +1112,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1121,7 +1121,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1130,7 +1130,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1139,7 +1139,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1148,7 +1148,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1157,7 +1157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1166,7 +1166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1175,7 +1175,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1184,7 +1184,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1193,7 +1193,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1202,7 +1202,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1235,7 +1235,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedCall"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1244,7 +1244,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1253,7 +1253,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1262,7 +1262,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1271,7 +1271,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1280,7 +1280,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1289,7 +1289,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1298,7 +1298,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1307,7 +1307,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1316,7 +1316,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1325,7 +1325,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1334,7 +1334,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1343,7 +1343,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1376,7 +1376,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreparedStep"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1385,7 +1385,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1394,7 +1394,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1403,7 +1403,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1412,7 +1412,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1421,7 +1421,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1430,7 +1430,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1439,7 +1439,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1448,7 +1448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1457,7 +1457,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1466,7 +1466,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1475,7 +1475,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1484,7 +1484,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1517,7 +1517,7 @@ export interface operations {
                     "application/json": components["schemas"]["Found"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1526,7 +1526,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1535,7 +1535,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1544,7 +1544,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1553,7 +1553,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1562,7 +1562,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1571,7 +1571,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1580,7 +1580,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1589,7 +1589,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1598,7 +1598,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1607,7 +1607,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1616,7 +1616,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1625,7 +1625,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;
@@ -1658,7 +1658,7 @@ export interface operations {
                     "application/json": components["schemas"]["Remembered"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1667,7 +1667,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             401: {
                 headers: {
                     [name: string]: unknown;
@@ -1676,7 +1676,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             403: {
                 headers: {
                     [name: string]: unknown;
@@ -1685,7 +1685,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1694,7 +1694,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             405: {
                 headers: {
                     [name: string]: unknown;
@@ -1703,7 +1703,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             408: {
                 headers: {
                     [name: string]: unknown;
@@ -1712,7 +1712,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -1721,7 +1721,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             410: {
                 headers: {
                     [name: string]: unknown;
@@ -1730,7 +1730,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             413: {
                 headers: {
                     [name: string]: unknown;
@@ -1739,7 +1739,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1748,7 +1748,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1757,7 +1757,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             500: {
                 headers: {
                     [name: string]: unknown;
@@ -1766,7 +1766,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["ProblemDetails"];
                 };
             };
-            /** @description What is wrong, as RFC 9457 has it */
+            /** @description What is wrong, in the form of RFC 9457 */
             503: {
                 headers: {
                     [name: string]: unknown;

@@ -104,7 +104,7 @@ class Cuecard(BasePlugin):
         """
         self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
         if unknown := sorted(self.agents - seen.keys()) if seen else []:
-            told = [(f"the app has no agent `{each}`", did_you_mean(each, seen)) for each in unknown]
+            told = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
             raise InputError([Problem("wrong-argument", message, hint, "agents") for message, hint in told])
 
     @override
@@ -198,8 +198,8 @@ class Cuecard(BasePlugin):
             (stored.get("invocation"), stored.get("conversation")) if isinstance(stored, dict) else ("", None)
         )
         if not isinstance(text, str):
-            told = "the state of the session holds something else than the conversation"
-            raise InputError(Problem("bad-conversation", told, "take it out, or give the plugin another `name`", key))
+            told = "the session state does not contain a conversation under this key"
+            raise InputError(Problem("bad-conversation", told, "remove it, or give the plugin another `name`", key))
         if invocation != context.invocation_id and sees_one_turn(self._seen.get(context.agent_name)):
             return _Talk("", self.engine.conversation())
         chat = self.engine.load(text)

@@ -77,7 +77,7 @@ def make_assistant(
 
 def _known(tools: Iterable[str], engine: Engine) -> tuple[str, ...]:
     names = tuple(tools)
-    hint = "tell the engine what the server says of it: `engine.with_tools(cards)`"
+    hint = "pass the server's tool descriptions to the engine: `engine.with_tools(cards)`"
     problems = [
         Problem("unknown-tool", f"`{name}` is not a tool of this agent", hint, f"tools[{place}]")
         for place, name in enumerate(names)

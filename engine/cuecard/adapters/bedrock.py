@@ -122,9 +122,9 @@ def _check_apart(turns: Sequence[Body], step: Step, model: ModelProfile) -> None
     ours = [_text(reminder(block.text, step.reminder)) for block in step.appended]
     if not ours or not _APART.search(model.name):
         return
-    hint = 'set `delivery: rewrite`, or `Turn(host="system-only")`: then instructions stand in the system prompt'
+    hint = 'set `delivery: rewrite`, or `Turn(host="system-only")`: instructions then go into the system prompt'
     problems = [
-        Problem("text-beside-results", f"`{model.name}` takes no text in a message with tool results", hint, place_)
+        Problem("text-beside-results", f"`{model.name}` accepts no text in a message with tool results", hint, place_)
         for place_, turn in ((f"messages[{at}]", turn) for at, turn in enumerate(turns))
         if _BLOCKS.result_ids(turn) and any(block in ours for block in turn["content"])
     ]

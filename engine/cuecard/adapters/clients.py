@@ -15,7 +15,7 @@ TRIED: Mapping[str, str] = {"anthropic": "2.11.0", "boto3": "1.44.5", "google-ge
 
 _PACKAGES = {"anthropic": "anthropic", "botocore": "boto3", "google": "google-genai", "openai": "openai"}
 _CREATE = Function("the method of a client that sends a request")
-_BODY = Instance(dict, hint="pass what a request function made")
+_BODY = Instance(dict, hint="pass the result of a request function")
 
 
 def check_client(create: Callable[..., Any], body: Mapping[str, Any]) -> None:

@@ -17,7 +17,7 @@ from cuecard.shapes import Findings
 AnyFunction: TypeAlias = Callable[..., Any]
 
 _NAMES = "pass functions by names of 1 to 64 letters, digits, `_`, `-` or `.`"
-_NAMED = "give it arguments that can be passed by name, annotated with types that JSON has"
+_NAMED = "give it arguments that can be passed by name, annotated with types that JSON can represent"
 
 
 class _Schema(GenerateJsonSchema):
@@ -47,7 +47,7 @@ def function_tools(functions: Any, found: Findings) -> tuple[dict[str, TypeAdapt
     cards: list[ToolCard] = []
     for at, name, function in pairs:
         if name in adapters:
-            found.report("wrong-argument", at, f"is the second tool of the name `{name}`", "name each tool once")
+            found.report("wrong-argument", at, f"is a second tool named `{name}`", "name each tool once")
         elif made := _tool(at, name, function, found):
             adapters[name], card = made
             cards.append(card)
@@ -59,15 +59,15 @@ def _tool(at: str, name: Any, function: Any, found: Findings) -> tuple[TypeAdapt
         found.wrong(at, "a function", function)
         return None
     if not isinstance(name, str) or not TOOL_NAME.fullmatch(name):
-        found.report("wrong-argument", at, "has a name that no tool can have", _NAMES)
+        found.report("wrong-argument", at, "has a name that is not a valid tool name", _NAMES)
         return None
     try:
         adapter = TypeAdapter[Any](function)
         schema = adapter.json_schema(schema_generator=_Schema)
     except (PydanticUserError, NameError, TypeError) as error:
-        found.report("wrong-argument", at, f"can be no tool: {str(error).partition(chr(10))[0]}", _NAMED)
+        found.report("wrong-argument", at, f"cannot be a tool: {str(error).partition(chr(10))[0]}", _NAMED)
         return None
     if schema.get("type") != "object":
-        found.report("wrong-argument", at, "can be no tool: an argument cannot be passed by name", _NAMED)
+        found.report("wrong-argument", at, "cannot be a tool: an argument cannot be passed by name", _NAMED)
         return None
     return adapter, ToolCard(name, inspect.getdoc(function) or "", schema)

@@ -24,7 +24,7 @@ from cuecard.shapes import Findings, Instance
 
 _ENGINE = Instance(Engine, hint="`Engine.open` makes one")
 _CHAT = Instance(Conversation, hint="`functions.engine.conversation()` makes one")
-_STEP = Instance(Step, hint="pass on what `chat.step` gave")
+_STEP = Instance(Step, hint="pass the result of `chat.step`")
 
 
 class Functions:
@@ -84,7 +84,7 @@ class Functions:
         try:
             return ToolResult(named, _plain(_ready(self._call(chat, step, name, arguments))), call_id)
         except _AwaitedError:
-            hint = "await `functions.aanswer` in its place"
+            hint = "await `functions.aanswer` instead"
             raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name")) from None
         except Exception as error:  # noqa: BLE001 - whatever a tool raises, the model has to hear of
             return ToolResult(named, _told(error), call_id, is_error=True)

@@ -24,7 +24,7 @@ little; both are signed where the engine has a key. `asked` is the message of th
 _KEYS = ("begun", "since", "asked")
 _RECORD = tuple(each.name for each in fields(ResultRecord))
 _ENTITY = tuple(each.name for each in fields(Entity))
-_HINT = "pass on what the graph's state holds, or leave the key out to begin anew"
+_HINT = "pass on the value from the graph's state, or omit the key to start a new conversation"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,9 +146,9 @@ def _rows(rows: Json, names: Sequence[str]) -> Json:
 
 def _checked(stored: Any) -> Mapping[str, str]:
     if not isinstance(stored, Mapping):
-        told = f"the conversation in the graph's state is a {type(stored).__name__}, and not what was stored there"
+        told = f"the conversation in the graph's state is a {type(stored).__name__}, not what was stored there"
         raise InputError(Problem("bad-conversation", told, _HINT, "cuecard"))
     wrong = [key for key in _KEYS if not isinstance(stored.get(key), str)]
     if wrong:
-        raise InputError(Problem("bad-conversation", "this is no text", _HINT, f"cuecard.{key}") for key in wrong)
+        raise InputError(Problem("bad-conversation", "this is not a string", _HINT, f"cuecard.{key}") for key in wrong)
     return stored

@@ -51,7 +51,9 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
     ends = read.ends
     if ends is None:
         raise InputError(
-            Problem("no-user-message", "no message that a block could follow", "pass the user's message", "messages")
+            Problem(
+                "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
+            )
         )
     places = turn_places(read, turns)
     where, (first, last) = read.first_places(), ends

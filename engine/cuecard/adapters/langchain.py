@@ -51,7 +51,7 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
     The list of tools never changes by a discovery: Claude gets definitions that are to be found deferred, and each is
     revealed by the search result that names it; every other model gets all of them. A call of a tool that is not active
-    is refused.
+    is refused. Results of tools are sent as the agent file's `results` tell them; the state keeps what they returned.
 
     Attributes:
         state_schema: the agent's state with the key `cuecard`, which is no part of input or output.

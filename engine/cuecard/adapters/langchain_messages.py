@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from hashlib import sha256
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
 from cuecard.adapters.homes import homes
 from cuecard.adapters.turns import Read, turn_places
-from cuecard.model import Step, ToolResult
+from cuecard.model import RenderedResult, Step, ToolResult
 
 Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
@@ -42,6 +42,33 @@ def tool_results(messages: Iterable[BaseMessage], known: Collection[str] = ()) -
             marked = call or message.id or f"result-{place}"
             waiting += [ToolResult(tool, said, marked, is_error=failed, batch=batch)] if tool else []
     return (*found, *waiting)
+
+
+def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult], RenderedResult]) -> list[BaseMessage]:
+    """The messages of one request with results as texts, where the agent has templates for them.
+
+    The state keeps what the tools have returned: the same result is the same text in each request. A result with
+    something else than texts in it stays as it is.
+    """
+    told: list[BaseMessage] = []
+    names: dict[str, str] = {}
+    for message in messages:
+        if isinstance(message, AIMessage):
+            names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
+        told.append(_told(message, names, render) if isinstance(message, ToolMessage) else message)
+    return told
+
+
+def _told(
+    message: ToolMessage, names: Mapping[str, str], render: Callable[[ToolResult], RenderedResult]
+) -> ToolMessage:
+    tool, said = names.get(message.tool_call_id) or message.name or "", message.content
+    parts = said if isinstance(said, list) else []
+    if not tool or any(isinstance(part, dict) and part.get("type") != "text" for part in parts):
+        return message
+    value = list(said) if parts else said
+    result = render(ToolResult(tool, value, message.tool_call_id, is_error=message.status == "error"))
+    return message.model_copy(update={"content": result.text}) if result.rule else message
 
 
 def _batch(message: AIMessage) -> str | None:

@@ -28,7 +28,7 @@ from functools import partial
 from typing import Any
 
 from cuecard.adapters.graph_threads import Stored, Thread, Threads
-from cuecard.adapters.langchain_messages import holds_all, last_user, place_appended, tool_results
+from cuecard.adapters.langchain_messages import holds_all, last_user, place_appended, tool_results, with_results
 from cuecard.adapters.langchain_models import Cache, ModelFacts, block_of, facts_of, settings_of, system_message
 from cuecard.adapters.langchain_tools import (
     AnyTool,
@@ -141,6 +141,8 @@ class Cuecard:
             self.on_step(step)
         call = thread.chat.call
         showing = list(messages)
+        if self.engine.agent.results:
+            showing = with_results(showing, self.engine.render_result)
         shown = self._ordered.of(tools, step)
         if call and call.delivery.rebuilds:
             shown = active_only(tools, step, self.engine.tools)

@@ -8,7 +8,7 @@ from typing import Any
 from cuecard.errors import InputError, Problem
 
 _SECONDS = {"5m": 300, "1h": 3600}
-_HINT = "give every breakpoint in front of it the longer lifetime, or this one the shorter: the providers refuse it"
+_HINT = "give every breakpoint before it the longer lifetime, or this one the shorter: providers reject this order"
 
 
 def check_lifetimes(body: Mapping[str, Any]) -> None:
@@ -21,9 +21,9 @@ def check_lifetimes(body: Mapping[str, Any]) -> None:
     for place, ttl in _breakpoints(body):
         lives = _SECONDS.get(ttl) if isinstance(ttl, str) else None
         if lives is None:
-            problems.append(Problem("wrong-option", f"there is no lifetime {ttl!r}", "write 5m or 1h", place))
+            problems.append(Problem("wrong-option", f"unknown lifetime {ttl!r}", "write 5m or 1h", place))
         elif lives > shortest:
-            problems.append(Problem("wrong-option", f"a breakpoint of {ttl} stands behind one of 5m", _HINT, place))
+            problems.append(Problem("wrong-option", f"a breakpoint of {ttl} follows one of 5m", _HINT, place))
         else:
             shortest = lives
     if problems:

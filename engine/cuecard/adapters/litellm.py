@@ -70,7 +70,7 @@ class Ready:
         """What the search tool answers, as JSON, or what is wrong with its limit."""
         limit = asked.get("limit")
         if limit is not None and not isinstance(limit, int):
-            return f"{self._engine.search_tool}: limit is no number"
+            return f"{self._engine.search_tool}: limit is not a number"
         found = search(self._engine, self._chat, str(asked.get("query") or ""), limit)
         return found if isinstance(found, str) else json.dumps(found.to_json(), ensure_ascii=False)
 

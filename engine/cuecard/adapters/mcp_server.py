@@ -98,7 +98,7 @@ class _Serving:
         """The agent's one prompt, with its inputs as arguments."""
         engine = self.engine
         told = {
-            "discovered": ("names of tools whose instructions it shall hold, with commas between", bool(engine.tools)),
+            "discovered": ("names of the tools whose instructions to include, separated by commas", bool(engine.tools)),
             "profile": (f"one of {', '.join(engine.profiles)}", bool(engine.profiles)),
             "variant": (f"one of {', '.join(engine.variants)}", bool(engine.variants)),
         }
@@ -150,7 +150,7 @@ class _Serving:
         except (ValueError, RecursionError):
             hint = "write it as JSON"
             raise InputError(
-                Problem("wrong-input", f"`{name}` is not of the type {spec.type}", hint, "arguments")
+                Problem("wrong-input", f"`{name}` is not of type {spec.type}", hint, "arguments")
             ) from None
 
     async def list_tools(self, _context: Any, _params: Any) -> ListToolsResult:

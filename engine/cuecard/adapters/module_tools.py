@@ -45,7 +45,7 @@ class ModuleTools:
         except CuecardError:
             raise
         except PydanticSerializationError as error:
-            return ToolResult(name, f"the function returned what JSON does not have: {error}", is_error=True)
+            return ToolResult(name, f"the function returned a value that JSON cannot represent: {error}", is_error=True)
         except Exception as error:  # noqa: BLE001 - a tool may fail in any way, and the conversation goes on
             return ToolResult(name, f"{type(error).__name__}: {error}", is_error=True)
 
@@ -62,7 +62,7 @@ def module_tools(name: str, option: str) -> ModuleTools:
     """
     functions = dict(_functions(_imported(name, option), name, option))
     if not functions:
-        hint = "write public functions in it; those that it imports count only where `__all__` names them"
+        hint = "add public functions; imported ones count only if `__all__` names them"
         raise InputError(Problem("no-tools", f"the module `{name}` has no functions", hint, option))
     tools: dict[str, Tool[None]] = {}
     problems = []
@@ -70,7 +70,7 @@ def module_tools(name: str, option: str) -> ModuleTools:
         try:
             tools[key] = Tool(function, takes_ctx=False, name=key)
         except (UserError, PydanticUserError, TypeError, ValueError, NameError) as error:
-            hint = "annotate its parameters with types that JSON has"
+            hint = "annotate its parameters with types that JSON can represent"
             told = str(error).partition("\n")[0]
             problems.append(Problem("wrong-tool", f"`{name}.{key}` cannot be a tool: {told}", hint, option))
     if problems:
@@ -87,12 +87,12 @@ def _imported(name: str, option: str) -> ModuleType:
     except ModuleNotFoundError as error:
         missing = error.name or name
         own = name == missing or name.startswith(f"{missing}.")
-        hint = f"it is looked for in {here} and among what is installed" if own else f"it needs `{missing}`"
+        hint = f"searched in {here} and among the installed packages" if own else f"it needs `{missing}`"
         message = f"there is no module `{name}`" if own else f"the module `{name}` cannot be imported: {error}"
         raise InputError(Problem("wrong-module", message, hint, option)) from None
     except Exception as error:  # a module may fail in any way
         told = f"the module `{name}` cannot be imported: {type(error).__name__}: {error}"
-        raise InputError(Problem("wrong-module", told, "import it in Python to see more", option)) from error
+        raise InputError(Problem("wrong-module", told, "import it in Python for details", option)) from error
 
 
 def _functions(module: ModuleType, name: str, option: str) -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -105,7 +105,7 @@ def _functions(module: ModuleType, name: str, option: str) -> Iterator[tuple[str
     for key in named:
         value = getattr(module, key, None)
         if value is None:
-            message = f"`{name}.__all__` names `{key}`, which the module does not have"
+            message = f"`{name}.__all__` names `{key}`, which it does not define"
             raise InputError(Problem("wrong-module", message, "correct `__all__`", option))
         if inspect.isfunction(value):
             yield key, value

@@ -188,7 +188,7 @@ class Cuecard:
     def _running(self, context: Any) -> Run:
         run = self.find(context)
         if run is None or run.engine is not self.engine:
-            told = "the context of the run holds none of this card"
+            told = "the run's context does not contain this card"
             raise InputError(Problem("wrong-argument", told, "pass `**card.options()` to the runner", "context"))
         return run
 

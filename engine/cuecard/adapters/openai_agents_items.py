@@ -16,7 +16,7 @@ Item: TypeAlias = Mapping[str, Any]
 
 _OUTPUTS = ("function_call_output", "custom_tool_call_output")
 _NOT_WHOLE = (
-    "send the whole conversation, such as with a session, or where the server keeps it: Turn(host='system-only')"
+    "send the whole conversation, for example with a session; if the server keeps it, use Turn(host='system-only')"
 )
 
 
@@ -34,7 +34,7 @@ def tool_results(items: Sequence[Item], known: Mapping[str, str]) -> tuple[ToolR
     results = list(_results(items, tools))
     if lost := [result.call_id for result in results if not result.tool]:
         raise InputError(
-            [Problem("unknown-call", f"no call {call!r} is among the items", _NOT_WHOLE, "input") for call in lost]
+            [Problem("unknown-call", f"the items contain no call {call!r}", _NOT_WHOLE, "input") for call in lost]
         )
     return tuple(results)
 

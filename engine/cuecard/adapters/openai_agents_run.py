@@ -101,7 +101,7 @@ class Run:
             InputError: when the model was sent a request that did not go through the adapter.
         """
         if self.step is None:
-            told = "a request was sent without the prompt, because the run has no settings of this adapter"
+            told = "a request was sent without the prompt, because the run does not use this adapter's settings"
             raise InputError(Problem("wrong-argument", told, _WAY_OUT, "run_config"))
         self.names[call_id] = tool
         refusal = self.step.refusal(tool)

@@ -84,7 +84,7 @@ def client_tool_search(
     """
     late, search = _Late.of(tools, items, step), step.refusals.search
     if search not in late.tools:
-        hint = f"pass the function `{search}` with the tools: its description and parameters are those of the search"
+        hint = f"add the function `{search}` to the tools: its description and parameters are used for the search"
         raise InputError(Problem("wrong-option", f"the search tool `{search}` is not among the tools", hint, "tools"))
     front = [_searching(tool) if tool_name(tool) == search else tool for tool in late.front(also)]
     by_call: dict[str, list[Message]] = {}

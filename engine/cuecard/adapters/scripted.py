@@ -144,8 +144,8 @@ def _surprise(call: CallEntry, result: ToolResult) -> str:
     if result.is_error and not call.fails:
         return f"`{call.tool}` failed: {said}"
     if call.fails and not result.is_error:
-        return f"`{call.tool}` was meant to fail, but it returned {said}"
-    return f"`{call.tool}` failed in another way: {said}" if call.fails not in said else ""
+        return f"`{call.tool}` should have failed, but returned {said}"
+    return f"`{call.tool}` failed with a different error: {said}" if call.fails not in said else ""
 
 
 def _parsed(result: Json) -> Json:

@@ -24,25 +24,25 @@ from cuecard.template.guards.gate import Gate
 class Agent:
     """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
 
-    Internal: what a host may read of it, `Engine` has as properties.
+    Internal: hosts read the same facts as properties of `Engine`.
 
     Attributes:
         spec: the agent file.
         sha256: the fingerprint of all of its files.
-        editions: by profile and variant, the parts of the prompt in order: the sections, and the tags of a template's
+        editions: the parts of the prompt in order, by profile and variant: the sections, and the tags of a template's
             root element around them.
-        layout: how they are put together.
+        layout: how the sections are joined.
         catalogue: every tool the agent could use.
         protocols: the rendered instructions by tool name.
         names: every element name that the prompt writes.
-        warnings: what the check found and let pass.
-        files: what sections show of files, by path.
-        origins: which file wrote each value, where agent files, or an agent file and a template, lie over each other.
+        warnings: the warnings of the file check.
+        files: the file contents that sections show, by path.
+        origins: which file wrote each value, if agent files, or an agent file and a template, are layered.
         models: the agent's own model profiles.
-        tool_cuts: what a tool server said of its tools and was left out, with reasons.
-        gate: what every text passes that enters a prompt while it is made.
-        results: how results of tools are told.
-        ranker: what orders the tools that a search finds, and where that is written.
+        tool_cuts: what a tool server declared and was left out, with reasons.
+        gate: the gate that every text passes on its way into a prompt.
+        results: how tool results are rendered.
+        ranker: how the tools found by a search are ranked, and where that is written.
     """
 
     spec: AgentFile
@@ -63,17 +63,17 @@ class Agent:
 
     @property
     def sections(self) -> tuple[Section, ...]:
-        """The sections of a call that chooses neither profile nor variant, in order."""
+        """The sections of a call without profile and variant, in order."""
         return tuple(section for section in self.editions["", ""] if not section.frame)
 
     @property
     def pending(self) -> str:
-        """The key by which results ask for confirmation; empty where nothing depends on that."""
+        """The key by which results ask for confirmation; empty if nothing depends on it."""
         return self.spec.tools.cues.pending if self.spec.tools.cues.on_result else ""
 
     @property
     def protocol_place(self) -> str:
-        """The section in which protocols stand, as a tag: `<tool-usage-instructions>`, or by its title."""
+        """The section that contains the protocols, as a tag (`<tool-usage-instructions>`) or by its title."""
         section = next((section for section in self.sections if PROTOCOLS in section.reads), None)
         if section is None:
             return self.spec.words.search.prompt

@@ -177,11 +177,11 @@ class Assembly:
         """
         role, problem = written.spec.role, self._world.document.problem
         if any(use.name == PROTOCOLS for use in others):
-            message = f"only a section's text can read `{PROTOCOLS}`, no condition and no source"
-            hint = "without tool instructions, a section whose text holds nothing else leaves no trace"
+            message = f"only a section's text can read `{PROTOCOLS}`; conditions and sources cannot"
+            hint = "a section that contains nothing else disappears while there are no tool instructions"
             yield problem(written.at, "undeclared-input", message, hint)
         if role != "system" and any(use.name == PROTOCOLS for use in in_text):
-            message, hint = f"`{PROTOCOLS}` has no place in a message of role {role}", "leave out `role`"
+            message, hint = f"`{PROTOCOLS}` is not allowed in a message of role {role}", "remove `role`"
             yield problem(written.place("role"), "wrong-value", message, hint)
 
     def _unread_source(self, written: Written, texts: Sequence[SectionText]) -> Iterator[Problem]:
@@ -208,8 +208,8 @@ class Assembly:
     def _tier(self, written: Written, reads: frozenset[str]) -> Tier:
         spec, inferred = written.spec, tier_of(reads, written.spec)
         if spec.tier and RHYTHM.index(spec.tier) < RHYTHM.index(inferred):
-            why = ", ".join(sorted(reads)) or "a source that differs from call to call"
-            place, hint = written.place("tier"), f"write `tier: {inferred}`, or leave it out"
+            why = ", ".join(sorted(reads)) or "a source that changes from call to call"
+            place, hint = written.place("tier"), f"write `tier: {inferred}`, or remove it"
             message = f"section `{spec.id}` is not {spec.tier}: it reads {why}"
             self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred

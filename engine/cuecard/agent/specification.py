@@ -74,8 +74,8 @@ def _newer(document: Document) -> Iterator[Problem]:
     """A file of a later version: nothing else is said of it, because nobody here knows what it means."""
     version = document.value.get("version")
     if isinstance(version, int) and version > VERSION:
-        message = f"this file is of version {version}; this cuecard reads files up to version {VERSION}"
-        hint = f"update cuecard, or write the file for version {VERSION}"
+        message = f"this file has format version {version}; this version of cuecard reads up to {VERSION}"
+        hint = f"update cuecard, or use format version {VERSION}"
         yield document.problem(("version",), "newer-version", message, hint)
 
 
@@ -106,5 +106,5 @@ def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Prob
     for index, section in enumerate(sections if isinstance(sections, list) else ()):
         if isinstance(section, dict) and not says_something(section) and section_id(section, "") not in elements:
             label = document.dotted(("sections", index))
-            message = f"`{label}` has nothing to say: give it `text`, `file`, or a source: "
+            message = f"`{label}` has no content: give it `text`, `file`, or a source: "
             yield document.problem(("sections", index), "wrong-value", message + ", ".join(SOURCES))

@@ -38,8 +38,8 @@ def find_profile(model: str) -> ModelProfile:
     models = read_models()
     profile = models.find(model)
     if not profile.known:
-        hint = f"{did_you_mean(model, models.models)}\nmodels stand in prompts/models.yaml"
-        raise InputError(Problem("unknown-model", f"nothing is known of the model `{model}`", hint, "--model"))
+        hint = f"{did_you_mean(model, models.models)}\nprompts/models.yaml lists the known models"
+        raise InputError(Problem("unknown-model", f"unknown model `{model}`", hint, "--model"))
     return profile
 
 

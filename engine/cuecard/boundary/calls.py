@@ -15,7 +15,7 @@ from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
 from cuecard.template.guards.controls import has_controls, refuse_controls
 
 _RESULTS = shape_of(Sequence[ToolResult])
-CALL = Instance(Call, hint="pass on what `prepare_call` gave; `Call.from_json` reads one that was stored")
+CALL = Instance(Call, hint="pass the result of `prepare_call`; `Call.from_json` reads a stored one")
 _MEMORY = shape_of(Memory)
 EARLIER = Maybe([Instance(AgentFacts, "an Engine")])
 _OTHERS: Mapping[str, Shape] = {"previous": Maybe([CALL]), "compacted": Flag(), "kept": Whole(0), "earlier": EARLIER}

@@ -43,7 +43,7 @@ def _mistyped(supplied: Mapping[Any, Json], declared: Mapping[str, InputSpec]) -
         elif spec and spec.values is not None and value is not None and value not in spec.values:
             shown = visible(value) if isinstance(value, str) and len(value) <= _SHOWN else "this"
             hint = did_you_mean(str(value)[:_SHOWN], map(str, spec.values))
-            yield Problem("wrong-input", f"`{name}` is never `{shown}`", hint, "turn.inputs")
+            yield Problem("wrong-input", f"`{name}` can never be `{shown}`", hint, "turn.inputs")
 
 
 def _way_out(name: str, spec: InputSpec) -> str:

@@ -12,10 +12,10 @@ from cuecard.shapes import Either, Instance, JsonValue, Maybe, Moment, Several, 
 def _message(message: Message) -> Iterator[Wrong]:
     """What `messages_from_json` asks for as well."""
     if (message.role == "tool") != bool(message.tool_call_id):
-        hint = "a message of role `tool` names the call it answers, and no other does"
-        yield Wrong("tool_call_id", "belongs to results of tools, and to each of them", hint)
+        hint = "messages of role `tool` must name the call they answer, and no others may"
+        yield Wrong("tool_call_id", "is required for tool results and allowed only there", hint)
     if message.tool_calls and message.role != "assistant":
-        yield Wrong("tool_calls", "belongs to messages of the assistant")
+        yield Wrong("tool_calls", "is only allowed in assistant messages")
 
 
 _NAME = Text(least=1)

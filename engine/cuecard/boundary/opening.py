@@ -13,7 +13,7 @@ from cuecard.shapes import Either, Findings, Flag, Function, Instance, Maybe, No
 _DAY = 86_400
 _PATH = Either([Text(least=1), Instance(Path)])
 _DELIVERIES = get_args(DeliveryWish)
-_CLOCK = Function("a function that tells the time")
+_CLOCK = Function("a function that returns the current time")
 _OPENING: Mapping[str, Shape] = {
     "path": _PATH,
     "delivery": shape_of(DeliveryWish | None),
@@ -23,7 +23,7 @@ _OPENING: Mapping[str, Shape] = {
     "allow_code": Flag(),
     "cache": Either([Flag(), _PATH]),
 }
-_CALL = Maybe([Instance(Call, hint="pass on what `prepare_call` gave")])
+_CALL = Maybe([Instance(Call, hint="pass the result of `prepare_call`")])
 _SERVING: Mapping[str, Shape] = {
     "policy": shape_of(ReloadPolicy | None),
     "keep": Whole(1),

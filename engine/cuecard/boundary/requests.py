@@ -16,9 +16,9 @@ from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, T
 Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
 """Whose messages they are."""
 
-_STEP = Instance(Step, hint="pass on what `prepare_step` gave; `Step.from_json` reads one that was stored")
+_STEP = Instance(Step, hint="pass the result of `prepare_step`; `Step.from_json` reads a stored one")
 _MODEL = Either(
-    [Text("the name of a model", least=1), Instance(ModelProfile, hint='its name is enough, such as "claude-opus-4-8"')]
+    [Text("the name of a model", least=1), Instance(ModelProfile, hint='pass just its name, such as "claude-opus-4-8"')]
 )
 _FORM = Word(get_args(Form))
 _CARD = Instance(ToolCard, hint="pass `engine.tools.values()`")
@@ -243,7 +243,7 @@ def _gemini(content: Mapping[str, Any]) -> Iterator[Told]:
 
 def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
     if not _JSON.fits(tool):
-        yield Told("", "plain JSON, every object of it a dict", tool)
+        yield Told("", "plain JSON in which every object is a dict", tool)
     for key in ("function", "toolSpec", "systemTool"):
         if not isinstance(tool.get(key, {}), Mapping):
             yield Told(f".{key}", "a mapping", tool[key])

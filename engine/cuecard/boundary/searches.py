@@ -9,7 +9,7 @@ from cuecard.model import History
 from cuecard.shapes import Findings, Function, Maybe, Shape, Text, Whole
 
 _LIMIT: Shape = Maybe([Whole()])
-_QUERY, _RANKER = Text(), Function("a ranker: query and limit to names with scores")
+_QUERY, _RANKER = Text(), Function("a ranker, which takes a query and a limit and returns names with scores")
 _MAYBE_CALL = Maybe([CALL])
 
 
@@ -37,7 +37,7 @@ def admit_search(query: Any, limit: Any, call: Any, history: Any, ranker: Any = 
     _MAYBE_CALL.take(call, "call", found)
     results = take_results(history, "history", found)
     if call is None and results:
-        found.report("wrong-argument", "history", "says nothing without its call", "pass `call`, too")
+        found.report("wrong-argument", "history", "has no meaning without its call", "pass `call` as well")
     found.refuse()
     return results
 

@@ -44,11 +44,11 @@ class _Admission:
 
     def admit(self, card: Any, place: int) -> None:
         if _is_odd(card):
-            reason = "left out: the name of a tool has 1 to 64 letters, digits, `_`, `-` or `.`, all of ASCII"
+            reason = "skipped: a tool name has 1 to 64 ASCII letters, digits, `_`, `-` or `.`"
             self.cuts.append(Cut(f"tool {visible(card.name)[:_SHOWN]}", reason))
             return
         if _has_odd_schema(card):
-            reason = f"left out: its input schema nests more than {MAX_DEPTH} levels, or holds what is not JSON"
+            reason = f"skipped: its input schema is nested more than {MAX_DEPTH} levels deep, or is not JSON"
             self.cuts.append(Cut(f"tool {card.name}", reason))
             return
         taken = _CARD.take(card, f"cards[{place}]", self.found)
@@ -61,12 +61,12 @@ class _Admission:
         try:
             (*seen, schema), removed = clean([*texts, card.input_schema])
         except InputError as error:
-            self.cuts.append(Cut(what, f"left out: its input schema is unusable: {error.problems[0].message}"))
+            self.cuts.append(Cut(what, f"skipped: its input schema is unusable: {error.problems[0].message}"))
             return
         if removed:
             self.cuts.append(Cut(what, f"{removed:,} invisible or control characters were removed"))
         if (longest := max(map(len, seen))) > MAX_TOOL_TEXT:
-            self.cuts.append(Cut(what, f"a text was cut: {longest:,} -> {MAX_TOOL_TEXT:,} characters"))
+            self.cuts.append(Cut(what, f"a text was truncated: {longest:,} -> {MAX_TOOL_TEXT:,} characters"))
         description, category, *phrases = (text[:MAX_TOOL_TEXT] for text in seen)
         cleaned = replace(card, description=description, category=category, phrases=tuple(phrases), input_schema=schema)
         self.cards.append(cleaned)

@@ -8,11 +8,11 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """What a ranker says of its own scores, in its attribute `calibration`; an agent file may say otherwise.
+    """A ranker's own thresholds, in its attribute `calibration`; an agent file can override them.
 
     Attributes:
-        confidence: an answer whose best score is below it is none.
-        cut: hits that score below this share of the best are left out.
+        confidence: an answer with a lower best score counts as empty.
+        cut: hits that score below this share of the best are not returned.
     """
 
     confidence: float

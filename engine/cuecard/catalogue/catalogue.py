@@ -86,7 +86,7 @@ def _plain(value: object) -> Json:
 
 def _duplicate(first: ToolCard, second: ToolCard) -> Problem:
     where = f"first from {first.source}; " if first.source else ""
-    hint = f"{where}the model calls tools by name alone: rename one, or leave it out"
+    hint = f"{where}the model identifies tools by name alone: rename or remove one"
     return Problem("duplicate-tool", f"two tools are named `{second.name}`", hint, name=second.source)
 
 

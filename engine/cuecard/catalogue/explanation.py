@@ -16,7 +16,7 @@ answer) below the one before it, the limit, or there are no more."""
 
 @dataclass(frozen=True, slots=True)
 class WordSeen:
-    """A word of the query: how many tools have it, and the words it was taken for if no tool does."""
+    """A word of the query: how many tools contain it, and the words it was read as if no tool does."""
 
     word: str
     tools: int
@@ -34,7 +34,7 @@ class Match:
 
 @dataclass(frozen=True, slots=True)
 class Reasons:
-    """Why a tool has its score: its words, best first, and its phrase (or name) that the query comes nearest to."""
+    """Why a tool has its score: its matching words, best first, and the phrase (or name) nearest to the query."""
 
     matches: tuple[Match, ...] = ()
     nearest: str = ""
@@ -70,19 +70,19 @@ class Ranked:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """A search with its reasons: what is returned, then the next that are not.
+    """A search with its reasons: the hits that are returned, then the next ones that are not.
 
     Attributes:
-        query: what was asked.
-        words: what became of its words; empty where the ranker does not tell.
+        query: the query.
+        words: how its words were matched; empty if the ranker does not report it.
         ranked: best first.
         confidence: the first score.
         needed: the confidence below which nothing is returned.
         cut: the share of the best score that a hit needs.
-        limit: how many tools are returned at most.
+        limit: the maximum number of tools returned.
         end: what ended the list.
-        message: what the model reads.
-        diagnostics: what the host is told of the ranker.
+        message: the message for the model.
+        diagnostics: problems with the ranker, for the host.
     """
 
     query: str
@@ -97,7 +97,7 @@ class Explanation:
     diagnostics: tuple[Diagnostic, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
-        """The same as plain data, with what the search tool answers: `tools` and `message`."""
+        """The explanation as plain data, including the answer of the search tool: `tools` and `message`."""
         plain = {key: _rounded(value) for key, value in asdict(self).items()}
         return {"tools": [each.tool for each in self.ranked if each.returned], "message": plain.pop("message"), **plain}
 

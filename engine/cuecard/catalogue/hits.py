@@ -48,10 +48,10 @@ def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
         else:
             scores[entry[0]] = min(1.0, max(0.0, float(entry[1])))
     if entries and not scores:
-        raise UnusableRankingError(f"nothing of its answer can be used: {faults[0]}")
+        raise UnusableRankingError(f"no part of its answer is usable: {faults[0]}")
     highest = max((entry[1] for entry in entries if not _fault(entry, names, {})), default=0)
     if highest > _OVER:
-        faults.append(f"scores above 1, such as {highest:.3g}, which all count as 1")
+        faults.append(f"scores above 1, such as {highest:.3g}, which are treated as 1")
     if len(said) > len(names):
         faults.append(f"{len(said)} entries for {len(names)} tools")
     hits = sorted(scores.items(), key=lambda hit: -hit[1])[:limit]
@@ -73,13 +73,13 @@ def _fault(entry: object, names: frozenset[str], known: dict[str, float]) -> str
 def _not_a_list(said: object) -> str:
     if inspect.iscoroutine(said):
         said.close()
-        return "it is asynchronous; it must answer at once"
+        return "it is asynchronous; it must be a plain function"
     return f"its answer is of type {type(said).__name__}, not a list of names with scores"
 
 
 def _summary(faults: Sequence[str]) -> str:
     more = f", and {len(faults) - 1} more" if len(faults) > 1 else ""
-    return f"part of the ranker's answer was left out: {faults[0]}{more}"
+    return f"part of the ranker's answer was ignored: {faults[0]}{more}"
 
 
 def reason(error: Exception) -> str:

@@ -37,12 +37,12 @@ def unpack(data: bytes, names: Sequence[str]) -> WordIndex:
     if index.names != tuple(names) or len(index.norms) != count or len(index.phrases) != count:
         raise ValueError("an index of other tools")
     if not all(type(norm) is float and 0 < norm < math.inf for norm in index.norms):
-        raise ValueError("an index with norms that are none")
+        raise ValueError("an index with invalid norms")
     numbers = {n for found in index.postings.values() for n in found}.union(index.following, *index.following.values())
     if not numbers <= set(range(count)):
-        raise ValueError("an index of tools that are not there")
+        raise ValueError("an index of tools that do not exist")
     if not finite:
-        raise ValueError("an index with counts that are none")
+        raise ValueError("an index with invalid counts")
     return index
 
 

@@ -151,7 +151,7 @@ class SearchIndex:
     def _absent(self, hits: Iterable[Hit]) -> Iterator[Diagnostic]:
         for hit in hits:
             if hit.tool in self.hidden:
-                yield Diagnostic("absent_tool", f"`{hit.tool}` fits the query and does not exist for this call")
+                yield Diagnostic("absent_tool", f"`{hit.tool}` matches the query but does not exist for this call")
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
         """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
@@ -162,7 +162,7 @@ class SearchIndex:
         except Exception as error:  # noqa: BLE001 - whatever a host's ranker raises, the conversation goes on
             why = reason(error)
         ranker = self.fallback()
-        failed = Diagnostic("ranker_failed", f"the ranker failed, and BM25 has answered instead: {why}")
+        failed = Diagnostic("ranker_failed", f"the ranker failed, so BM25 answered instead: {why}")
         return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
     def _advised(self, said: str, words: WordsSpec) -> str:
@@ -181,7 +181,7 @@ def _nothing(_query: str, _limit: int) -> Sequence[tuple[str, float]]:
 def _allowed(limit: int) -> int:
     if 1 <= limit <= MAX_LIMIT:
         return limit
-    hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} are usual"
+    hint = f"ask for 1 to {MAX_LIMIT} tools; {DEFAULTS.limit} is the default"
     raise InputError(Problem("search-limit", f"a search cannot return {_number(limit)} tools", hint, name="limit"))
 
 

@@ -11,12 +11,12 @@ from cuecard.cli.options import SIDE_HELP, AgentPath, AllowCode, DeliveryOption,
 
 
 def init(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Where to; made if it is not there.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The target folder; created if needed.")],
     from_: Annotated[
         Literal["minimal", "sections", "cms"] | None,
-        typer.Option("--from", help="What to begin with; asked for on a terminal, else minimal."),
+        typer.Option("--from", help="What to start from; asked for on a terminal, otherwise minimal."),
     ] = None,
-    name: Annotated[str | None, typer.Option(help="What the agent is called; else as the folder.")] = None,
+    name: Annotated[str | None, typer.Option(help="The agent's name; defaults to the folder's name.")] = None,
     yes: Annotated[bool, typer.Option("--yes", help="Ask nothing.")] = False,
     json: Json = False,
 ) -> None:
@@ -29,12 +29,13 @@ def init(
 def run_tests(
     agent: AgentPath,
     turns: Annotated[
-        list[Path] | None, typer.Argument(metavar="[TURNS]...", help="Turn files or folders; `turns/` of the agent.")
+        list[Path] | None,
+        typer.Argument(metavar="[TURNS]...", help="Turn files or folders; defaults to the agent's `turns/`."),
     ] = None,
-    update: Annotated[bool, typer.Option("--update", help="Write snapshots anew.")] = False,
-    prune: Annotated[bool, typer.Option("--prune", help="Throw snapshots away that no turn asks for.")] = False,
+    update: Annotated[bool, typer.Option("--update", help="Rewrite snapshots.")] = False,
+    prune: Annotated[bool, typer.Option("--prune", help="Delete snapshots that no turn uses.")] = False,
     format: Format = "text",
-    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Write JUnit XML, too.")] = None,
+    junit: Annotated[Path | None, typer.Option("--junit", metavar="FILE", help="Also write JUnit XML.")] = None,
     delivery: DeliveryOption = None,
     json: Json = False,
     allow_code: AllowCode = False,
@@ -54,7 +55,7 @@ def format_files(
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 when a file would change.")
     ] = False,
-    diff: Annotated[bool, typer.Option("--diff", help="The same, and show what would change.")] = False,
+    diff: Annotated[bool, typer.Option("--diff", help="Like --check, and show what would change.")] = False,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -67,9 +68,11 @@ def format_files(
 
 def import_files(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE...", help="Files of dotprompt (`.prompt`) or Prompty (`.prompty`).")
+        list[Path], typer.Argument(metavar="FILE...", help="dotprompt (`.prompt`) or Prompty (`.prompty`) files.")
     ],
-    to: Annotated[Path, typer.Option("--to", metavar="DIR", help="Where the agents go, each in a folder of its name.")],
+    to: Annotated[
+        Path, typer.Option("--to", metavar="DIR", help="The folder for the agents, each in a subfolder with its name.")
+    ],
     check: Annotated[
         bool, typer.Option("--check", help="Write nothing; exit with 1 when anything cannot be carried over.")
     ] = False,
@@ -83,17 +86,19 @@ def import_files(
 
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help=SIDE_HELP)],
-    after: Annotated[str, typer.Argument(metavar="B", help="The same for the later prompt.")],
-    agent: Annotated[Path | None, typer.Option("--agent", metavar="AGENT", help="Whose turns turn files are.")] = None,
+    after: Annotated[str, typer.Argument(metavar="B", help="The same for the second prompt.")],
+    agent: Annotated[
+        Path | None, typer.Option("--agent", metavar="AGENT", help="The agent that the turn files belong to.")
+    ] = None,
     turn: Annotated[
         list[Path] | None,
-        typer.Option("--turn", metavar="FILE", help="A turn file (YAML); with Markdown several, and folders of them."),
+        typer.Option("--turn", metavar="FILE", help="A turn file (YAML); for Markdown also several, or folders."),
     ] = None,
     discovered: Discovered = "",
-    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="What it costs on this model.")] = None,
+    model: Annotated[str | None, typer.Option("--model", metavar="NAME", help="Show the cost on this model.")] = None,
     price: Annotated[
         float | None,
-        typer.Option("--price", metavar="USD", min=0, help="Markdown: what a million input tokens of the model cost."),
+        typer.Option("--price", metavar="USD", min=0, help="For Markdown: the price of a million input tokens."),
     ] = None,
     exit_code: Annotated[bool, typer.Option("--exit-code", help="Exit with 1 when the prompts differ.")] = False,
     format: Annotated[

@@ -28,7 +28,7 @@ def explanation_lines(found: Explanation, tools: Mapping[str, ToolCard]) -> Iter
 
 def _word(seen: WordSeen) -> str:
     known = f"{seen.tools} {'tool' if seen.tools == 1 else 'tools'}" if seen.tools else "no tool"
-    taken = f", taken for {', '.join(seen.taken_for)}" if seen.taken_for else ""
+    taken = f", read as {', '.join(seen.taken_for)}" if seen.taken_for else ""
     return f"{visible(seen.word)} ({known}{taken})"
 
 
@@ -46,11 +46,11 @@ def _reasons(each: Ranked) -> Iterator[str]:
 def _end(found: Explanation) -> str:
     match found.end:
         case "confidence":
-            return f"nothing is returned: the confidence is {found.confidence:.2f}, and {found.needed:g} is needed"
+            return f"nothing is returned: the confidence is {found.confidence:.2f}, but {found.needed:g} is required"
         case "cut":
             bar = found.cut * found.confidence
-            return f"cut at {bar:.2f}, {found.cut:g} of the best score: what follows is left out"
+            return f"cut at {bar:.2f}, {found.cut:g} of the best score: the hits below are not returned"
         case "gap":
-            return f"gap: the answer is sure, and the next scores less than {GAP:g} of the last: the rest is left out"
+            return f"gap: sure answer, and the next hit scores less than {GAP:g} of the last: the rest is not returned"
         case _:
-            return f"limit of {found.limit}: what follows is left out"
+            return f"limit of {found.limit}: the hits below are not returned"

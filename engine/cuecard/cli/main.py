@@ -24,7 +24,7 @@ from cuecard.errors import CuecardError
 
 app = typer.Typer(
     name="cuecard",
-    help="Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers.",
+    help="A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -48,7 +48,7 @@ def options(
         bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
     ] = False,
 ) -> None:
-    """Prompts as built artefacts: lean, checked, counted, and growing only with what the agent discovers."""
+    """A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered."""
 
 
 @app.command()
@@ -59,10 +59,12 @@ def render(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    manifest: Annotated[bool, typer.Option("--manifest", help="Print only the manifest, as JSON: no text.")] = False,
+    manifest: Annotated[
+        bool, typer.Option("--manifest", help="Print only the manifest, as JSON without text.")
+    ] = False,
     messages: Annotated[bool, typer.Option("--messages", help="Print the whole message stack, as JSON.")] = False,
     compiled: Annotated[
-        bool, typer.Option("--compiled", help="Print stable and dynamic text with fingerprints and sources, as JSON.")
+        bool, typer.Option("--compiled", help="Print stable and dynamic text, with fingerprints and sources, as JSON.")
     ] = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -83,9 +85,9 @@ def check(
         list[Path], typer.Argument(metavar="AGENT...", help="Agent files, their folders, or folders of agents.")
     ],
     format: Format = "text",
-    select: Annotated[str, typer.Option(metavar="A,B", help="Only these codes, or codes that begin so.")] = "",
-    ignore: Annotated[str, typer.Option(metavar="A,B", help="Not these codes.")] = "",
-    strict: Annotated[bool, typer.Option("--strict", help="Fail on warnings, too.")] = False,
+    select: Annotated[str, typer.Option(metavar="A,B", help="Only these codes or prefixes of codes.")] = "",
+    ignore: Annotated[str, typer.Option(metavar="A,B", help="All but these codes or prefixes.")] = "",
+    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -127,27 +129,32 @@ def replay(
     transcript: Annotated[Path, typer.Argument(metavar="TRANSCRIPT", help="A recorded conversation, or a log.")],
     from_: Annotated[
         Literal["auto", "cuecard", "pydantic-ai", "openai", "anthropic"],
-        typer.Option("--from", help="Who recorded it."),
+        typer.Option("--from", help="The format of the recording."),
     ] = "auto",
     delivery: Annotated[
         list[str] | None,
-        typer.Option("--delivery", metavar="NAME", help="append, rewrite or frozen; repeatable, all by default."),
+        typer.Option("--delivery", metavar="NAME", help="append, rewrite or frozen; repeatable, default all."),
     ] = None,
     definitions: Annotated[
         Literal["auto", "deferred", "all"],
-        typer.Option(help="Tool definitions: sent when found, all from the start, or what each model can do."),
+        typer.Option(help="Tool definitions: sent when found, all from the start, or whatever each model supports."),
     ] = "auto",
     model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="NAME", help="A model to bill for; repeatable.")
+        list[str] | None, typer.Option("--model", metavar="NAME", help="A model to price; repeatable.")
     ] = None,
-    models: Annotated[Path | None, typer.Option("--models", metavar="FILE", help="Model profiles of your own.")] = None,
+    models: Annotated[
+        Path | None, typer.Option("--models", metavar="FILE", help="A file with your own model profiles.")
+    ] = None,
     set_: Set = None,
-    recommend: Annotated[bool, typer.Option("--recommend", help="Name the cheapest delivery, and until when.")] = False,
-    json: Json = False,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page with charts.")] = None,
-    long_cache: Annotated[
-        bool, typer.Option("--long-cache", help="Keep cache entries for the longer lifetime.")
+    recommend: Annotated[
+        bool,
+        typer.Option("--recommend", help="Name the cheapest delivery, and up to how many tools it stays cheapest."),
     ] = False,
+    json: Json = False,
+    html: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page with charts.")
+    ] = None,
+    long_cache: Annotated[bool, typer.Option("--long-cache", help="Use the longer cache lifetime.")] = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
@@ -168,7 +175,7 @@ def watch(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
+    states: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for good states.")] = None,
     allow_code: AllowCode = False,
 ) -> None:
     """Follow an agent's files: a line per change, and a picture of what is refused."""

@@ -60,7 +60,7 @@ def require_mcp(command: str) -> None:
     """
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
-        raise InputError(Problem("not-installed", f"`{command}` needs mcp", hint, command))
+        raise InputError(Problem("not-installed", f"`{command}` needs the package mcp", hint, command))
 
 
 def tell(problems: Iterable[Problem]) -> None:

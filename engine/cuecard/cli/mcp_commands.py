@@ -10,11 +10,11 @@ import typer
 from cuecard.cli.options import AgentPath, AllowCode, Json
 
 skills_app = typer.Typer(
-    help="Write skills into a folder: an agent's, or those of an MCP server.", no_args_is_help=True
+    help="Write skills into a folder: an agent's own, or those of an MCP server.", no_args_is_help=True
 )
 
 _Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")]
-_Update = Annotated[bool, typer.Option("--update", help="Write files anew that are there and are others.")]
+_Update = Annotated[bool, typer.Option("--update", help="Overwrite existing files that differ.")]
 
 
 def mcp(agent: AgentPath, allow_code: AllowCode = False) -> None:
@@ -43,7 +43,7 @@ def skills_import(
     into: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of skills.")],
     mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this server.")] = None,
     mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the server there.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a server may take.")] = 60.0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of the server in seconds.")] = 60.0,
     check: _Check = False,
     update: _Update = False,
     json: Json = False,

@@ -24,21 +24,24 @@ def explain(
 
 
 def probe(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model, as its service names it.")],
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name at its service.")],
     base_url: Annotated[
-        str, typer.Option("--base-url", metavar="URL", help="The endpoint, if it is not the provider's own.")
+        str, typer.Option("--base-url", metavar="URL", help="The endpoint, if not the provider's own.")
     ] = "",
     api: Annotated[
-        Literal["auto", "anthropic", "openai"], typer.Option(help="Whose form of requests the endpoint takes.")
+        Literal["auto", "anthropic", "openai"], typer.Option(help="The API that the endpoint speaks.")
     ] = "auto",
     role: Annotated[
-        Literal["system", "developer"] | None, typer.Option(help="The role to try; without it, the model's own.")
+        Literal["system", "developer"] | None,
+        typer.Option(help="The role to test; defaults to the one in the model's profile."),
     ] = None,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="The models file to write into.")] = Path(
+    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="The models file to update.")] = Path(
         "models.yaml"
     ),
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="For each of the three requests.")] = 60.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the models file, and write nothing.")] = False,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Timeout of each of the three requests in seconds.")
+    ] = 60.0,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the models file without writing it.")] = False,
     json: Json = False,
 ) -> None:
     """Find out, with three tiny requests, whether instructions stay where they are sent, and are heeded."""
@@ -52,7 +55,7 @@ def schema(
     write: Annotated[
         Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
     ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that lists every key.")] = False,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that documents every key.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
     from cuecard.cli.schema import schema as command

@@ -114,11 +114,16 @@ def _warn(settings: Settings, options: ServiceOptions) -> None:
 
     if not settings.key:
         told = (
-            "conversations are signed with a key that ends with this process; set CUECARD_KEY, the same in all replicas"
+            "conversations are signed with a key that only this process knows; set CUECARD_KEY to the same value in "
+            "all replicas"
         )
         log_event("no-key", logging.WARNING, message=told)
     if not options.token and not options.local:
-        log_event("open-to-all", logging.WARNING, message="everybody who reaches this port may ask; set CUECARD_TOKEN")
+        log_event(
+            "open-to-all",
+            logging.WARNING,
+            message="anyone who can reach this port can use the service; set CUECARD_TOKEN to require a token",
+        )
 
 
 def _check_installed() -> None:

@@ -16,14 +16,20 @@ MONTH: Final = 30 * 24 * 60 * 60.0
 def serve(
     agents: Annotated[list[Path], typer.Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
     host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any that is free.")] = 8765,
-    no_token: Annotated[bool, typer.Option("--no-token", help="Everybody who reaches the port may ask.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = 8765,
+    no_token: Annotated[
+        bool, typer.Option("--no-token", help="Let anyone who can reach the port use the service.")
+    ] = False,
     delivery: DeliveryOption = None,
-    states: Annotated[Path | None, typer.Option(metavar="DIR", help="Keep good states here.")] = None,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request.")] = 1024 * 1024,
-    max_requests: Annotated[int, typer.Option(metavar="N", help="So many requests at a time.")] = 128,
-    timeout: Annotated[float, typer.Option(metavar="SECONDS", help="For a request, and for its answer.")] = 10.0,
-    max_age: Annotated[float, typer.Option(metavar="SECONDS", help="Older conversations are refused.")] = MONTH,
+    states: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for good states.")] = None,
+    max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
+    max_requests: Annotated[int, typer.Option(metavar="N", help="How many requests are handled at once.")] = 128,
+    timeout: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Timeout for receiving a request, and for answering it.")
+    ] = 10.0,
+    max_age: Annotated[
+        float, typer.Option(metavar="SECONDS", help="Conversations idle for longer are rejected.")
+    ] = MONTH,
     allow_code: AllowCode = False,
 ) -> None:
     """Serve agents over HTTP, for hosts in any language."""

@@ -36,8 +36,8 @@ def import_skills(
         ToolServerError: when the server serves no skills, or cannot be spoken to.
     """
     if (mcp is None) == (url is None):
-        hint = "name one: --mcp COMMAND or --mcp-url URL"
-        raise InputError(Problem("wrong-option", "exactly one server is to be named", hint, "skills import"))
+        hint = "use either --mcp COMMAND or --mcp-url URL"
+        raise InputError(Problem("wrong-option", "name exactly one server", hint, "skills import"))
     require_mcp("cuecard skills import")
     packages = asyncio.run(_served(mcp, url, timeout))
     return _written(packages, into, check=check, update=update, as_json=as_json)
@@ -67,8 +67,10 @@ def _written(packages: Sequence[SkillPackage], into: Path, *, check: bool, updat
         files |= other
         there += known
     if there and not (check or update):
-        hint = "look at what has changed, and take it with `--update`"
-        raise InputError(Problem("file-exists", "the file is there, and is another", hint, shown(p)) for p in there)
+        hint = "review the change, and accept it with `--update`"
+        raise InputError(
+            Problem("file-exists", "the file already exists with different content", hint, shown(p)) for p in there
+        )
     if not check:
         write_files(files)
     paths = [shown(path) for path in files]

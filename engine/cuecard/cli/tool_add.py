@@ -21,7 +21,7 @@ from cuecard.outside.yaml_files import ENDINGS, yaml_files
 
 _TEXTS = ToolInstructions(
     before=f"{TODO}: what to have or to check first; `None required` if nothing",
-    after=f"{TODO}: what to do or to say when it has succeeded",
+    after=f"{TODO}: what to do or say after it has succeeded",
     next=f"{TODO}: the tools that usually follow; `None required` if none",
     gotcha=f"{TODO}: what goes wrong, and how to avoid it",
 )
@@ -41,11 +41,11 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
     """
     if not is_tool_name(name):
         hint = "letters, digits, `_`, `.`, `:`, `/` and `-`; at most 128"
-        raise InputError(Problem("wrong-option", f"`{visible(name)}` cannot be the name of a tool", hint, "NAME"))
+        raise InputError(Problem("wrong-option", f"`{visible(name)}` is not a valid tool name", hint, "NAME"))
     home, alone = (_file_home(agent), True) if _is_tool_file(agent) else (_agent_home(agent), False)
     if name in home.known:
-        hint = f"it stands in {home.known[name]}; name another one, or edit that"
-        raise InputError(Problem("duplicate-tool", f"there is a tool `{name}` already", hint, "NAME"))
+        hint = f"it is defined in {home.known[name]}; choose another name, or edit that entry"
+        raise InputError(Problem("duplicate-tool", f"there is already a tool named `{name}`", hint, "NAME"))
     line = _write(home.file, name)
     place = f"{shown(home.file)}:{line}"
     if as_json:
@@ -70,7 +70,7 @@ def _is_tool_file(path: Path) -> bool:
 
 def _file_home(file: Path) -> Home:
     if not is_folder(file.parent):
-        hint = "make it, or name a file in another one"
+        hint = "create it, or name a file in another folder"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
     # Which agent names it is not known, so that its own tools are the only ones.
     return Home(file, alone=True, known=tools_of(file))
@@ -80,7 +80,7 @@ def _agent_home(agent: Path) -> Home:
     home = find_home(agent, "tools", None, write=True)
     folder = home.file.parent
     if not is_folder(folder):
-        hint = "make it: the agent names it under `tools: instructions:`"
+        hint = "create it: the agent names it under `tools: instructions:`"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
     there = [*yaml_files(folder)]
     # Of a folder with one file, that one; of one with several, a file of its own.

@@ -38,7 +38,7 @@ def tools_show(
 def tools_search(
     agent: AgentPath,
     query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
-    limit: Annotated[int | None, typer.Option("--limit", help="How many tools at most.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", help="The maximum number of tools.")] = None,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -53,7 +53,7 @@ def tools_add(
     name: Annotated[str, typer.Argument(help="The new tool's name.")],
     agent: Annotated[
         Path,
-        typer.Option("--agent", metavar="AGENT", help="The agent, or a file of tool instructions, also a new one."),
+        typer.Option("--agent", metavar="AGENT", help="The agent, or a (new or existing) file of tool instructions."),
     ] = Path(),
     json: Json = False,
 ) -> None:
@@ -70,14 +70,14 @@ def tools_import(
     mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this tool server.")] = None,
     mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the tool server there.")] = None,
     openapi: Annotated[
-        Path | None, typer.Option("--openapi", metavar="FILE", help="Operations of an OpenAPI description.")
+        Path | None, typer.Option("--openapi", metavar="FILE", help="Import the operations of an OpenAPI description.")
     ] = None,
     into: Annotated[Path | None, typer.Option("--into", metavar="FILE", help="The file for new tools.")] = None,
     check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")] = False,
     trust: Annotated[
-        Literal["data", "author"], typer.Option(help="Whose word the server's instructions for its tools are.")
+        Literal["data", "author"], typer.Option(help="How to treat the server's own tool instructions.")
     ] = "data",
-    timeout: Annotated[float, typer.Option(min=0.1, help="Seconds that a server may take.")] = 60.0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of the server in seconds.")] = 60.0,
     json: Json = False,
 ) -> None:
     """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
@@ -119,12 +119,12 @@ def tools_result(
 @tools_app.command("report")
 def tools_report(
     records: Annotated[
-        list[Path], typer.Argument(metavar="RECORDS...", help="Folders or files of manifests, or of JSON lines.")
+        list[Path], typer.Argument(metavar="RECORDS...", help="Files or folders of manifests or of JSON lines.")
     ],
     agent: Annotated[
-        Path | None, typer.Option("--agent", metavar="AGENT", help="Whose tools they are, for what their GOTCHA says.")
+        Path | None, typer.Option("--agent", metavar="AGENT", help="The agent of the tools, to read their GOTCHA.")
     ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as a page.")] = None,
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
     json: Json = False,
 ) -> None:
     """Tell what the field says of tools: found and never called, called unread, searches that find nothing."""
@@ -141,13 +141,19 @@ def bench() -> None:
 @bench_app.command("search")
 def bench_search(
     catalogue: Annotated[Path, typer.Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
-    queries: Annotated[Path, typer.Argument(metavar="QUERIES", help="JSON lines of a query and the right tools.")],
+    queries: Annotated[
+        Path, typer.Argument(metavar="QUERIES", help="JSON lines, each with a query and the right tools.")
+    ],
     ranker: Annotated[
-        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this one; repeatable.")
+        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this ranker; repeatable.")
     ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, max=50, help="How many tools at most.")] = None,
-    confidence: Annotated[float | None, typer.Option(min=0, max=1, help="Below it nothing is returned.")] = None,
-    cut: Annotated[float | None, typer.Option(min=0, max=1, help="The share of the best score a hit needs.")] = None,
+    limit: Annotated[int | None, typer.Option(min=1, max=50, help="The maximum number of tools.")] = None,
+    confidence: Annotated[
+        float | None, typer.Option(min=0, max=1, help="A search with a lower confidence returns nothing.")
+    ] = None,
+    cut: Annotated[
+        float | None, typer.Option(min=0, max=1, help="The share of the best score that a hit needs.")
+    ] = None,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:

@@ -43,18 +43,20 @@ class InputSpec(FileModel):
 
     type: InputType = Field("string", description="the JSON type of the value")
     default: Json = Field(
-        None, description="used when the host supplies nothing, of that type or null; without it, required"
+        None,
+        description="the value if the host supplies none, of that type or null; without a default, the input is "
+        "required",
     )
     trust: Literal["data", "author"] = Field(
-        "data", description="`data` stays a value in the prompt; `author` is printed as written"
+        "data", description="`data` is escaped as a value; `author` is printed as written"
     )
     merge: bool = Field(
         default=False,
-        description="for objects: the host's keys are laid over those of `default`, at every depth, instead of "
-        "replacing them all",
+        description="for objects: merge the host's keys into `default` at every depth, instead of replacing the whole "
+        "object",
     )
     values: Annotated[tuple[Json, ...] | None, BeforeValidator(as_tuple)] = Field(
-        None, description="the only values that it may have; any of its type when left out", min_length=1
+        None, description="the allowed values; by default any value of its type", min_length=1
     )
     description: str = Field("", description="what the input is for")
 
@@ -68,14 +70,14 @@ class ToolsSpec(FileModel):
     """Where tool instructions come from, and which tools are always active."""
 
     instructions: Texts = Field((), description="folders or files of tool instructions, relative to this file")
-    core: Names = Field((), description="tools that are active from the first step on")
+    core: Names = Field((), description="tools that are active from the first step")
     search: SearchSpec = Field(SearchSpec.usual(), description="the search tool")
-    cues: CuesSpec = Field(CuesSpec.usual(), description="when each line of a tool's instructions reaches the model")
+    cues: CuesSpec = Field(CuesSpec.usual(), description="when each part of a tool's instructions reaches the model")
     ahead: AheadSpec | None = Field(
-        None, description="discovers tools by the words of the user, before the model searches; off when left out"
+        None, description="discovers tools from the user's message, before the model searches; off by default"
     )
     visibility: VisibilitySpec = Field(
-        VisibilitySpec.usual(), description="what the gates of a call mean for its tools"
+        VisibilitySpec.usual(), description="how the gates of a call switch tools on and off"
     )
 
 
@@ -84,16 +86,16 @@ class BudgetSpec(FileModel):
 
     total: int | None = Field(None, ge=1, description="the whole prompt")
     protocols: int | None = Field(
-        None, ge=1, description="the instructions of discovered tools; one without room is not active"
+        None,
+        ge=1,
+        description="the instructions of discovered tools; a tool whose instructions do not fit is not active",
     )
 
 
 class LimitsSpec(FileModel):
     """What one section may cost at most each time it is printed; more is an error."""
 
-    work: int = Field(
-        500_000, ge=1, le=100_000_000, description="items of loops; a call of a partial counts as five of them"
-    )
+    work: int = Field(500_000, ge=1, le=100_000_000, description="loop items; a partial call counts as five")
     output: int = Field(10_000_000, ge=1, le=100_000_000, description="characters")
 
 
@@ -112,7 +114,7 @@ class TemplateSpec(FileModel):
         "text", description="how `{{{x}}}` prints data: every `<` escaped, or only this prompt's own element names"
     )
     backend: Literal["cuecard", "pybars3"] = Field(
-        "cuecard", description="what makes a checked template run; `pybars3` needs the extra of that name"
+        "cuecard", description="the backend that renders templates; `pybars3` needs the extra of that name"
     )
 
 
@@ -142,27 +144,27 @@ class AgentFile(FileModel):
     version: int = Field(VERSION, ge=1, le=VERSION, description="the version of this file's format")
     agent: Name = Field(description="the agent's name")
     extends: Texts = Field(
-        (), description="agent files that this one is laid over, relative to it; of several the later wins"
+        (), description="agent files that this one extends, relative to it; later ones take precedence"
     )
     roots: Texts = Field(
         (),
-        description="further folders, relative to this file, into which links among its files may lead; without them, "
-        "links may lead only into its own folder and the folders that it names",
+        description="further folders, relative to this file, that symbolic links may point into; by default only this "
+        "file's folder and the folders it names",
     )
     template: Template | None = Field(
-        None, description="the XML core template: its file, or a mapping with more to say about it"
+        None, description="the XML core template: its path, or a mapping with more settings"
     )
     sections: Annotated[tuple[SectionSpec, ...], BeforeValidator(as_tuple)] = Field(
         (),
-        description="instead of a template: the parts of the prompt, in order; beside one, or over another file: what "
-        "is different in its sections, by `id`",
+        description="without a template: the parts of the prompt, in order; with a template or `extends`: changes to "
+        "existing sections, by `id`",
     )
-    layout: LayoutSpec = Field(LayoutSpec.usual(), description="how sections are put together")
+    layout: LayoutSpec = Field(LayoutSpec.usual(), description="how sections are joined")
     profiles: dict[SectionId, SelectionSpec] = Field(
-        default_factory=dict, description="sets of sections that a call may choose, by name"
+        default_factory=dict, description="named sets of sections that a call can choose"
     )
     variants: dict[SectionId, SelectionSpec] = Field(
-        default_factory=dict, description="changes that a call may choose on top of a profile, by name"
+        default_factory=dict, description="named changes that a call can choose on top of a profile"
     )
     whitespace: Literal["keep", "compact", "paragraphs"] = Field(
         "keep",
@@ -170,7 +172,7 @@ class AgentFile(FileModel):
         "leaves one blank line of several, and removes spaces at line ends",
     )
     inputs: dict[Name, InputSpec] = Field(default_factory=dict, description="values that the host supplies")
-    helpers: Helpers = Field((), description="functions of yours that templates may call, besides those that all have")
+    helpers: Helpers = Field((), description="your own functions that templates can call, besides the built-in helpers")
     tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
     results: Results = Field(
         default_factory=dict,
@@ -178,23 +180,21 @@ class AgentFile(FileModel):
     )
     memory: MemorySpec = Field(MemorySpec.usual(), description="the working memory")
     history: HistorySpec | None = Field(
-        None, description="what of the conversation goes into a request; all of it when left out"
+        None, description="how much of the conversation goes into a request; all of it by default"
     )
     messages: StackSpec = Field(StackSpec.usual(), description="the order of the messages of a request")
     delivery: DeliveryWish = Field(
         "append", description="where the instructions of discovered tools go; `auto` decides by host and model"
     )
-    words: WordsSpec = Field(
-        WordsSpec.usual(), description="what the engine itself says to the model; English when left out"
-    )
-    models: str = Field("", description="a file of your own model profiles, laid over the shipped ones")
+    words: WordsSpec = Field(WordsSpec.usual(), description="the engine's own texts for the model; English by default")
+    models: str = Field("", description="a file with your own model profiles, which override the shipped ones")
     reload: ReloadPolicy = Field(
         "next-conversation",
-        description="when a change of these files reaches a conversation that has begun; `append` says it in a block",
+        description="when a change to these files reaches a running conversation; `append` announces it in a block",
     )
     budget: BudgetSpec = Field(BudgetSpec.usual(), description="limits in tokens")
-    limits: LimitsSpec = Field(LimitsSpec.usual(), description="how much work a section's text may cost")
+    limits: LimitsSpec = Field(LimitsSpec.usual(), description="how much work rendering a section may take")
     tokens: TokensSpec = Field(TokensSpec.usual(), description="how tokens are counted")
     accept: dict[str, Annotated[str, Field(min_length=1)]] = Field(
-        default_factory=dict, description="warnings of `cuecard check` that are meant, by code, each with the reason"
+        default_factory=dict, description="accepted warnings of `cuecard check`: code to reason"
     )

@@ -15,8 +15,8 @@ from cuecard.errors import Problem, did_you_mean
 PLACEHOLDERS: Mapping[str, str] = {
     "python": "the Python that runs cuecard",
     "here": "the folder of this file",
-    "data": "the folder that the server keeps its data in",
-    "now": "the time of the scenario; in a chat, the time it began",
+    "data": "the folder for the server's data",
+    "now": "the time of the scenario; in a chat, its start time",
 }
 """What `command`, `snapshot` and `env` may hold in braces, and what it stands for."""
 
@@ -30,11 +30,11 @@ class ServerSpec(FileModel):
     """A tool server that speaks MCP on its standard input and output."""
 
     command: Command = Field(description=f"the command and its arguments; {_LISTED} are filled in")
-    env: dict[str, str] = Field(default_factory=dict, description="environment variables for it; filled in likewise")
+    env: dict[str, str] = Field(default_factory=dict, description="its environment variables; filled in the same way")
     snapshot: list[str] = Field(
         default_factory=list, description="a command that prints the server's content as one JSON object"
     )
-    timeout: float = Field(60, gt=0, description="seconds that a tool may take")
+    timeout: float = Field(60, gt=0, description="timeout of a tool call in seconds")
 
 
 class AssistantFile(FileModel):
@@ -44,8 +44,8 @@ class AssistantFile(FileModel):
     model: str = Field("scripted", description="a pydantic-ai model name; `scripted` plays the scenarios")
     server: ServerSpec = Field(description="where the tools come from")
     scenarios: str = Field("", description="the folder of scenario files, relative to this file")
-    steps: int = Field(15, ge=1, le=200, description="how many requests one turn may take")
-    retries: int = Field(2, ge=0, le=20, description="how often a tool that failed may be called again in a turn")
+    steps: int = Field(15, ge=1, le=200, description="the maximum number of model requests per turn")
+    retries: int = Field(2, ge=0, le=20, description="how often a failed tool may be retried in a turn")
 
 
 def fill(text: str, values: Mapping[str, str]) -> str:
@@ -66,7 +66,9 @@ def unknown_placeholders(document: Document, file: AssistantFile) -> list[Proble
 
 def _unknown(document: Document, path: tuple[str | int, ...], names: Iterable[str]) -> list[Problem]:
     return [
-        document.problem(path, "unknown-placeholder", f"nothing fills `{{{name}}}`", did_you_mean(name, PLACEHOLDERS))
+        document.problem(
+            path, "unknown-placeholder", f"unknown placeholder `{{{name}}}`", did_you_mean(name, PLACEHOLDERS)
+        )
         for name in names
         if name not in PLACEHOLDERS
     ]

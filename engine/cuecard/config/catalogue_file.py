@@ -85,7 +85,7 @@ def _mistakes(tool: Json) -> Iterator[tuple[Path, str, str]]:
             yield (key,), "wrong-value", f"`{key}` is not a text"
     phrases = tool.get("phrases") or []
     if not isinstance(phrases, list) or not all(isinstance(phrase, str) for phrase in phrases):
-        yield ("phrases",), "wrong-value", "`phrases` are not a list of texts"
+        yield ("phrases",), "wrong-value", "`phrases` is not a list of texts"
 
 
 def _card(tool: Mapping[str, Json]) -> ToolCard:

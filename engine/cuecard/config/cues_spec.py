@@ -24,15 +24,16 @@ class CuesSpec(FileModel):
     """When each cue reaches the model under `append`: a system prompt always prints all four."""
 
     on_discovery: Annotated[tuple[Cue, ...], BeforeValidator(as_tuple)] = Field(
-        CUES, description="behind the search result that found the tool"
+        CUES, description="parts that follow the search result that found the tool"
     )
     on_result: Annotated[tuple[Cue, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="behind the tool's first result that is neither an error nor a request for confirmation"
+        (),
+        description="parts that follow the tool's first result that is neither an error nor a request for confirmation",
     )
     pending: str = Field(
         PENDING,
-        description="the key of a result that is true where the tool asks for confirmation first, and so has deleted "
-        "nothing yet; results that a host marks as `pending` ask for it, too",
+        description="the key that is true in a result that asks for confirmation, when nothing has been deleted yet; "
+        "results that the host marks as `pending` count as well",
     )
 
     @model_validator(mode="after")

@@ -11,17 +11,20 @@ from cuecard.config.values.names import NameOrNames, Texts
 class Expectation(FileModel):
     """What has to hold of a prompt; each key that is left out is not asked."""
 
-    contains: Texts = Field((), description="texts that the prompt holds: system prompt, messages or appended blocks")
-    absent: Texts = Field((), description="texts that it does not hold")
-    active: NameOrNames = Field((), description="tools that may be called")
-    inactive: NameOrNames = Field((), description="tools that may not be called")
-    sections: Texts = Field((), description="sections that are there, in this order; others may stand between them")
-    without: Texts = Field((), description="sections that are not there")
-    max_tokens: int | None = Field(None, ge=1, description="how many tokens the whole prompt has at most")
+    contains: Texts = Field(
+        (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"
+    )
+    absent: Texts = Field((), description="texts that it must not contain")
+    active: NameOrNames = Field((), description="tools that must be active")
+    inactive: NameOrNames = Field((), description="tools that must not be active")
+    sections: Texts = Field((), description="sections that must be there, in this order; others may come between them")
+    without: Texts = Field((), description="sections that must not be there")
+    max_tokens: int | None = Field(None, ge=1, description="the maximum number of tokens of the whole prompt")
     shares_cache: bool | None = Field(
         None,
-        description="whether it begins with the prompt of the turn before, which the provider then has cached",
+        description="whether it must begin with the previous turn's prompt, which the provider then has cached",
     )
     snapshot: bool = Field(
-        default=False, description="whether it is what `cuecard test --update` has written down in `snapshots/`"
+        default=False,
+        description="whether it must match the snapshot that `cuecard test --update` wrote to `snapshots/`",
     )

@@ -27,9 +27,9 @@ def _day(value: Any) -> Any:
 class Figure(FileModel):
     """Where a figure comes from."""
 
-    source: str = Field(min_length=1, description="the document that says so")
+    source: str = Field(min_length=1, description="the document that states it")
     as_of: Annotated[date, BeforeValidator(_day)] = Field(description="the day it was read, YYYY-MM-DD")
-    note: str = Field("", description="what else a reader should know, such as sources that disagree")
+    note: str = Field("", description="anything else readers should know, such as conflicting sources")
 
 
 class Count(Figure):
@@ -53,13 +53,13 @@ class Word(Figure):
 class Role(Figure):
     """A role of messages."""
 
-    value: MidConversation = Field(description="the role; `user` when no other works there")
+    value: MidConversation = Field(description="the role; `user` if no other works there")
 
 
 class Place(Figure):
     """Where the definitions of tools can stand."""
 
-    value: Definitions = Field(description="`deferred` where a tool that is found can be defined there; else `all`")
+    value: Definitions = Field(description="`deferred` if a tool can be defined where it is found, otherwise `all`")
 
 
 class Day(Figure):
@@ -75,30 +75,34 @@ class Truth(Figure):
 
 
 class Figures(FileModel):
-    """What is known of a provider's models; what is left out is taken from the next wider entry."""
+    """Facts about models; a missing value is taken from the next more general entry."""
 
-    context: Count | None = Field(None, description="context size, tokens of the model")
-    min_cache_tokens: Count | None = Field(None, description="shorter prefixes are not cached, tokens of the model")
-    cache_read: Ratio | None = Field(None, description="price of a cached input token, plain input being 1")
-    cache_write: Ratio | None = Field(None, description="price of a token written to the cache, plain input being 1")
-    cache_lifetime: Count | None = Field(None, description="seconds an unused entry lives at least, as `cache_write`")
-    long_cache_write: Ratio | None = Field(None, description="price of a token written for the longer lifetime")
-    long_cache_lifetime: Count | None = Field(None, description="seconds of the longer lifetime")
-    breakpoints: Count | None = Field(
-        None, description="cache breakpoints that a request may set; 0 when there are none"
+    context: Count | None = Field(None, description="context size in the model's tokens")
+    min_cache_tokens: Count | None = Field(
+        None, description="the shortest prefix that is cached, in the model's tokens"
     )
+    cache_read: Ratio | None = Field(None, description="price of a cached input token, relative to uncached input")
+    cache_write: Ratio | None = Field(
+        None, description="price of a token written to the cache, relative to uncached input"
+    )
+    cache_lifetime: Count | None = Field(
+        None, description="minimum lifetime of an unused entry in seconds, at the `cache_write` price"
+    )
+    long_cache_write: Ratio | None = Field(None, description="price of a token written for the longer lifetime")
+    long_cache_lifetime: Count | None = Field(None, description="the longer lifetime in seconds")
+    breakpoints: Count | None = Field(None, description="cache breakpoints that a request may set; 0 if there are none")
     look_back: Count | None = Field(
         None,
-        description="how many blocks, itself included, a breakpoint is compared with entries at; none: all of them",
+        description="how many blocks back, including its own, a breakpoint looks for a cache entry; null for no limit",
     )
-    output: Ratio | None = Field(None, description="price of a token of the answer, plain input being 1")
-    definitions: Place | None = Field(None, description="where definitions of discovered tools can stand")
-    ends: Day | None = Field(None, description="the day from which on the model is not served")
+    output: Ratio | None = Field(None, description="price of an output token, relative to uncached input")
+    definitions: Place | None = Field(None, description="where the definitions of discovered tools can go")
+    ends: Day | None = Field(None, description="the first day on which the model is no longer served")
     mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
-    tokenizer: Word | None = Field(None, description="the encoding, where a public one is exact")
-    token_factor: Ratio | None = Field(None, description="tokens of the model per token counted by cuecard")
+    tokenizer: Word | None = Field(None, description="the encoding, if a public one is exact")
+    token_factor: Ratio | None = Field(None, description="the model's tokens per token counted by cuecard")
     searches: Truth | None = Field(
-        None, description="whether the model calls a search tool when it needs one; `auto` delivery counts on it"
+        None, description="whether the model calls a search tool when it needs one; `auto` delivery relies on it"
     )
 
     adds_tools: Truth | None = Field(

@@ -61,20 +61,20 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
 """By kind, in the order in which they are asked: the keys that it has, and, where there are some, the only ones."""
 
 _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
-    ("agent", "turn"): "name the agent file, and give this one as `--turn FILE`",
+    ("agent", "turn"): "name the agent file, and pass this one as `--turn FILE`",
     ("agent", "tool"): "name the agent file; it names this one under `tools: instructions:`",
-    ("agent", "assistant"): "name the agent file that it names under `agent:`; `cuecard run` takes this one",
-    ("agent", "scenario"): "name the agent file; `cuecard run` plays scenarios, of an assistant file",
+    ("agent", "assistant"): "name the agent file that it names under `agent:`; `cuecard run` accepts this file",
+    ("agent", "scenario"): "name the agent file; `cuecard run` plays the scenarios of an assistant file",
     ("agent", "models"): "name the agent file; it names this one under `models:`",
     (
         "assistant",
         "agent",
-    ): "an assistant file names an agent file under `agent:`, and a tool server under `server:`; `cuecard run` "
-    "chats with an agent file as it is",
-    ("assistant", "scenario"): "name the assistant file, and the scenario as `--scenario NAME`",
-    ("turn", "conversation"): "name a file of one turn; `cuecard test` takes this one, too",
-    ("agent", "conversation"): "name the agent file; `cuecard test AGENT` takes this one",
-    ("turn", "agent"): "a turn file says what the host knows of one call: `inputs:`, `memory:`, `history:`",
+    ): "an assistant file names an agent file under `agent:` and a tool server under `server:`; `cuecard run` can "
+    "also chat with an agent file directly",
+    ("assistant", "scenario"): "name the assistant file, and pass the scenario as `--scenario NAME`",
+    ("turn", "conversation"): "name a file with one turn; `cuecard test` also accepts this one",
+    ("agent", "conversation"): "name the agent file; `cuecard test AGENT` reads this file",
+    ("turn", "agent"): "a turn file contains what the host knows about one call: `inputs:`, `memory:`, `history:`",
 }
 
 

@@ -14,11 +14,11 @@ class HelpersSpec(FileModel):
 
     code: str = Field(
         description="a mapping of names to functions, as `my_package.my_module:NAME`; or the name of an entry point "
-        "in the group `cuecard.helpers`, which is such a mapping",
+        "in the group `cuecard.helpers` that provides one",
         pattern=r"^[^\W\d][\w.-]*(:[^\W\d][\w.]*)?$",
     )
     trust: Literal["data", "author"] = Field(
-        "data", description="`data` escapes what they return like any value; `author` prints it as it is"
+        "data", description="`data` escapes their results like any value; `author` prints them as they are"
     )
 
 

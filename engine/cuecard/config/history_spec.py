@@ -57,23 +57,25 @@ class SummarySpec(FileModel):
     message: WithSummary = Field(
         "Summary of earlier conversation:\n{summary}", description="the text of that system message"
     )
-    instruction: str = Field(NOTES, description="what the summarizer is told")
+    instruction: str = Field(NOTES, description="the instructions for the summarizer")
     previous: WithSummary = Field(
-        "Previous summary: {summary}\n\n", description="how the stored summary is handed to the summarizer"
+        "Previous summary: {summary}\n\n", description="how the stored summary is passed to the summarizer"
     )
-    heading: str = Field("Messages to summarize:\n", description="what stands before the messages")
+    heading: str = Field("Messages to summarize:\n", description="the text before the messages")
     labels: dict[Label, str] = Field(
         LABELS,
-        description="what stands before a message, by role, and before a tool call; what has no label is not told",
+        description="the label of a message, by role, and of a tool call; messages without a label are left out",
     )
     limits: dict[Role, Annotated[int, Field(ge=0)]] = Field(
-        LIMITS, description="by role, how many characters of a message are told; without a limit, all of them"
+        LIMITS, description="how many characters of a message are included, by role; all of them by default"
     )
-    truncated: str = Field("...[truncated]", description="what follows a message that was cut short")
+    truncated: str = Field("...[truncated]", description="the text after a message that was truncated")
     indent: str = Field(
-        "  ", description="what stands before the second and later lines of a message, so that none poses as a label"
+        "  ", description="the indent of the second and later lines of a message, so that no line can pass for a label"
     )
-    max_tokens: int | None = Field(None, ge=1, description="how long the summary may be; unlimited when left out")
+    max_tokens: int | None = Field(
+        None, ge=1, description="the maximum length of the summary in tokens; unlimited by default"
+    )
     temperature: float = Field(0.3, ge=0, le=2, description="the temperature of the summarizer")
 
 
@@ -83,11 +85,12 @@ class CompressionSpec(SummarySpec):
     show: Literal["section", "message"] = Field(
         "message", description="shown by a section of the system prompt, or as a system message before the history"
     )
-    instruction: str = Field(HANDOVER, description="what the summarizer is told")
+    instruction: str = Field(HANDOVER, description="the instructions for the summarizer")
     max_tokens: int | None = Field(
         None,
         ge=1,
-        description="how long the summary may be; when left out, `target` of the budget, or unlimited without one",
+        description="the maximum length of the summary in tokens; by default `target` of the budget, or unlimited "
+        "without one",
     )
 
 
@@ -96,28 +99,30 @@ class HistoryBase(FileModel):
 
     drop: Annotated[tuple[Drop, ...], BeforeValidator(as_tuple)] = Field(
         ("system", "blank", "duplicates"),
-        description="messages that stay out whatever the policy: system messages, blank ones, an id seen before",
+        description="messages that are left out under every policy: system messages, blank ones, repeated ids",
     )
     prefix: Prefix = Field(
         "",
-        description="what stands before the text of user and assistant: a format of {timestamp}, {speaker} and {role}",
+        description="a prefix for user and assistant messages, with {timestamp}, {speaker} and {role}",
     )
     undated: Prefix = Field(
-        "{speaker}: ", description="the same for a message without timestamp, where `prefix` asks for one"
+        "{speaker}: ", description="the prefix for a message without a timestamp, if `prefix` uses one"
     )
-    overhead: int = Field(4, ge=0, description="tokens that a message costs beyond its text")
-    part_tokens: int = Field(1000, ge=0, description="what a part that is no text, such as an image, is taken to cost")
+    overhead: int = Field(4, ge=0, description="the overhead of a message in tokens, besides its text")
+    part_tokens: int = Field(1000, ge=0, description="the assumed tokens of a part that is not text, such as an image")
 
 
 class WindowHistory(HistoryBase):
     """The newest messages; when there are many, only the last few, and a summary of those before them."""
 
     policy: Literal["window"] = Field(description="a sliding window with a summary on overflow")
-    load: int = Field(16, ge=1, description="how many of the newest messages are looked at")
-    keep: int = Field(15, ge=0, description="more than so many overflow; up to here, all go in and no summary does")
-    on_overflow: int = Field(10, ge=0, description="how many of the newest go in on overflow")
+    load: int = Field(16, ge=1, description="how many of the newest messages are considered")
+    keep: int = Field(
+        15, ge=0, description="more messages than this overflow; up to this number, all are included, without a summary"
+    )
+    on_overflow: int = Field(10, ge=0, description="how many of the newest messages are included on overflow")
     summarize: Summarize = Field("after", description="when the messages left out on overflow are summarized")
-    summary: SummarySpec = Field(SummarySpec.usual(), description="how the summary is asked for and shown")
+    summary: SummarySpec = Field(SummarySpec.usual(), description="how the summary is requested and shown")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -135,13 +140,15 @@ class TokenHistory(HistoryBase):
     reserve: int = Field(
         16_000, ge=0, description="tokens kept free for the system prompt, the new message and the answer"
     )
-    threshold: float = Field(0.8, gt=0, le=1, description="from this share of the budget on, everything is compressed")
-    target: float = Field(0.1, gt=0, lt=1, description="the share of the budget that a summary should need")
-    load: int = Field(400, ge=1, description="how many of the newest messages are looked at")
-    summarize: Literal["before", "never"] = Field(
-        "before", description="`never` leaves out the oldest messages and asks nobody"
+    threshold: float = Field(
+        0.8, gt=0, le=1, description="everything is compressed once it exceeds this share of the budget"
     )
-    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is asked for and shown")
+    target: float = Field(0.1, gt=0, lt=1, description="the share of the budget that a summary should take")
+    load: int = Field(400, ge=1, description="how many of the newest messages are considered")
+    summarize: Literal["before", "never"] = Field(
+        "before", description="`never` drops the oldest messages without a summary"
+    )
+    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is requested and shown")
 
     @property
     def budget(self) -> int:
@@ -159,7 +166,7 @@ class LastHistory(HistoryBase):
     """The newest messages, and no summary."""
 
     policy: Literal["last"] = Field(description="a plain cap")
-    limit: int = Field(50, ge=0, description="how many of the newest messages go in")
+    limit: int = Field(50, ge=0, description="how many of the newest messages are included")
 
 
 class BlockHistory(HistoryBase):
@@ -167,13 +174,13 @@ class BlockHistory(HistoryBase):
 
     policy: Literal["blocks"] = Field(description="a window that moves in blocks")
     limit: int = Field(60, ge=1, description="the window moves when it holds more messages than this")
-    block: int = Field(30, ge=1, description="by how many messages it moves at least")
+    block: int = Field(30, ge=1, description="the minimum number of messages it moves by")
     max_tokens: int | None = Field(None, ge=1, description="it also moves when it costs more tokens than this")
-    low: float = Field(0.5, gt=0, le=1, description="the share of `max_tokens` that is left after such a move")
+    low: float = Field(0.5, gt=0, le=1, description="the share of `max_tokens` that remains after such a move")
     summarize: Literal["before", "never"] = Field(
-        "before", description="whether what has moved out is summarized, before the request that misses it first"
+        "before", description="whether messages that moved out are summarized, before the first request without them"
     )
-    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is asked for and shown")
+    summary: CompressionSpec = Field(CompressionSpec.usual(), description="how the summary is requested and shown")
 
     @model_validator(mode="after")
     def _ordered(self) -> Self:
@@ -211,10 +218,12 @@ def _each_once(order: tuple[StackPart, ...]) -> tuple[StackPart, ...]:
 class MetadataSpec(FileModel):
     """The message with runtime facts that the host knows and no one wrote."""
 
-    key: str = Field("metadata", pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$", description="the key around the facts")
-    max_bytes: int = Field(4096, ge=128, description="bytes of the whole message; beyond it, a stub is sent")
+    key: str = Field("metadata", pattern=r"^[A-Za-z][A-Za-z0-9_.-]{0,63}$", description="the key that wraps the facts")
+    max_bytes: int = Field(
+        4096, ge=128, description="maximum bytes of the whole message; a larger one is replaced by a stub"
+    )
     keep: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="keys that the stub keeps where they hold a text, such as `trigger` and `correlation_id`"
+        (), description="keys that the stub keeps if their value is a text, such as `trigger` and `correlation_id`"
     )
 
 

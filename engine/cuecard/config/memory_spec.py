@@ -14,7 +14,7 @@ class ExtractSpec(FileModel):
     """Where in a tool's result entities are found."""
 
     at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
-    limit: int = Field(10, ge=1, le=100, description="how many entities of a list are taken")
+    limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
     when: str = Field("", description="a key of the result that must be true for this rule to apply")
     type: str = Field("", description="the entity type; empty to take it from the value or the tool's name")
 
@@ -24,10 +24,11 @@ class ForgetSpec(FileModel):
 
     at: str = Field(
         "",
-        description="path to their ids or keys, or to objects with an `id`: one or a list; empty for the result itself",
+        description="path to their ids or keys, or to objects with an `id` (one or a list); empty for the result "
+        "itself",
     )
     when: str = Field("", description="a key of the result that must be true for this rule to apply")
-    type: str = Field("", description="the type of entity that is gone; empty for any")
+    type: str = Field("", description="the type of the removed entities; empty for any")
 
 
 def _one_or_more(value: Any) -> Any:
@@ -43,23 +44,24 @@ ForgetRules = Annotated[
 class MemorySpec(FileModel):
     """The working memory: how much of it is shown, how entities get into it, and when they leave it."""
 
-    per_type: int = Field(3, ge=1, le=100, description="how many lines each type of entity gets")
+    per_type: int = Field(3, ge=1, le=100, description="how many lines each entity type gets")
     total: int = Field(10, ge=1, le=1000, description="how many entities are kept")
     empty: str = Field("", description="the text of an empty memory")
     extract: Annotated[tuple[ExtractSpec, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="where entities are found in tool results; every rule that applies is used"
+        (), description="where to find entities in tool results; all matching rules apply"
     )
     forget: dict[str, ForgetRules] = Field(
         default_factory=dict,
-        description="tool name pattern (`*` and `?`) to where results say what is gone; all that apply",
+        description="tool name pattern (`*` and `?`) to where results name removed entities; all matching rules apply",
     )
     types: dict[str, str] = Field(
         default_factory=dict, description="tool name pattern (`*` and `?`) to entity type; the first match wins"
     )
     names: dict[str, Texts] = Field(
-        default_factory=dict, description="entity type to the keys that may hold its name; `*` for all other types"
+        default_factory=dict, description="entity type to the keys that may contain its name; `*` for all other types"
     )
     keys: dict[str, Texts] = Field(
         default_factory=dict,
-        description="entity type to the keys that may hold what tools take in place of its id; `*` for all other types",
+        description="entity type to the keys that may contain what tools accept instead of its id; `*` for all other "
+        "types",
     )

@@ -75,8 +75,8 @@ class _Lines:
         children = [span for path, span in keys.items() if len(path) == len(place) + 1 and path[: len(place)] == place]
         line = keys[place].line
         if any(span.line == line for span in children) or not children:
-            hint = "write it with indented lines, without braces"
-            message = "nothing can be added where a mapping is written in one line"
+            hint = "write it with indented lines instead of braces"
+            message = "cannot add to a mapping that is written on one line"
             raise SpecError(self.document.problem(place, "yaml-syntax", message, hint, key=True))
         kept = self.without(instead) if instead else self.lines
         return [*kept[:line], *made(children[0].column - 1), *kept[line:]]

@@ -27,42 +27,44 @@ _VERSION = re.compile(r"[-@]\d{4}-?\d{2}-?\d{2}$|@(?:default|latest)$")
 class ModelEntry(Figures):
     """One model, or all models whose names begin alike."""
 
-    provider: str = Field(description="whose models these are; one of `providers`")
+    provider: str = Field(description="the provider of these models; one of `providers`")
 
 
 class EndpointEntry(FileModel):
-    """A service under an address: what reaches the model there is not what the model's name says."""
+    """A service at an address: what reaches the model there may differ from what the model's name suggests."""
 
     in_place: Truth = Field(
-        description="whether a message with a role stays where it stands, in mid-conversation too; where it does not, "
-        "or nobody knows, instructions are reminders in the user's turn"
+        description="whether messages of this role stay in place in mid-conversation; if not, or if unknown, "
+        "instructions are sent as reminders in the user's turn"
     )
     models: dict[str, Figures] = Field(
-        default_factory=dict, description="what is known of models here, by name, over what their own entries say"
+        default_factory=dict,
+        description="facts about models at this endpoint, by name; they override the models' own entries",
     )
 
 
 class ModelsFile(FileModel):
-    """What is known of models."""
+    """A file with facts about models: providers, models and endpoints."""
 
-    providers: dict[str, Figures] = Field(default_factory=dict, description="what holds for all models of a provider")
+    providers: dict[str, Figures] = Field(
+        default_factory=dict, description="facts that apply to all models of a provider"
+    )
     models: dict[Annotated[str, Field(pattern=r"^[^*]+\*?$")], ModelEntry] = Field(
-        default_factory=dict, description="by name; a `*` at the end stands for any ending, the longest match wins"
+        default_factory=dict, description="by name; a trailing `*` matches any ending, and the longest match wins"
     )
     endpoints: dict[str, EndpointEntry] = Field(
         default_factory=dict,
-        description="by host, with port and path where they matter; a `*` in the host stands for any part of it",
+        description="by host, with port and path if they matter; a `*` in the host matches any part of it",
     )
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
-    """What a request has to know of its model; the defaults are what an unknown model gets.
+    """What a request needs to know about its model; the defaults apply to an unknown model.
 
-    They err on the careful side: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a count that is rather too high, all definitions in front. Units as in `Figures`; None means
-    unknown. Answers cost five times what is read, which is the most common ratio.
-    `known` is false where no file knew anything of the model; `endpoint` is the address that it was looked up for.
+    The defaults are cautious: a large minimum, no gain from caching, no breakpoints, no role for instructions in
+    mid-conversation, a token count that is rather too high, all definitions at the start. Units as in `Figures`; None
+    means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
     """
 
     name: str
@@ -101,7 +103,7 @@ class ModelProfiles:
     endpoints: Mapping[str, EndpointEntry] = field(default_factory=dict)
 
     def merged(self, file: ModelsFile) -> ModelProfiles:
-        """These profiles with another file laid over them: figure by figure, the file wins."""
+        """These profiles merged with another file, which overrides them figure by figure."""
         providers = {name: _over(self.providers.get(name), entry) for name, entry in file.providers.items()}
         models = {name: _over(self.models.get(name), entry) for name, entry in file.models.items()}
         endpoints = {name: _endpoint_over(self.endpoints.get(name), entry) for name, entry in file.endpoints.items()}
@@ -110,16 +112,17 @@ class ModelProfiles:
         )
 
     def find(self, model: str, provider: str = "", endpoint: str = "") -> ModelProfile:
-        """The profile of a model: its own entry, else the longest pattern, else the provider's, else the careful one.
+        """The profile of a model: its own entry, otherwise the longest matching pattern, otherwise the provider's,
+        otherwise the default.
 
-        Never an error; `known` of the profile tells whether anything was found.
+        Never raises; the profile's `known` says whether anything was found.
 
         Args:
-            model: its name; neither a provider in front (`anthropic:`, `openai/`) nor a date at the end
-                (`-20260801`, `@2026-08-01`) is needed, or in the way.
-            provider: whose figures hold for a model that no entry names.
-            endpoint: the base URL of the service that is asked; empty for the provider's own. Instructions get a role
-                in mid-conversation only where the entry of the endpoint says that messages stay in their places.
+            model: its name; a provider prefix (`anthropic:`, `openai/`) and a date suffix (`-20260801`, `@2026-08-01`)
+                are optional.
+            provider: the provider whose figures apply to a model without an entry.
+            endpoint: the base URL of the service; empty for the provider's own. Instructions get a role in
+                mid-conversation only if the endpoint's entry says that messages stay in place.
         """
         entry = self._entry(model)
         owner = entry.provider if entry else provider

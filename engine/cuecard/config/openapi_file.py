@@ -50,8 +50,15 @@ def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
     """
     version = str(value.get("openapi") or value.get("swagger") or "")
     if not version.startswith(("2.", "3.0", "3.1")):
-        told = f"version `{version[:20]}` of OpenAPI is not known" if version else "this is no OpenAPI description"
-        raise SpecError(Problem("wrong-openapi", told, "2.0, 3.0 and 3.1 are: `openapi:` or `swagger:` says it", name))
+        told = f"OpenAPI version `{version[:20]}` is not supported" if version else "this is not an OpenAPI description"
+        raise SpecError(
+            Problem(
+                "wrong-openapi",
+                told,
+                "supported versions are 2.0, 3.0 and 3.1, given by `openapi:` or `swagger:`",
+                name,
+            )
+        )
     found = OpenApi(str(mapping(value.get("info")).get("title") or ""))
     references, taken = References(value, name), set[str]()
     for path, method, operation, shared in _operations(value, references):
@@ -60,13 +67,13 @@ def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
             taken.add(card.name)
             found.cards.append(card)
         else:
-            message = f"`{method.upper()} {path[:80]}` has no name that a tool can have"
+            message = f"`{method.upper()} {path[:80]}` has no valid tool name"
             found.problems.append(
                 Problem("wrong-openapi", message, "give it an `operationId`", name, severity="warning")
             )
     found.problems += references.problems()
     if not found.cards:
-        hint = "operations stand under `paths:`, by path and method"
+        hint = "operations go under `paths:`, by path and method"
         raise SpecError([Problem("wrong-openapi", "it describes no operation", hint, name), *found.problems])
     return found
 

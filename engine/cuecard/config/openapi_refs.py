@@ -71,9 +71,9 @@ class References:
 
     def problems(self) -> list[Problem]:
         """A warning for each reference that leads nowhere."""
-        hint = "references within the file are followed; put the others into it first"
+        hint = "only references within the file are followed; inline the others first"
         return [
-            Problem("wrong-openapi", f"`{reference[:120]}` leads nowhere", hint, self.name, severity="warning")
+            Problem("wrong-openapi", f"`{reference[:120]}` does not exist", hint, self.name, severity="warning")
             for reference in self._unknown
         ]
 

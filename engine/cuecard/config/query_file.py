@@ -35,7 +35,7 @@ def read_queries(text: str, name: str) -> list[JudgedQuery]:
             except SpecError as error:
                 problems += error.problems
     if not found and not problems:
-        problems.append(Problem("missing-key", "there are no queries", f"write one a line: {_LINE}", name))
+        problems.append(Problem("missing-key", "there are no queries", f"write one per line: {_LINE}", name))
     if problems:
         raise SpecError(problems)
     return found

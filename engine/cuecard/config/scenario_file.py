@@ -26,13 +26,13 @@ class CallEntry(FileModel):
     save: dict[Name, str] = Field(
         default_factory=dict, description="name to the path of a value in the result, such as `page` or `data.0.id`"
     )
-    fails: str = Field("", description="a text that the error holds, for a call that is meant to fail")
+    fails: str = Field("", description="a text that the error contains, for a call that is expected to fail")
 
 
 class StepEntry(FileModel):
     """One decision of the model: a thought, and one or more calls at once."""
 
-    think: str = Field("", description="what the model thinks before it acts")
+    think: str = Field("", description="the model's reasoning before it acts")
     calls: list[CallEntry] = Field(min_length=1, description="the tools it calls, all at once")
 
 
@@ -40,8 +40,8 @@ class TurnEntry(FileModel):
     """One message of the user, and everything the assistant does about it."""
 
     user: str = Field(description="what the user writes")
-    steps: list[StepEntry] = Field(default_factory=list, description="what the model decides, step by step")
-    answer: str = Field(description="what the assistant answers in the end; `${name.key}` is a saved value")
+    steps: list[StepEntry] = Field(default_factory=list, description="the model's decisions, step by step")
+    answer: str = Field(description="the assistant's final answer; `${name.key}` is a saved value")
 
 
 class ScenarioFile(FileModel):
@@ -52,7 +52,7 @@ class ScenarioFile(FileModel):
     turns: list[TurnEntry] = Field(min_length=1, description="the conversation, turn by turn")
     expect: dict[str, Json] = Field(
         default_factory=dict,
-        description="path in the server's snapshot to the value there in the end; null where nothing is",
+        description="path in the server's snapshot to the expected value at the end; null if there is none",
     )
 
 

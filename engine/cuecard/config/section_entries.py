@@ -29,7 +29,7 @@ def unplaced(document: Document) -> Iterator[Problem]:
     for index, item in enumerate(listed(document)):
         for key in PLACING:
             if isinstance(item, dict) and key in item:
-                message, hint = f"`{key}` has no file below it whose sections it could mean", "remove it"
+                message, hint = f"`{key}` refers to sections of a base file or template, and there is none", "remove it"
                 yield document.problem(("sections", index, key), "unknown-key", message, hint, key=True)
 
 
@@ -51,8 +51,8 @@ def twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
     for index, item in enumerate(sections):
         name, path = section_id(item, f"#{index}"), ("sections", index, "id")
         if name in first:
-            hint = f"the first is at line {document.span(first[name]).line}; rename one, or make them one"
-            yield document.problem(path, "duplicate-section", f"two sections are called `{name}`", hint)
+            hint = f"the first is on line {document.span(first[name]).line}; rename one, or merge them"
+            yield document.problem(path, "duplicate-section", f"two sections are named `{name}`", hint)
         first.setdefault(name, path)
 
 
@@ -63,10 +63,12 @@ def misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]
             continue
         if {"before", "after"} <= item.keys():
             path, hint = ("sections", index, "after"), "keep one of them"
-            yield document.problem(path, "wrong-value", "`before` and `after` are two places", hint, key=True)
+            yield document.problem(path, "wrong-value", "`before` and `after` exclude each other", hint, key=True)
         if not isinstance(item.get("remove", False), bool):
             path, hint = ("sections", index, "remove"), "write `remove: true`"
             yield document.problem(path, "wrong-value", "`remove` should be true or false", hint)
         for key in [key for key in item if key not in {"id", "remove"}] if item.get("remove") is True else ():
             path, hint = ("sections", index, key), "keep one of the two"
-            yield document.problem(path, "no-effect", f"`{key}` has no effect: `remove` takes it away", hint, key=True)
+            yield document.problem(
+                path, "no-effect", f"`{key}` has no effect: `remove` removes the section", hint, key=True
+            )

@@ -61,7 +61,7 @@ class SectionLayers:
             return {other: piece for other, piece in found.items() if other != name}
         below = found.get(name)
         if below is None and self.known and not self._may_be_new(entry, name, found):
-            self._unknown((*path, "id"), name, "to add a section, say `before` or `after` which one it goes")
+            self._unknown((*path, "id"), name, "to add a section, use `before` or `after` to place it")
             return found
         found = {**found, name: Piece(below.base if below else None, path)}
         self.removed.pop(name, None)
@@ -83,7 +83,7 @@ class SectionLayers:
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
         others = [other for other in found if other != name]
         if anchor == name and found[name].base:
-            message, hint = f"`{name}` cannot stand beside itself", "name another section"
+            message, hint = f"`{name}` cannot be placed next to itself", "name another section"
             self.problems.append(self.top.problem(path, "wrong-value", message, hint))
             return found
         if anchor not in others:
@@ -93,11 +93,11 @@ class SectionLayers:
         return {other: found[other] for other in (*others[:at], name, *others[at:])}
 
     def _unknown(self, path: Path, name: str, more: str = "") -> None:
-        more = "\n".join(line for line in (more, f"the sections below stand at {self._below()}") if line)
-        gone = f"it is taken away at {self.removed[name]}\n{more}" if name in self.removed else ""
+        more = "\n".join(line for line in (more, f"the existing sections are defined at {self._below()}") if line)
+        gone = f"it is removed at {self.removed[name]}\n{more}" if name in self.removed else ""
         hint = gone or DidYouMean(name, self._names - {name} if name in self._names else self._names, more)
         self.problems.append(
-            self.top.problem(path, "unknown-section", f"there is no section `{name}` below this file", hint)
+            self.top.problem(path, "unknown-section", f"the base of this file has no section `{name}`", hint)
         )
 
     def _below(self) -> str:
@@ -116,9 +116,9 @@ class SectionLayers:
         meant = (self._is_meant_for_another(item, section_id(item, ""), found) for item in own[:_LOOKED_AT])
         if not own or len(own) < len(above) or not self.known or not self._naming() or any(meant):
             return False
-        message = "a list of sections of its own, beside a template"
-        ways = "name them by `id` to change them, say `before` or `after` to add to them, or keep one of the two"
-        hint = f"those stand at {self._below()}\n{ways}"
+        message = "a complete list of sections beside a template"
+        ways = "use `id` to change sections, `before` or `after` to add one, or keep only one of the two"
+        hint = f"the existing sections are defined at {self._below()}\n{ways}"
         self.problems.append(self.top.problem(("sections",), "two-assemblies", message, hint, key=True))
         return True
 

@@ -65,6 +65,6 @@ def _early(below: Sequence[Document], place: str) -> Iterator[Problem]:
     for index, item in enumerate(listed(document)):
         if isinstance(item, dict) and ({*PLACING} & item.keys() or not says_something(item)):
             name = section_id(item, f"#{index}")
-            message = f"there is no section `{name}` below this file"
-            hint = f"a template is named above it, at {place}: under `extends`, name that file before this one"
+            message = f"the base of this file has no section `{name}`"
+            hint = f"a later file names the template, at {place}: under `extends`, list that file before this one"
             yield document.problem(("sections", index, "id"), "unknown-section", message, hint)

@@ -71,13 +71,13 @@ def _differences(before: ToolCard, after: ToolCard) -> Iterator[str]:
     old, new = (_properties(card.input_schema) for card in (before, after))
     said = [
         *(f"parameter `{name}` is new" for name in new if name not in old),
-        *(f"parameter `{name}` is gone" for name in old if name not in new),
-        *(f"parameter `{name}` is another" for name in new if name in old and old[name] != new[name]),
+        *(f"parameter `{name}` was removed" for name in old if name not in new),
+        *(f"parameter `{name}` changed" for name in new if name in old and old[name] != new[name]),
     ]
     needed = [set(_required(card.input_schema)) for card in (before, after)]
-    said += [f"parameter `{name}` is required now" for name in sorted(needed[1] - needed[0]) if name in old]
-    said += [f"parameter `{name}` is optional now" for name in sorted(needed[0] - needed[1]) if name in new]
-    yield from said or ["the input schema is another"]
+    said += [f"parameter `{name}` is now required" for name in sorted(needed[1] - needed[0]) if name in old]
+    said += [f"parameter `{name}` is now optional" for name in sorted(needed[0] - needed[1]) if name in new]
+    yield from said or ["the input schema changed"]
 
 
 def _properties(schema: Mapping[str, Json]) -> Mapping[str, Json]:

@@ -65,8 +65,8 @@ def _with_lines(text: str, key: str, lines: Sequence[str], name: str) -> str:
         rows[at] = _NOTHING.sub(r":\1", rows[at].rstrip("\n")).rstrip() + "\n"
         return "".join([*rows[: at + 1], *_indented(lines, own.column + 1), *rows[at + 1 :]])
     if any(span.line == own.line for span in inner):
-        message = "nothing can be added where a mapping is written in one line"
-        hint = "write it with indented lines, without braces"
+        message = "cannot add to a mapping that is written on one line"
+        hint = "write it with indented lines instead of braces"
         raise SpecError(document.problem((key,), "yaml-syntax", message, hint, key=True))
     end = _end(rows, own.line, own.column - 1)
     return "".join([*rows[:end], *_indented(lines, inner[0].column - 1), *rows[end:]])

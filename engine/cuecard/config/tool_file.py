@@ -18,9 +18,9 @@ class ToolEntry(FileModel):
     """The instructions of one tool; each field a text, or a list of which all but the first become `- ` lines."""
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
-    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
-    before: Required = Field(description="what to have or to check first; `None required` if nothing")
-    after: Required = Field(description="what to do or to say when it has succeeded")
+    phrases: Texts = Field((), description="phrases that people or models would search for")
+    before: Required = Field(description="what to have or check first; `None required` if nothing")
+    after: Required = Field(description="what to do or say after it has succeeded")
     next: Required = Field(description="the tools that usually follow")
     gotcha: Required = Field(description="what goes wrong, and how to avoid it")
 
@@ -29,7 +29,7 @@ class DescribedEntry(FileModel):
     """A tool that needs no instructions."""
 
     description: str = Field("", description="what the tool does, in one line")
-    phrases: Texts = Field((), description="capability phrases that a search for this tool would use")
+    phrases: Texts = Field((), description="phrases that people or models would search for")
 
 
 class ToolFile(FileModel):
@@ -38,7 +38,7 @@ class ToolFile(FileModel):
     category: str = Field("", description="the category of all tools in this file")
     tools: dict[ToolName, ToolEntry] = Field(default_factory=dict, description="tool name to its entry")
     described: dict[ToolName, DescribedEntry] = Field(
-        default_factory=dict, description="tools without instructions: tool name to what is known of it"
+        default_factory=dict, description="tools without instructions: tool name to what is known about it"
     )
 
     @model_validator(mode="after")

@@ -55,8 +55,8 @@ def read_listing(text: str, name: str) -> Listing:
     """
     value = read_json(text, name)
     if not isinstance(value, dict) or not isinstance(value.get("instructions", ""), str):
-        hint = "remove the file; the next import writes it anew"
-        raise SpecError(Problem("wrong-value", "this is not what `cuecard tools import` keeps", hint, name))
+        hint = "delete the file; the next import writes it again"
+        raise SpecError(Problem("wrong-value", "this is not a file of `cuecard tools import`", hint, name))
     return Listing(name, tuple(read_catalogue(text, name)), value.get("instructions", ""))
 
 
@@ -74,13 +74,13 @@ def cleaned(cards: Sequence[ToolCard]) -> tuple[tuple[ToolCard, ...], tuple[Prob
         try:
             (text, schema), removed = clean([told, dict(card.input_schema)])
         except InputError as error:
-            problems.append(_note(card, error.problems[0].message, "the tool is left out"))
+            problems.append(_note(card, error.problems[0].message, "the tool is skipped"))
             continue
         if removed := removed + len(card.description) - len(told):
-            hint = "nobody sees them, and models read them: look at what else it says"
+            hint = "people cannot see them, but models read them: review the rest of the text as well"
             problems.append(_note(card, f"{removed} invisible or control characters were removed", hint))
         if len(text.strip()) > MAX_DESCRIPTION:
-            hint = f"it is cut off after {MAX_DESCRIPTION:,}"
+            hint = f"it is truncated after {MAX_DESCRIPTION:,}"
             problems.append(_note(card, f"its description has {len(text):,} characters", hint))
         kept.append(replace(card, description=text.strip()[:MAX_DESCRIPTION].strip(), input_schema=schema))
     return tuple(kept), tuple(problems)

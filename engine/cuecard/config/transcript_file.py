@@ -20,7 +20,7 @@ class RecordedTool(FileModel):
     """A tool as the model was told of it."""
 
     name: str = Field(min_length=1, description="the tool's name")
-    description: str = Field("", description="what the model reads about it")
+    description: str = Field("", description="its description for the model")
     input_schema: dict[str, Json] = Field(default_factory=dict, description="the JSON Schema of its arguments")
 
 
@@ -38,7 +38,7 @@ class RecordedUsage(FileModel):
     """What the provider said of a request, in its own tokens."""
 
     input_tokens: int = Field(0, ge=0, description="tokens of the whole request, cached ones included")
-    cached_tokens: int = Field(0, ge=0, description="those that were read from the cache")
+    cached_tokens: int = Field(0, ge=0, description="tokens that were read from the cache")
     output_tokens: int = Field(0, ge=0, description="tokens of the answer")
 
 
@@ -49,7 +49,7 @@ class RecordedRequest(FileModel):
     text: str = Field("", description="what the model wrote")
     calls: list[RecordedCall] = Field(default_factory=list, description="the tools it called, all at once")
     memory: list[EntityEntry] | None = Field(
-        None, description="the working memory of a host that makes it anew for each request; only `rewrite` looks at it"
+        None, description="the working memory of a host that rebuilds it for each request; only used under `rewrite`"
     )
     usage: RecordedUsage | None = Field(None, description="what the provider reported")
 
@@ -58,19 +58,19 @@ class RecordedTurn(FileModel):
     """One message of the user, and the requests that it led to."""
 
     user: str = Field(description="what the user wrote")
-    at: Moment | None = Field(None, description="when; by default when its first request was sent")
+    at: Moment | None = Field(None, description="the time it was sent; by default the time of the first request")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
     memory: list[EntityEntry] | None = Field(
         None, description="entities, newest first; by default what the agent's `memory.extract` finds in the results"
     )
-    tools: list[str] | None = Field(None, description="the catalogue's tools that exist; all when left out")
-    requests: list[RecordedRequest] = Field(min_length=1, description="the requests to the model, in their order")
+    tools: list[str] | None = Field(None, description="the catalogue's tools that exist; all by default")
+    requests: list[RecordedRequest] = Field(min_length=1, description="the requests to the model, in order")
 
 
 class TranscriptFile(FileModel):
     """One conversation as it was recorded."""
 
-    source: str = Field("", description="who recorded it, such as `anthropic`")
+    source: str = Field("", description="the recorder's format, such as `anthropic`")
     tools: list[RecordedTool] = Field(default_factory=list, description="the tools, with their schemas")
     turns: list[RecordedTurn] = Field(min_length=1, description="the conversation, turn by turn")
 
@@ -87,7 +87,7 @@ def read_transcript(text: str, name: str) -> TranscriptFile:
     """
     value = read_json(text, name)
     if not isinstance(value, dict):
-        raise SpecError(Problem("wrong-value", "a transcript is an object", 'write `{"turns": [...]}`', name))
+        raise SpecError(Problem("wrong-value", "a transcript must be an object", 'write `{"turns": [...]}`', name))
     try:
         return TranscriptFile.model_validate(value)
     except ValidationError:  # only a wrong file is read again, for the places of what it holds
@@ -111,10 +111,10 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
         line = Span(error.lineno + first_line - 1, error.colno)
         raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
     except RecursionError:
-        raise SpecError(Problem("json-syntax", "nested too deep", "flatten the file", name)) from None
+        raise SpecError(Problem("json-syntax", "nested too deeply", "flatten the file", name)) from None
     except ValueError:  # the one that Python raises itself
-        message = "a number of more digits than can be read"
-        raise SpecError(Problem("json-syntax", message, "write it as a text", name)) from None
+        message = "a number with too many digits"
+        raise SpecError(Problem("json-syntax", message, "write it as a string", name)) from None
 
 
 def _whole(value: Json) -> Json:

@@ -32,7 +32,7 @@ class EntityEntry(FileModel):
     type: str = Field(description="the kind of thing, such as `page`")
     id: str = Field(description="the id that tools use")
     name: str = Field(description="the name that people use")
-    key: str = Field("", description="what tools take in place of the id, where that is something else, such as a slug")
+    key: str = Field("", description="what tools accept instead of the id, if different, such as a slug")
 
     def to_entity(self) -> Entity:
         """The entity as the engine takes it."""
@@ -46,26 +46,30 @@ class ResultEntry(FileModel):
     result: Json = Field(description="what it returned")
     call_id: str | None = Field(None, description="the id of the tool call")
     is_error: bool = Field(default=False, description="whether the tool failed")
-    pending: bool = Field(default=False, description="whether the tool asks for confirmation and has done nothing yet")
-    batch: str | None = Field(None, description="what results of calls made in one message of the model share")
+    pending: bool = Field(
+        default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
+    )
+    batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
 
 
 class SummaryEntry(FileModel):
     """The stored summary, and which of the messages it tells."""
 
     text: str = Field("", description="the summary")
-    covers: int = Field(0, ge=0, description="how many of the first messages it tells; these are not sent again")
-    upto: str = Field("", description="instead: the id of the last message that it tells")
+    covers: int = Field(0, ge=0, description="how many of the first messages it covers; these are not sent again")
+    upto: str = Field("", description="alternatively, the id of the last message that it covers")
 
 
 class GatesEntry(FileModel):
     """What switches tools on and off."""
 
-    enabled: Names = Field((), description="tools that are switched on; all when left out")
+    enabled: Names = Field((), description="tools that are switched on; all by default")
     harness: Texts = Field((), description="categories of harness tools that belong to this kind of run")
     flags: dict[str, bool] = Field(default_factory=dict, description="feature flags")
-    secrets: Texts | None = Field(None, description="names of the secrets at hand; left out, none is asked for")
-    allowed: Names | None = Field(None, description="only these tools; all when left out")
+    secrets: Texts | None = Field(
+        None, description="names of the available secrets; if omitted, secrets are not checked"
+    )
+    allowed: Names | None = Field(None, description="only these tools; all by default")
     blocked: Names = Field((), description="never these tools, even if allowed")
 
     def to_gates(self) -> Gates:
@@ -90,33 +94,35 @@ class TurnFields(FileModel):
     memory: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="entities, newest first"
     )
-    tools: Names | None = Field(None, description="the tools that exist; all when left out")
+    tools: Names | None = Field(None, description="the tools that exist; all by default")
     discovered: Names = Field((), description="tools found earlier whose results are no longer in the history")
     delivery: DeliveryWish | None = Field(None, description="overrides the agent's delivery for this call")
     model: str = Field("", description="the provider's name of the model, such as `claude-opus-4-8`")
-    endpoint: str = Field("", description="the base URL of the service that is asked; empty for the provider's own")
+    endpoint: str = Field("", description="the base URL of the service; empty for the provider's own")
     host: Host = Field("messages", description="whether the host can append messages, or only set the system prompt")
 
-    profile: str = Field("", description="which set of sections, of those that the agent file names")
-    variant: str = Field("", description="which changes on top of the profile")
+    profile: str = Field("", description="the profile: one of the agent file's named sets of sections")
+    variant: str = Field("", description="the variant: one of the agent file's named changes on top of the profile")
     files: dict[str, str | None] = Field(
         default_factory=dict, description="files for sections, by their path in the agent file; null for a missing one"
     )
-    gates: GatesEntry = Field(GatesEntry.usual(), description="what switches tools on and off")
+    gates: GatesEntry = Field(GatesEntry.usual(), description="switches that turn tools on and off")
     environment: Texts | None = Field(
-        None, description="names of environment variables that are set, for skills; left out, none is asked for"
+        None,
+        description="names of the environment variables that are set, for skills; if omitted, they are not checked",
     )
     messages: Annotated[tuple[dict[str, Json], ...], BeforeValidator(as_tuple)] = Field(
         (), description="the conversation before the current message: mappings with `role` and `content`"
     )
-    summary: StoredSummary = Field(SummaryEntry.usual(), description="the summary that is stored with the conversation")
+    summary: StoredSummary = Field(SummaryEntry.usual(), description="the summary stored with the conversation")
     message: str | dict[str, Json] | None = Field(None, description="the current message: its text, or a mapping")
-    query: str = Field("", description="the user's words, where the host sends the message by other ways")
-    metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts for a message of their own")
-    ephemeral: str = Field("", description="an instruction for this call alone")
+    query: str = Field("", description="the user's words, if the host sends the message by other means")
+    metadata: dict[str, Json] = Field(default_factory=dict, description="runtime facts, sent as a separate message")
+    ephemeral: str = Field("", description="an instruction for this call only")
     ahead: Names | None = Field(
         None,
-        description="tools that the user's words have found; left out, they are searched where the agent file says so",
+        description="tools found ahead by the user's words; if omitted, they are searched for if the agent file says "
+        "so",
     )
 
 
@@ -126,7 +132,7 @@ class TurnFile(TurnFields):
     history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="tool results of the conversation, oldest first"
     )
-    expect: Expectation = Field(Expectation.usual(), description="what `cuecard test` holds the prompt against")
+    expect: Expectation = Field(Expectation.usual(), description="the expectations that `cuecard test` checks")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
         """The history as the engine takes it."""
@@ -137,7 +143,9 @@ class ConversationFile(FileModel):
     """Several turns of one conversation, for `cuecard test`."""
 
     turns: Annotated[tuple[TurnFile, ...], BeforeValidator(as_tuple)] = Field(
-        description="the turns, oldest first; the `history` of each is what came since the one before", min_length=1
+        description="the turns, oldest first; the `history` of each contains only what happened since the previous "
+        "turn",
+        min_length=1,
     )
 
 

@@ -20,7 +20,7 @@ from cuecard.template.guards.guard import escape_text
 
 
 class WordsSpec(FileModel):
-    """What the engine itself says to a model. Every `{placeholder}` is filled with a value that stays a value."""
+    """The engine's own texts for a model. Every `{placeholder}` is filled with a value that stays a value."""
 
     search: SearchWords = Field(SearchWords.usual(), description="the answers of the search tool")
     notices: NoticeWords = Field(NoticeWords.usual(), description="what a conversation is told on the way")
@@ -40,7 +40,7 @@ class WordsSpec(FileModel):
         return frozenset[str]().union(*map(element_names, texts))
 
     def quoted(self, text: str) -> str:
-        """A value as it goes into a word: it opens and closes no element of any."""
+        """A value for use in a word: it can neither open nor close any word's element."""
         return escape_text(text, self.elements, mode="names")
 
     def listed(self, texts: Iterable[str]) -> str:
@@ -48,7 +48,7 @@ class WordsSpec(FileModel):
         return self.marks.between.join(map(self.quoted, texts))
 
     def number(self, number: int) -> str:
-        """A number with a sign between its thousands."""
+        """A number with a thousands separator."""
         return f"{number:,}".replace(",", self.marks.thousands)
 
 

@@ -54,10 +54,10 @@ def fields(pattern: str) -> tuple[str, ...]:
     """
     found = [*_PIECES.finditer(pattern)]
     if any(piece[3] for piece in found):
-        raise wrong_pattern(pattern, "a `'` is not closed", "write text between quotes, and a quote itself as `''`")
+        raise wrong_pattern(pattern, "a `'` is not closed", "put literal text in quotes, and write a quote as `''`")
     told = tuple(piece.group() for piece in found if piece[2])
     if not told:
-        raise wrong_pattern(pattern, "it tells nothing of the date", "write fields, as in `d MMMM yyyy`")
+        raise wrong_pattern(pattern, "it has no date field", "write fields, as in `d MMMM yyyy`")
     return told
 
 
@@ -69,7 +69,7 @@ def english_pattern(moment: datetime, pattern: str) -> str:
     """
     unknown = next((name for name in fields(pattern) if name not in FIELDS), None)
     if unknown:
-        hint = f"the fields are {', '.join(FIELDS)}; write other text between quotes: `'text'`"
+        hint = f"the fields are {', '.join(FIELDS)}; put literal text in quotes: `'text'`"
         raise wrong_pattern(pattern, f"it has no field `{unknown}`", hint)
     return _PIECES.sub(lambda piece: FIELDS[piece.group()](moment) if piece[2] else _text(piece), pattern)
 
@@ -82,4 +82,4 @@ def _text(piece: re.Match[str]) -> str:
 
 def wrong_pattern(pattern: str, why: str, hint: str) -> InputError:
     """What is said of a pattern that means nothing."""
-    return InputError(Problem("wrong-pattern", f"`{pattern}` is no pattern of a date: {why}", hint))
+    return InputError(Problem("wrong-pattern", f"`{pattern}` is not a date pattern: {why}", hint))

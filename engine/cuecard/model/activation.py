@@ -10,14 +10,14 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Withheld:
-    """A tool that was found and is not active, because its instructions are not in the prompt as a whole.
+    """A tool that was found but is not active, because its instructions are not completely in the prompt.
 
     Attributes:
         tool: its name.
-        after_call_id: the search result that named it first; None where that has no id, or is known no more.
+        after_call_id: the first search result that named it; None if it has no id, or is no longer known.
         reason: why, such as `budget.protocols: 2000 tokens`.
-        tokens: what its instructions take.
-        told: whether the prompt says so; where the whole budget is spent, there is no room even for that.
+        tokens: the tokens of its instructions.
+        told: whether the prompt mentions it; if the whole budget is used up, there is no room even for that.
     """
 
     tool: str
@@ -29,13 +29,13 @@ class Withheld:
 
 @dataclass(frozen=True, slots=True)
 class Refusals:
-    """What calls of tools are answered that are not active.
+    """The answers to calls of inactive tools.
 
     Attributes:
-        tools: every tool of the agent's catalogue; a host's other tools are none of the engine's business.
-        inactive: what to do instead, of a tool that a search may find: `{tool}` stands for its name.
-        search: the name of the search tool, for which `{search}` stands.
-        withheld: what to do instead, by tool, of those that were found and have no room.
+        tools: every tool of the agent's catalogue; the engine does not judge the host's other tools.
+        inactive: the answer for a tool that a search may find; `{tool}` stands for its name.
+        search: the name of the search tool, which `{search}` stands for.
+        withheld: the answer by tool, for tools that were found but do not fit.
     """
 
     tools: tuple[str, ...] = ()

@@ -20,23 +20,23 @@ class CallTools:
 
     Attributes:
         available: those that exist for the call, in catalogue order.
-        initial: those active from the start: the core tools, then those discovered earlier whose protocols stand in the
+        initial: tools active from the start: the core tools, then tools discovered earlier whose protocols are in the
             system prompt (before a compaction, or by `Turn.discovered`).
-        earlier: those of them that are no core tools, whether they exist in this call or not.
-        base: every tool whose protocol stands in the system prompt, whether it exists in this call or not.
-        discovered: what the history before this call had discovered, in order of first discovery, with the tools that
-            do not exist for this call.
+        earlier: the initial tools that are not core tools, whether they exist in this call or not.
+        base: every tool whose protocol is in the system prompt, whether it exists in this call or not.
+        discovered: the tools discovered in the history before this call, in order of first discovery, including tools
+            that do not exist for this call.
         sent: the discovered tools whose protocols earlier calls have appended.
-        told: the SHA-256, in hex, of the protocol that the model was told of each tool last, before this call's first
-            step; an empty text where it was withdrawn since. No tools under `rewrite`, which tells them all anew.
-        withheld: those found before this call, since the last baseline, that are not active.
-        called: the tools that were called so far, the one whose last result is oldest first.
-        waiting: those of the sent ones whose cues for a first result are still to come.
-        early: results of waiting tools that came before these were discovered, which bring no cues.
-        ahead: the tools that the user's own words have found.
-        brought: tools that messages of the user have brought since the last baseline, each with the number of the
-            message; no search result names them.
-        named: the tools that searches have named so far, the one that was named last at the end.
+        told: the SHA-256, in hex, of each tool's protocol as the model last received it before this call's first step;
+            an empty text if it was withdrawn since. Empty under `rewrite`, which sends all protocols again.
+        withheld: tools found before this call, since the last baseline, that are not active.
+        called: the tools called so far, ordered by their last result, oldest first.
+        waiting: sent tools whose cues for a first result are still due.
+        early: results of waiting tools that arrived before the tools were discovered; they bring no cues.
+        ahead: the tools found by the user's own words.
+        brought: tools that arrived with user messages since the last baseline, each with the number of its message; no
+            search result names them.
+        named: the tools that searches have returned so far, the most recently named last.
     """
 
     available: tuple[str, ...] = ()
@@ -57,20 +57,21 @@ class CallTools:
 
 @dataclass(frozen=True, slots=True)
 class CallPrompt:
-    """What the model gets to see before the first step of a call.
+    """What the model sees before the first step of a call.
 
     Attributes:
-        segments: the system prompt with nothing discovered in this run; what `append` delivery sends at every step.
+        segments: the system prompt with nothing discovered in this run; under `append` delivery it is sent at every
+            step.
         shown: the text of each section as the model saw it last.
-        sent: blocks that earlier calls of the conversation appended, and what this one has to say first.
-        messages: the conversation as the model gets it, system prompt and current message with it; empty where the host
-            keeps the conversation to itself.
-        withdrawn: names of elements that earlier text of the conversation writes and the files no longer do: no value
-            may open or close them in what is still to be said.
-        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
-            and empty after a compaction for the first, which no message of the user stands before.
-        origin: the SHA-256, in hex, of the configuration that made the system prompt: under `reload: append` an earlier
-            one than the call's.
+        sent: blocks appended by earlier calls of the conversation, and what this call announces first.
+        messages: the conversation as the model receives it, including system prompt and current message; empty if the
+            host manages the conversation itself.
+        withdrawn: names of elements that earlier text of the conversation contains and the files no longer do; no value
+            may open or close them in later text.
+        turns: for each user message so far, the call id of the last result before it; None if unknown, and empty after
+            a compaction for the first one, which no user message precedes.
+        origin: the SHA-256, in hex, of the configuration that made the system prompt; under `reload: append`, it may be
+            an earlier one than the call's.
     """
 
     segments: tuple[Segment, ...] = ()
@@ -84,15 +85,15 @@ class CallPrompt:
 
 @dataclass(frozen=True, slots=True)
 class CallRecord:
-    """What manifests tell of the making of a call.
+    """What manifests say about how a call was prepared.
 
     Attributes:
         tokens: which table counted.
         cuts: what was left out so far, with reasons.
-        diagnostics: what was wrong with sources of sections without stopping the prompt.
+        diagnostics: problems with sources of sections that did not stop the prompt.
         sources: the files and other sources that sections looked at.
         trust: how often each kind of hostile or invisible text was neutralised.
-        inputs: a fingerprint for each value of the call; never salted, as the values stand beside them.
+        inputs: a fingerprint for each value of the call; never salted, as the values are stored beside them.
     """
 
     tokens: TokenSource
@@ -111,9 +112,9 @@ class Call:
         configuration: what it was made from.
         delivery: where step-tier text goes during this call, and why.
         tools: which tools exist, are active, were discovered and sent.
-        prompt: what the model gets to see before the first step.
+        prompt: what the model sees before the first step.
         values: cleaned values that the step-tier sections read again.
-        record: what manifests tell of its making.
+        record: what manifests say about how it was prepared.
         turn: the number of this call in its conversation, from 0.
     """
 

@@ -13,16 +13,16 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ResultRecord:
-    """What is kept of a tool result: everything that later prompts depend on, and nothing of its body.
+    """What is kept of a tool result: everything that later prompts depend on, but not its body.
 
     Attributes:
         tool: the tool's name.
-        call_id: the id of the tool call that it answers; None where the host has none.
-        found: the names that it holds, where the tool is the search tool: also those that no catalogue knows.
+        call_id: the id of the tool call that it answers; None if the host has none.
+        found: the names in it, if the tool is the search tool, including names that no catalogue knows.
         is_error: whether the tool failed.
-        pending: whether the tool has asked for confirmation, and done nothing yet.
-        batch: what the results of calls that the model made in one message share; None where nobody knows.
-        unread: the shape of what could not be read, where the tool is the search tool; empty when all was.
+        pending: whether the tool is waiting for confirmation and has done nothing yet.
+        batch: an id shared by the results of calls that the model made in one message; None if unknown.
+        unread: the shape of a search result that could not be read; empty if everything was read.
     """
 
     tool: str
@@ -39,13 +39,13 @@ class ConversationState:
     """A conversation so far.
 
     Attributes:
-        call: the call that was prepared last; None before the first.
+        call: the most recently prepared call; None before the first.
         results: every result, oldest first.
         calls: the tools of calls that have no result yet, by call id.
         memory: the working memory.
-        kept: after a compaction that no call has followed yet, how many messages of the user the host has kept; else
-            None.
-        there: the tools that exist by now, where the host has told the model that some went or came within the run.
+        kept: after a compaction that no call has followed yet, the number of user messages that the host has kept;
+            otherwise None.
+        there: the tools that exist now, if the host has told the model that some came or went within the run.
     """
 
     call: Call | None = None

@@ -16,7 +16,7 @@ class Gates:
         enabled: names of the tools that are switched on; empty for all.
         harness: categories of harness tools that belong to this kind of run.
         flags: feature flags; only one that is exactly False switches anything off.
-        secrets: names of the secrets that are at hand; None when the host does not say, which asks for none.
+        secrets: names of the available secrets; None if the host does not say, in which case none is required.
         allowed: only these tools; None for all.
         blocked: never these, even if allowed.
     """

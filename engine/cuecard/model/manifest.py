@@ -15,11 +15,11 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class TokenTotals:
-    """What the places of a prompt cost in tokens.
+    """The tokens of each place in a prompt.
 
     Attributes:
         system: the system prompt.
-        messages: sections that are messages of their own, right behind the system prompt.
+        messages: sections that are separate messages, directly after the system prompt.
         appended: the blocks in the conversation.
         source: which table counted.
     """
@@ -41,14 +41,14 @@ each in another part. `unknown`: the provider could not say."""
 
 @dataclass(frozen=True, slots=True)
 class CacheRecord:
-    """What the provider said of its cache when it had answered, beside what the manifests tell.
+    """The provider's report on its cache for the answered request, beside what the manifests say.
 
     Attributes:
         outcome: whether the provider found the prefix.
-        reason: its word for why not, such as `system_changed`; empty for a hit.
-        tokens: about how many tokens were not read from the cache by it; None where it does not say.
+        reason: the provider's own reason for a miss, such as `system_changed`; empty for a hit.
+        tokens: approximately how many tokens were not read from the cache because of it; None if not reported.
         ours: where the prompt breaks and why, such as `usage: discovery cms_createPage`; empty where it does not.
-        verdict: whether both see the same.
+        verdict: whether the two agree.
         before: the fingerprint of the manifest of the request that this one was compared with.
     """
 
@@ -69,20 +69,21 @@ class Manifest:
         delivery: where step-tier text goes, and why.
         active_tools: the tools that may be called: core tools, then discovered ones in order.
         discovered: which of them a search has found, and by which result.
-        sections: the parts of the prompt, the tags of a template's root element with them.
-        protocols: what the prompt holds of each tool's instructions; their tokens are part of the sections'.
-        total_tokens: what the prompt costs: the tokens of the sections add up to this.
+        sections: the parts of the prompt, including the tags of a template's root element.
+        protocols: the part of each tool's instructions in the prompt; their tokens are included in those of the
+            sections.
+        total_tokens: the tokens of the prompt; those of the sections add up to this.
         tokens: what each place of it costs, and which table counted.
         cuts: what was left out, with reasons.
         diagnostics: what was wrong with the sources of sections.
         sources: the files and other sources that sections looked at.
         trust: how often each kind of hostile or invisible text was neutralised.
         inputs: a fingerprint for each value that sections may read, by name.
-        salt: the name of the engine's salt, which every fingerprint then has; empty without one. Only under equal names
-            can two manifests be compared.
-        origins: the line that wrote each value of the configuration, where files were laid over each other.
+        salt: the name of the engine's salt, which every fingerprint uses; empty without one. Only manifests with equal
+            names can be compared.
+        origins: the line that wrote each value of the configuration, if files were layered.
         sha256: the fingerprint of all of this.
-        cache: what the provider said of its cache; it comes with the answer, and no fingerprint covers it.
+        cache: the provider's report on its cache; it arrives with the answer, and no fingerprint covers it.
     """
 
     configuration: Configuration

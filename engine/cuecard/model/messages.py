@@ -42,10 +42,10 @@ class Message:
         content: the text, or the parts of a multimodal message.
         tool_calls: what the assistant calls in this message.
         tool_call_id: in a result, the id of its call.
-        timestamp: when it was said, as a time or as the host writes times.
-        speaker: who said it, where the role does not tell.
+        timestamp: the time of the message, as a `datetime` or in the host's own format.
+        speaker: the speaker, if the role does not identify them.
         id: the host's id; messages with equal ids are the same message.
-        persist: False for what is made anew for each request and has no place in a stored conversation.
+        persist: False for messages that are created for each request and do not belong in a stored conversation.
     """
 
     role: Role
@@ -59,7 +59,7 @@ class Message:
 
     @property
     def blank(self) -> bool:
-        """Whether there is nothing in it: no tool call, no text but white space, no other part."""
+        """Whether it is empty: no tool call, no text except white space, no other part."""
         texts = (self.content,) if isinstance(self.content, str) else map(_text_of_part, self.content)
         return not self.tool_calls and all(text is not None and not text.strip() for text in texts)
 
@@ -80,10 +80,10 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A stored summary: its text, and which part of the conversation it tells.
+    """A stored summary: its text, and the part of the conversation that it covers.
 
-    That is the first `covers` messages, or, where messages have ids, those up to the one with the id `upto`: so a host
-    may drop what is covered from its own list, or go on passing all of it.
+    It covers the first `covers` messages or, if messages have ids, those up to the one with the id `upto`. So a host
+    may drop covered messages from its own list, or keep passing all of them.
     """
 
     text: str = ""
@@ -91,7 +91,7 @@ class Summary:
     upto: str = ""
 
     def covered(self, messages: Sequence[Message]) -> int:
-        """How many of these messages it tells; 0 when they are not there any more."""
+        """How many of these messages it covers; 0 if they are no longer there."""
         if self.upto:
             return next((place + 1 for place, message in enumerate(messages) if message.id == self.upto), 0)
         return self.covers if self.covers <= len(messages) else 0
@@ -147,8 +147,8 @@ def _problems(name: str, at: str, item: Json) -> Iterator[Problem]:
     if not isinstance(item.get("persist", True), bool):
         yield _problem(name, f"{at}.persist", "should be true or false")
     if (role == "tool") != bool(item.get("tool_call_id")):
-        hint = "a message of role `tool` names the call it answers, and no other does"
-        yield _problem(name, f"{at}.tool_call_id", "belongs to results of tools, and to each of them", hint)
+        hint = "messages of role `tool` must name the call they answer, and no others may"
+        yield _problem(name, f"{at}.tool_call_id", "is required for tool results and allowed only there", hint)
     if item.get("tool_calls"):
         yield from _wrong_calls(name, at, item)
 
@@ -166,7 +166,7 @@ def _wrong_content(name: str, at: str, content: Json) -> Iterator[Problem]:
 def _wrong_calls(name: str, at: str, item: Mapping[str, Any]) -> Iterator[Problem]:
     calls = item["tool_calls"]
     if item.get("role") != "assistant":
-        yield _problem(name, f"{at}.tool_calls", "belongs to messages of the assistant")
+        yield _problem(name, f"{at}.tool_calls", "is only allowed in assistant messages")
     if not isinstance(calls, (list, tuple)):
         yield _problem(name, f"{at}.tool_calls", "should be a list of calls")
         return

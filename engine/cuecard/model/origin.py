@@ -13,9 +13,9 @@ class Configuration:
     Attributes:
         agent: the agent's name.
         sha256: the fingerprint of all of its files, in hex; in the manifests of an engine with a salt, salted.
-        catalogue: the fingerprint of all that is known of its tools, in hex; salted like the other.
+        catalogue: the fingerprint of everything known about its tools, in hex; salted like `sha256`.
         profile: which set of sections; empty for all.
-        variant: which changes on top of the profile; empty for none.
+        variant: the changes on top of the profile; empty for none.
         reload: the policy by which the engine was chosen, if its files are watched.
     """
 
@@ -33,12 +33,12 @@ class DeliveryChoice:
 
     Attributes:
         name: `rewrite`, `append` or `frozen`.
-        reason: why it is this one.
+        reason: why this delivery was chosen.
         host: what the host can change in mid-conversation.
         model: the name of the model, as the turn gave it.
         endpoint: the address of its service, without scheme, user and password; empty for the provider's own.
-        authority: with whose words instructions reach the model that are not there from the start; `user` means the
-            fallback, a reminder in the user's turn.
+        authority: the role that carries instructions which are not there from the start; `user` means the fallback, a
+            reminder in the user's turn.
     """
 
     name: Delivery
@@ -50,7 +50,7 @@ class DeliveryChoice:
 
     @property
     def rebuilds(self) -> bool:
-        """Whether the system prompt is made anew for every request, so that nothing has to be said behind it."""
+        """Whether the system prompt is rebuilt for every request, so that nothing has to be announced after it."""
         return self.name == "rewrite"
 
     @property

@@ -31,9 +31,9 @@ class Segment:
 class Appended:
     """A block that `append` delivery adds to the conversation, once.
 
-    It belongs after the *last* result of the batch that holds `after_call_id`. Where that is None, it goes with the
-    user message number `turn` (counted from 0), after its text; where both are None (the host gave no id), at the end.
-    `id` is stable for the same text, so that a host can find and replace the block.
+    It belongs after the *last* result of the batch that contains `after_call_id`. If that is None, it goes with user
+    message number `turn` (counted from 0), after its text; if both are None (the host gave no id), it goes at the end.
+    `id` is stable for the same text, so a host can find and replace the block.
     """
 
     after_call_id: str | None

@@ -36,7 +36,7 @@ def check_key(key: str) -> None:
     """
     if key and len(key) < SHORTEST_KEY:
         hint = "make one with `python -c 'import secrets; print(secrets.token_hex(32))'`"
-        told = f"the key has {len(key)} characters of at least {SHORTEST_KEY}"
+        told = f"the key has {len(key)} characters; at least {SHORTEST_KEY} are required"
         raise InputError(Problem("weak-key", told, hint, "key"))
 
 
@@ -72,21 +72,21 @@ def unseal(text: str, key: str, name: str) -> Json:
             key, signed though there is none, or not signed though there is one.
     """
     if not isinstance(text, str):
-        _refuse(f"a text is expected, not {type(text).__name__}", name)
+        _refuse(f"expected a string, not {type(text).__name__}", name)
     if len(text) > LIMIT:
-        _refuse(f"the text has {len(text):,} characters of {LIMIT:,} at most", name)
+        _refuse(f"the text has {len(text):,} characters; at most {LIMIT:,} are allowed", name)
     if key and _is_signed_text(text, key):
         return json.loads(text[len(_FRONT) : -_TAIL])
     try:
         sealed = json.loads(text, parse_constant=_no_number)
     except RecursionError:
-        _refuse(f"the data nests deeper than {DEPTH} levels", name)
+        _refuse(f"the data is nested more than {DEPTH} levels deep", name)
     except ValueError as error:
-        _refuse(f"the text is cut off, or not JSON: {error}", name)
+        _refuse(f"the text is truncated, or is not JSON: {error}", name)
     if not isinstance(sealed, dict) or "conversation" not in sealed or sealed.keys() - _KEYS:
         _refuse("the JSON is not what `dump` wrote", name)
     if _too_deep(sealed):
-        _refuse(f"the data nests deeper than {DEPTH} levels", name)
+        _refuse(f"the data is nested more than {DEPTH} levels deep", name)
     _check(sealed["conversation"], sealed.get("signature", sealed.get("text_signature")), key, name)
     return sealed["conversation"]
 
@@ -95,14 +95,14 @@ def _check(data: Json, signature: Json, key: str, name: str) -> None:
     if signature is None and not key:
         return
     if signature is None:
-        told = "the conversation is not signed, and this engine signs its own"
-        raise InputError(Problem("bad-signature", told, "begin the conversation anew", name))
+        told = "the conversation is not signed, but this engine requires a signature"
+        raise InputError(Problem("bad-signature", told, "start a new conversation", name))
     if not key:
-        told = "the conversation is signed, and this engine has no key to check it with"
+        told = "the conversation is signed, but this engine has no key to verify it"
         raise InputError(Problem("bad-signature", told, "open the engine with the `key` that signed it", name))
     if not isinstance(signature, str) or not hmac.compare_digest(_signature(data, key).encode(), _bytes(signature)):
-        told = "the signature does not fit: the conversation was changed, or signed with another key"
-        raise InputError(Problem("bad-signature", told, "begin the conversation anew", name))
+        told = "the signature does not match: the conversation was modified, or signed with another key"
+        raise InputError(Problem("bad-signature", told, "start a new conversation", name))
 
 
 def _signature(data: Json, key: str) -> str:
@@ -148,9 +148,9 @@ def _inside(value: Json) -> Json:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no JSON")
+    raise ValueError(f"{text} is not JSON")
 
 
 def _refuse(message: str, name: str) -> NoReturn:
-    hint = "pass on what `dump` gave, whole and unchanged"
+    hint = "pass the result of `dump`, complete and unchanged"
     raise InputError(Problem("bad-conversation", message, hint, name))

@@ -43,13 +43,13 @@ class Skill:
 
 @dataclass(frozen=True, slots=True)
 class SkillText:
-    """What reading a skill answers: a text within its limit, or a message that says why there is none.
+    """The answer to reading a skill: a text within its limit, or a message that says why there is none.
 
     Attributes:
         slug: the skill, by its true name if it was found.
-        file: the file of its folder that was asked for; empty for the instructions themselves.
+        file: the requested file in its folder; empty for the instructions themselves.
         text: what was read.
-        message: what the model should know of it; empty when all is well.
+        message: a note for the model; empty if everything is fine.
         found: whether there is such a text.
         truncated: whether the limit cut it.
     """

@@ -47,18 +47,18 @@ class Step(_Prompt):
 
     Attributes:
         system: the system prompt to send.
-        segments: the same in pieces.
+        segments: the same, in segments.
         appended: what `append` delivery adds to the messages.
         active_tools: the tools that may be called: core tools, then discovered ones in order.
-        initial_tools: those of them that were active before anything was discovered in this run.
-        discovered: the others, each with the search result that named it first.
-        messages: the whole stack, system prompt first, where the host has handed the conversation to the turn.
-        refusals: what calls of tools that are not active are answered; `refusal` reads it.
-        reminder: what adapters put around an appended block where no role has more authority than the user.
+        initial_tools: active tools that were active before anything was discovered in this run.
+        discovered: the other active tools, each with the first search result that named it.
+        messages: the whole stack, system prompt first, if the host passed the conversation to the turn.
+        refusals: the answers to calls of inactive tools; `refusal` reads them.
+        reminder: the wrapper that adapters put around an appended block if no role has more authority than the user.
         found: every tool that searches have named, in order of first discovery, with those that do not exist for this
             call: what a provider was given inside an old result stays there.
-        base_tools: the tools whose instructions stand in the system prompt, whether they exist for this call or not:
-            the order of definitions that no call changes.
+        base_tools: the tools whose instructions are in the system prompt, whether they exist for this call or not: the
+            order of definitions, which no call changes.
         turns: for each message of the user so far, the call id of the last result before it; None where none is known,
             and empty after a compaction for the first, which no message of the user stands before. By it a block finds
             its message again, also where that holds results too, and where the first messages are gone.
@@ -66,7 +66,7 @@ class Step(_Prompt):
             the host named them, each with the number of that message: no search result names them.
         origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
             requests with the same beginning have in common.
-        record: makes the manifest.
+        record: creates the manifest.
     """
 
     record: Callable[[], Manifest] = field(repr=False, compare=False)
@@ -77,10 +77,10 @@ class Step(_Prompt):
         return self.record()
 
     def refusal(self, tool: str) -> str | None:
-        """What to answer in place of a call of this tool: None if it is active, or no tool of the agent's catalogue.
+        """The answer to give instead of calling this tool: None if it is active, or not in the agent's catalogue.
 
-        A tool is active together with its instructions. So a host that holds the definitions of all its tools asks
-        this before it calls one, and gives the text back as an error: it says what to do instead.
+        A tool is active together with its instructions. So a host with the definitions of all its tools checks this
+        before calling one, and returns the text as an error: it tells the model what to do instead.
         """
         return None if tool in self.active_tools else self.refusals.text(tool)
 

@@ -101,8 +101,8 @@ def _changed(given: Json, read: Any, place: tuple[int | str, ...]) -> Iterator[t
 def _check_format(code: str, number: Json, name: str) -> None:
     noun = code.removeprefix("bad-")
     if isinstance(number, int) and not isinstance(number, bool) and number > FORMAT:
-        message = f"the {noun} has the format {number}; this version of cuecard reads up to {FORMAT}"
-        raise InputError(Problem("newer-format", message, "update cuecard, or make it again with this version", name))
+        message = f"the {noun} has format {number}; this version of cuecard reads up to {FORMAT}"
+        raise InputError(Problem("newer-format", message, "update cuecard, or create it again with this version", name))
     if number != FORMAT or isinstance(number, bool):
         message = f"`format` should be {FORMAT}, the number that `to_json` writes"
         raise InputError(_problem(code, message, name))
@@ -120,4 +120,4 @@ def _told(place: tuple[int | str, ...], message: str, noun: str) -> str:
 
 
 def _problem(code: str, message: str, name: str) -> Problem:
-    return Problem(code, message, f"pass on what to_json() of the {code.removeprefix('bad-')} gave, unchanged", name)
+    return Problem(code, message, f"pass the result of the {code.removeprefix('bad-')}'s to_json(), unchanged", name)

@@ -43,9 +43,9 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class SearchResult:
-    """What the search tool answers: hits, best first, a message for the model, and a confidence (0 to 1).
+    """The answer of the search tool: hits, best first, a message for the model, and a confidence (0 to 1).
 
-    `diagnostics` are for the host alone: what was wrong with the ranker, if the agent has one of its own.
+    `diagnostics` are only for the host: problems with a custom ranker.
     """
 
     hits: tuple[Hit, ...]

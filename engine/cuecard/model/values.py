@@ -41,9 +41,10 @@ Clock: TypeAlias = Callable[[], datetime]
 
 @dataclass(frozen=True, slots=True)
 class Entity:
-    """A thing the conversation has touched: `type` such as `page`, the `id` tools use, the `name` people use.
+    """Something the conversation has touched: `type` such as `page`, the `id` that tools use, the `name` that people
+    use.
 
-    `key` is what tools take in place of the id, where that is something else, such as a slug.
+    `key` is what tools accept instead of the id, if that is different, such as a slug.
     """
 
     type: str
@@ -63,8 +64,8 @@ class Memory:
 class ToolResult:
     """One result of a tool in the conversation so far: the history items that matter to a prompt.
 
-    `pending` says that nothing has happened yet, because the tool asks for confirmation first. Results of calls that
-    the model made in one message have the same `batch`, any text; None where the host does not know.
+    `pending` means that the tool is waiting for confirmation and has done nothing yet. Results of calls that the model
+    made in one message share the same `batch`, which can be any text; None if the host does not know.
     """
 
     tool: str

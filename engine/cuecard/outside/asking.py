@@ -63,21 +63,21 @@ class Service:
             told = f"no answer within {self.timeout:g} seconds" if late else f"it cannot be reached: {error.reason}"
             raise AskingError(told) from None
         except (OSError, HTTPException, ValueError) as error:
-            raise AskingError(f"it cannot be spoken to: {self._hidden(str(error) or type(error).__name__)}") from None
+            raise AskingError(f"the connection failed: {self._hidden(str(error) or type(error).__name__)}") from None
         return self._read(data)
 
     def _read(self, data: bytes) -> Mapping[str, Any]:
         try:
             answer = json.loads(data)
         except (ValueError, RecursionError):
-            raise AskingError(f"the answer is no JSON: {self._hidden(_text(data))}") from None
+            raise AskingError(f"the answer is not JSON: {self._hidden(_text(data))}") from None
         if not isinstance(answer, dict):
-            raise AskingError(f"the answer is no JSON object: {self._hidden(_text(data))}")
+            raise AskingError(f"the answer is not a JSON object: {self._hidden(_text(data))}")
         return answer
 
     def _refusal(self, error: HTTPError, until: float) -> str:
         if 300 <= error.code < 400:
-            return f"HTTP {error.code}: it redirects elsewhere; name that address, if you trust it"
+            return f"HTTP {error.code}: it redirects to another address; name that one if you trust it"
         try:
             said = self._hidden(_text(_read(error, until)))
         except (OSError, HTTPException, AskingError):

@@ -23,10 +23,10 @@ def named_object(written: str, describe: Describe) -> object:
     try:
         return attrgetter(name)(import_module(module))
     except ModuleNotFoundError as error:
-        hint = "install it, or put its folder on Python's path: PYTHONPATH=FOLDER"
+        hint = "install it, or add its folder to Python's path: PYTHONPATH=FOLDER"
         raise SpecError(describe(f"there is no module `{error.name}`", hint)) from None
     except AttributeError:
-        raise SpecError(describe(f"the module `{module}` has no `{name}`", "name something that it has")) from None
+        raise SpecError(describe(f"the module `{module}` has no `{name}`", "name something that it defines")) from None
     except Exception as error:
         message = f"`{module}` cannot be imported: {type(error).__name__}: {error}"
-        raise SpecError(describe(message, "mend it, or leave it out")) from error
+        raise SpecError(describe(message, "fix it, or remove it")) from error

@@ -77,7 +77,7 @@ class _Layers:
             name = Path(os.path.relpath(self.folder / inner, self.folder)).as_posix()
             if name in above or len(above) > MAX_LAYERS:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
-                yield document.problem(at, "extends-cycle", f"`{place}` leads back here", hint)
+                yield document.problem(at, "extends-cycle", f"`{place}` extends this file again", hint)
             elif not is_there(self.folder / inner):
                 hint = f"no such file: {shown(self.folder / inner)}"
                 yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)

@@ -33,12 +33,12 @@ def load_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
     """
     found = _object(named)
     if not isinstance(found, Mapping):
-        message = f"`{named.spec.code}` is of type {type(found).__name__}, and no mapping"
+        message = f"`{named.spec.code}` is of type {type(found).__name__}, not a mapping"
         raise SpecError(_problem(named)(message, "name a mapping of names to functions: `HELPERS = {'shout': shout}`"))
     wrong = [name for name in found if not _is_helper(name, found[name])]
     if wrong:
-        message = f"`{named.spec.code}` holds what no template can call: {', '.join(f'`{name}`' for name in wrong)}"
-        hint = f"a helper is a function under a name of letters, digits and `_`; none of {', '.join(BUILT_IN)}"
+        message = f"`{named.spec.code}` contains what no template can call: {', '.join(f'`{name}`' for name in wrong)}"
+        hint = f"a helper is a function with a name of letters, digits and `_`, other than {', '.join(BUILT_IN)}"
         raise SpecError(_problem(named)(message, hint))
     return {name: _owned(found[name], author=named.spec.trust == "author") for name in found}
 
@@ -49,13 +49,13 @@ def _object(named: NamedHelpers) -> object:
     offered = entry_points(group=GROUP)
     if named.spec.code not in offered.names:
         known = ", ".join(f"`{name}`" for name in sorted(offered.names)) or "none is installed"
-        hint = f"install the package that offers it, or write `my_package.my_module:HELPERS`; offered here: {known}"
-        raise SpecError(_problem(named)(f"no installed package offers helpers as `{named.spec.code}`", hint))
+        hint = f"install the package that provides it, or write `my_package.my_module:HELPERS`; available here: {known}"
+        raise SpecError(_problem(named)(f"no installed package provides helpers named `{named.spec.code}`", hint))
     try:
         found: object = offered[named.spec.code].load()
     except Exception as error:
         message = f"`{named.spec.code}` cannot be loaded: {type(error).__name__}: {error}"
-        raise SpecError(_problem(named)(message, "mend it, or leave it out")) from error
+        raise SpecError(_problem(named)(message, "fix it, or remove it")) from error
     return found
 
 

@@ -62,7 +62,7 @@ class _Reader(pickle.Unpickler):
     def find_class(self, module: str, name: str) -> Any:
         if module.partition(".")[0] == "cuecard" or (module, name) in _OTHERS:
             return super().find_class(module, name)
-        raise pickle.UnpicklingError(f"no agent is made of {module}.{name}")
+        raise pickle.UnpicklingError(f"{module}.{name} is not part of an agent")
 
 
 def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:

@@ -74,8 +74,8 @@ class ToolServer:
             cursor = page.next_cursor
             if cursor is None and len(cards) + len(self.dropped) <= MAX_TOOLS:
                 return tuple(cards.values())
-        message = "the server lists its tools in a circle, or without end"
-        hint = f"tell its makers: a cursor must lead to another page; at most {MAX_PAGES} of them, {MAX_TOOLS:,} tools"
+        message = "the server's list of tools is circular or endless"
+        hint = f"each cursor must lead to a new page; at most {MAX_PAGES} pages and {MAX_TOOLS:,} tools are read"
         raise ToolServerError(Problem("server-pages", message, hint, self.start.name))
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
@@ -99,7 +99,7 @@ class ToolServer:
             told = f"the tool server answered with {error.message}" if error.code == UNREADABLE else error.message
             return failed(tool, told)
         except ValidationError:
-            return failed(tool, "the tool answered with something that is no result of MCP")
+            return failed(tool, "the tool's answer is not a valid MCP result")
         return read_result(tool, answer)
 
 

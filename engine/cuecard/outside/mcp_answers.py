@@ -32,10 +32,10 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
     """The card of a tool, or why it is dropped."""
     name, schema = visible(tool.name)[:64], tool.input_schema
     if tool.name in known:
-        hint = "the first counts; tell its makers that names must differ"
+        hint = "the first is used; report to the server's authors that names must be unique"
         return Problem("server-tool", f"`{name}` is listed twice", hint, source, severity="warning")
     if not _IS_JSON.fits(schema):
-        message = f"`{name}` has an input schema that nests more than {MAX_DEPTH} levels, or holds what is not JSON"
+        message = f"`{name}` has an input schema that is nested more than {MAX_DEPTH} levels deep, or is not JSON"
         return Problem("server-tool", message, "the tool is dropped", source, severity="warning")
     size = len(tool.description or "") + len(json.dumps(schema, default=str))
     if size > MAX_DEFINITION:
@@ -49,10 +49,10 @@ def read_result(tool: str, answer: CallToolResult) -> ToolResult:
     told = answer.structured_content
     value = "\n".join(map(_text, answer.content)) if told is None else told
     if not _IS_JSON.fits(value):
-        return failed(tool, f"the tool answered with a value that nests more than {MAX_DEPTH} levels, or is not JSON")
+        return failed(tool, f"the tool's answer is nested more than {MAX_DEPTH} levels deep, or is not JSON")
     size = len(value) if isinstance(value, str) else len(json.dumps(value, default=str))
     if size > MAX_RESULT:
-        return failed(tool, f"the tool answered with {size:,} characters; at most {MAX_RESULT:,} can be read")
+        return failed(tool, f"the tool answered with {size:,} characters; at most {MAX_RESULT:,} are supported")
     return ToolResult(tool, _clean(value), is_error=answer.is_error)
 
 

@@ -24,27 +24,27 @@ UNREADABLE: Final = -32099
 TAIL_LINES: Final = 8
 """How many of the last lines on the server's standard error an error shows."""
 _LINE = 500
-_FOR_MCP = "its standard output is for MCP alone; tell its makers"
+_FOR_MCP = "standard output is reserved for MCP; report it to the server's authors"
 
 
 def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServerError:
     """A command that is not there, may not be run, or could not be a command at all, such as one that holds NUL."""
     cause = getattr(error, "strerror", None) or str(error)
-    message = f"the tool server does not start: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
+    message = f"the tool server cannot be started: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
     hint = f"install the command, or change `{start.settings[0]}`"
     return ToolServerError(Problem("server-start", message, hint, start.name))
 
 
 def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays: int = 0) -> ToolServerError:
     """A server that is gone, silent, says no, or writes what cannot be used."""
-    hint = "start it by hand to see more"
+    hint = "start it by hand for details"
     if error.code == REQUEST_TIMEOUT:
         code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
-        hint = f"see what it waits for, or raise `{start.settings[1]}`"
+        hint = f"find out what it waits for, or raise `{start.settings[1]}`"
         if strays:
-            hint = f"{strays:,} lines on its standard output were no messages of MCP; {hint}"
+            hint = f"{strays:,} lines on its standard output were not MCP messages; {hint}"
     elif error.code == CONNECTION_CLOSED:
-        code, message = "server-died", "the tool server ended, or closed its output"
+        code, message = "server-died", "the tool server exited, or closed its output"
     elif error.code == UNREADABLE:
         code, message = "server-output", f"the tool server wrote {error.message[:_LINE]}"
         hint = _FOR_MCP
@@ -55,7 +55,7 @@ def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays:
 
 def not_mcp(error: ValidationError, start: ServerCommand, said: LastWords) -> ToolServerError:
     """An answer that is JSON, and not of the shape that MCP has."""
-    message = f"the tool server wrote what is no answer of MCP: {first_mistake(error)}"
+    message = f"the tool server's answer is not valid MCP: {first_mistake(error)}"
     return _told(start, said, "server-output", message, _FOR_MCP)
 
 

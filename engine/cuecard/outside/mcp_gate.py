@@ -102,7 +102,7 @@ class Gate:
         except UnreadableError as error:
             return _failure(number, UNREADABLE, str(error))
         except ValidationError as error:
-            return _failure(number, UNREADABLE, f"what is no answer of MCP: {first_mistake(error)}")
+            return _failure(number, UNREADABLE, f"a message that is not valid MCP: {first_mistake(error)}")
 
     def _result(self, method: str, found: Any) -> dict[str, Any]:
         """The result, so far as it can be used.
@@ -112,21 +112,21 @@ class Gate:
             ValidationError: when it is not what MCP answers.
         """
         if not isinstance(found, dict):
-            raise UnreadableError("a result that is no object")
+            raise UnreadableError("a result that is not an object")
         result: dict[str, Any] = found
         if method == "initialize":
             if (version := result.get("protocolVersion")) not in HANDSHAKE_PROTOCOL_VERSIONS:
-                raise UnreadableError(f"a version of MCP that is not spoken here: {visible(str(version))[:40]}")
+                raise UnreadableError(f"an unsupported MCP version: {visible(str(version))[:40]}")
             self._version = version
         if method == "tools/list":
             result = {**result, "tools": self._tools(result.get("tools"))}
         if method == "tools/call":
             content = result.get("content")
             if isinstance(content, list) and len(content) > MAX_BLOCKS:
-                raise UnreadableError(f"{len(content):,} blocks; at most {MAX_BLOCKS:,} can be read")
+                raise UnreadableError(f"{len(content):,} blocks; at most {MAX_BLOCKS:,} are supported")
         if method == "server/discover":
             if LATEST_MODERN_VERSION not in result.get("supportedVersions", ()):
-                raise UnreadableError("versions of MCP that are not spoken here")
+                raise UnreadableError("unsupported MCP versions")
             self._version = LATEST_MODERN_VERSION
         if method not in _OF_EXTENSIONS:
             validate_server_result(method, self._version, result)
@@ -135,7 +135,7 @@ class Gate:
     def _tools(self, listed: Any) -> list[dict[str, Any]]:
         """The tools that are ones. One more than allowed is enough to tell that there are too many."""
         if not isinstance(listed, list):
-            raise UnreadableError("a list of tools that is no list")
+            raise UnreadableError("a list of tools that is not a list")
         usable = []
         for tool in listed[: MAX_TOOLS + 1]:
             bare = {key: tool[key] for key in _USED if key in tool} if isinstance(tool, dict) else tool
@@ -151,7 +151,7 @@ class Gate:
     def _drop(self, tool: Any, mistake: str) -> None:
         name = tool.get("name") if isinstance(tool, dict) else None
         called = f"`{visible(name)[:64]}`" if isinstance(name, str) else "a tool without a name"
-        message = f"{called} is no tool of MCP: {mistake}"
+        message = f"{called} is not a valid MCP tool: {mistake}"
         self.dropped.append(Problem("server-tool", message, "the tool is dropped", self.source, severity="warning"))
 
 
@@ -159,7 +159,7 @@ def _refusal(number: RequestId, error: Any) -> JSONRPCMessage:
     """What a server answers in place of a result, under a code that is its own."""
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if not isinstance(code, int) or not isinstance(message, str):
-        return _failure(number, UNREADABLE, "an error that is none of JSON-RPC")
+        return _failure(number, UNREADABLE, "an error that is not valid JSON-RPC")
     return _failure(number, INTERNAL_ERROR if code in _OURS else code, message)
 
 
@@ -173,4 +173,4 @@ def _reply(number: RequestId, method: Any) -> JSONRPCMessage | None:
         return None
     if method == "ping":
         return JSONRPCResponse(jsonrpc="2.0", id=number, result={})
-    return _failure(number, METHOD_NOT_FOUND, "this client offers nothing that a server could ask for")
+    return _failure(number, METHOD_NOT_FOUND, "this client provides no services to servers")

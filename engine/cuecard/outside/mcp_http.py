@@ -81,7 +81,7 @@ def _address(url: str, seconds: float, option: str) -> ServerCommand:
         usable = False
     if not usable:
         hint = "write http:// or https://, a host, and a path"
-        raise InputError(Problem("wrong-option", f"`{url[:200]}` is no address of a server", hint, option))
+        raise InputError(Problem("wrong-option", f"`{url[:200]}` is not a server address", hint, option))
     # What may be secret in an address is not repeated.
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     return ServerCommand([], {}, Path.cwd(), seconds, option, (option, "--timeout"), f"it is at: {shown}")
@@ -91,7 +91,9 @@ def _told(found: list[BaseException], start: ServerCommand, said: LastWords, gat
     """The one error to raise: what HTTP says tells more than that the connection ended."""
     for each in reversed(found):
         if isinstance(each, _TooMuchError):
-            return ToolServerError(Problem("server-output", str(each), f"{start.where}\ntell its makers", start.name))
+            return ToolServerError(
+                Problem("server-output", str(each), f"{start.where}\nreport it to the server's authors", start.name)
+            )
         if isinstance(each, httpx2.HTTPError) and not isinstance(each, httpx2.ReadTimeout):
             hint = f"{start.where}\ncheck the address; a bearer token is read from {TOKEN}"
             message = f"the tool server cannot be reached: {str(each) or type(each).__name__}"

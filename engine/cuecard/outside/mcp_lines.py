@@ -103,12 +103,12 @@ def read_message(line: bytes | TooLong) -> dict[str, Any] | None:
     except UnicodeDecodeError:
         raise UnreadableError("bytes that are not UTF-8") from None
     except ValueError as error:
-        raise UnreadableError(f"what is not JSON: {error}") from None
+        raise UnreadableError(f"output that is not JSON: {error}") from None
 
 
 def _object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
-        raise UnreadableError("JSON that is no object")
+        raise UnreadableError("JSON that is not an object")
     return value
 
 

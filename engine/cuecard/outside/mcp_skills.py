@@ -42,7 +42,7 @@ async def served_skills(server: ToolServer) -> tuple[tuple[SkillPackage, ...], t
     """
     extensions = server.client.server_capabilities.extensions or {}
     if EXTENSION not in extensions:
-        hint = f"it does not say that it has `{EXTENSION}`, which newer versions of MCP have"
+        hint = f"it does not declare the extension `{EXTENSION}`, which newer versions of MCP define"
         raise ToolServerError(Problem("server-error", "the server serves no skills", hint, server.start.name))
     packages: dict[str, SkillPackage] = {}
     problems: list[Problem] = []
@@ -53,7 +53,7 @@ async def served_skills(server: ToolServer) -> tuple[tuple[SkillPackage, ...], t
             problems += error.problems
             continue
         if package.name in packages:
-            problems.append(_odd(server, f"the skill `{package.name}` is listed twice", "the first counts"))
+            problems.append(_odd(server, f"the skill `{package.name}` is listed twice", "the first is used"))
         packages.setdefault(package.name, package)
     return tuple(packages.values()), tuple(problems)
 
@@ -72,14 +72,14 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
             raise server_error(error, server.start, server.said) from None
         except ValidationError:
             raise ToolServerError(
-                _odd(server, "its list of skills is none", "tell its makers", "server-output")
+                _odd(server, "its list of skills is not valid", "report it to the server's authors", "server-output")
             ) from None
         entries += page.skills
         cursor = page.next_cursor
         if cursor is None and len(entries) <= MAX_SKILLS:
             return entries
-    hint = f"tell its makers: at most {MAX_SKILLS:,} skills, and a cursor must lead to another page"
-    raise ToolServerError(Problem("server-pages", "the server lists its skills without end", hint, server.start.name))
+    hint = f"report it to the server's authors: at most {MAX_SKILLS:,} skills, and each cursor must lead to a new page"
+    raise ToolServerError(Problem("server-pages", "the server's list of skills is endless", hint, server.start.name))
 
 
 async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackage:
@@ -92,18 +92,18 @@ async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackag
     uri, front, resources = entry.get("uri"), entry.get("frontmatter"), entry.get("resources")
     parts = _parts(uri)
     if len(parts) < 2 or parts[-1] != MAIN or not isinstance(front, dict):
-        raise SpecError(_odd(server, f"`{visible(str(uri))[:120]}` is no entry of a skill", "the skill is left out"))
+        raise SpecError(_odd(server, f"`{visible(str(uri))[:120]}` is not a skill entry", "the skill is skipped"))
     name = parts[-2]
     if not isinstance(resources, list) or len(resources) > MAX_FILES:
         told = "lists no files" if not isinstance(resources, list) else f"has more than {MAX_FILES} files"
-        raise SpecError(_odd(server, f"the skill `{visible(name)[:64]}` {told}", "the skill is left out"))
+        raise SpecError(_odd(server, f"the skill `{visible(name)[:64]}` {told}", "the skill is skipped"))
     files: dict[str, bytes] = {}
     left = MAX_BYTES
     for resource in resources:
         path = _within(resource, parts[:-1])
         if path is None:
             raise SpecError(
-                _odd(server, f"a file of `{visible(name)[:64]}` has no place in it", "the skill is left out")
+                _odd(server, f"a file of `{visible(name)[:64]}` lies outside of the skill", "the skill is skipped")
             )
         files[path] = await _file(server, resource, left)
         left -= len(files[path])
@@ -111,8 +111,8 @@ async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackag
     if {key: package.front.get(key) for key in ("name", "description")} != {
         key: front.get(key) for key in ("name", "description")
     }:
-        told = f"the skill `{name}` is listed as something else than its {MAIN} says"
-        raise SpecError(_odd(server, told, "the skill is left out"))
+        told = f"the listing of the skill `{name}` differs from its {MAIN}"
+        raise SpecError(_odd(server, told, "the skill is skipped"))
     return package
 
 
@@ -124,14 +124,14 @@ async def _file(server: ToolServer, resource: Mapping[str, Json], left: int) -> 
         if error.code in {CONNECTION_CLOSED, REQUEST_TIMEOUT}:
             raise server_error(error, server.start, server.said) from None
         raise SpecError(
-            _odd(server, f"`{visible(uri)[:120]}`: {visible(error.message)[:200]}", "it is left out")
+            _odd(server, f"`{visible(uri)[:120]}`: {visible(error.message)[:200]}", "it is skipped")
         ) from None
     except ValidationError:
-        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is no file", "the skill is left out")) from None
+        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is not a file", "the skill is skipped")) from None
     data = _data(answer.contents[0]) if len(answer.contents) == 1 else None
     if data is None or len(data) > left or digest(data) != resource.get("digest"):
-        hint = "the skill is left out: what is read must be what was listed"
-        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` is not what its digest says", hint))
+        hint = "the skill is skipped: its contents must match the listing"
+        raise SpecError(_odd(server, f"`{visible(uri)[:120]}` does not match its digest", hint))
     return data
 
 

@@ -111,7 +111,9 @@ class NamedTexts:
         files = self._within(target, spot, patterns) if is_folder(spot.path) else [(target, spot)]
         if not files and len(self.problems) == before:
             hint = f"put {patterns[0]} files into {shown(target)}"
-            self.problems.append(document.problem(key, "empty-folder", f"`{place}` holds no {patterns[0]} file", hint))
+            self.problems.append(
+                document.problem(key, "empty-folder", f"`{place}` contains no {patterns[0]} file", hint)
+            )
         for file, found in files:
             try:
                 yield self._read(file, found)
@@ -133,8 +135,8 @@ class NamedTexts:
         source = read_text(file, self.folder, place=place)
         self._room -= len(source.text)
         if self._room < 0:
-            message = f"with this file, the agent's files hold more than {MAX_TOTAL:,} characters"
-            hint = "name fewer files; what is seldom needed belongs into skills or tools"
+            message = f"with this file, the agent's files exceed {MAX_TOTAL:,} characters"
+            hint = "name fewer files; move rarely needed texts into skills or tools"
             raise SpecError(Problem("large-folder", message, hint, source.name))
         return source
 

@@ -66,7 +66,7 @@ def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, i
     except RefusedError as error:
         raise SpecError(Problem("missing-file", f"{error}{by_link}", "name a text file", name)) from None
     except FileNotFoundError:
-        hint = "check the path: it is relative to where you stand"
+        hint = "check the path: it is relative to the current folder"
         raise SpecError(Problem("missing-file", f"no such file{by_link}", hint, name)) from None
     except (OSError, ValueError) as error:
         raise SpecError(_unreadable(error, place, name, by_link)) from None
@@ -86,7 +86,7 @@ def decoded(data: bytes, name: str) -> str:
 
 def _unreadable(error: OSError | ValueError, place: Place, name: str, by_link: str) -> Problem:
     if isinstance(error, ValueError) or error.errno == errno.ENAMETOOLONG:
-        return Problem("missing-file", "no file can have this name", "check the path", name)
+        return Problem("missing-file", "this is not a valid file name", "check the path", name)
     hint = "check the file's permissions"
     if isinstance(error, PermissionError):
         hint += _rights(place.path)
@@ -97,7 +97,7 @@ def _rights(path: Path) -> str:
     """Who asks, and what the file allows whom, where that can be told."""
     try:
         seen = path.stat()
-        return f": it is of user {seen.st_uid} with mode {seen.st_mode & 0o7777:o}, you are user {os.getuid()}"
+        return f": it belongs to user {seen.st_uid} and has mode {seen.st_mode & 0o7777:o}; you are user {os.getuid()}"
     except (OSError, AttributeError):
         return ""
 

@@ -44,11 +44,11 @@ def read_revision(revision: str, into: Path) -> PurePosixPath:
     """
     here = _git("rev-parse", "--show-prefix")
     if here is None:
-        hint = f"go into the repository that holds `{revision}`"
+        hint = f"run the command in the repository that contains `{revision}`"
         raise InputError(Problem("no-repository", f"{Path.cwd()} is not in a git repository", hint, revision))
     tree = None if revision.startswith("-") else _git("rev-parse", "--verify", "--quiet", f"{revision}^{{tree}}")
     if tree is None:
-        hint = "see `git log` and `git branch --all` for what there is"
+        hint = "`git log` and `git branch --all` list the existing ones"
         raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
     entries = tuple(_entries(os.fsdecode(tree.strip())))
     # Links come last: a tree that somebody made by hand may have files below one, which lead elsewhere through it.
@@ -107,5 +107,5 @@ def _git(*arguments: str, said: bytes = b"") -> bytes | None:
         done = subprocess.run(["git", *arguments], input=said, capture_output=True, check=False)
     except OSError as error:
         hint = "install git, or compare files that `cuecard render --json` has written"
-        raise InputError(Problem("no-git", f"git does not start: {error.strerror}", hint, "git")) from None
+        raise InputError(Problem("no-git", f"git cannot be started: {error.strerror}", hint, "git")) from None
     return done.stdout if done.returncode == 0 else None

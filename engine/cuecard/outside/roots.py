@@ -14,8 +14,8 @@ from cuecard.outside.paths import is_folder, shown
 from cuecard.records import dataclass
 
 LINK_RULE = (
-    "a link may lead only into the agent's folder, the folders that its YAML names, and those it lists as `roots`\n"
-    "copy what it leads to, or name its folder in `roots`"
+    "a link may only point into the agent's folder, the folders that its YAML names, and those listed as `roots`\n"
+    "copy its target, or add the target's folder to `roots`"
 )
 
 
@@ -92,7 +92,7 @@ class Roots:
 
 def link_outside(link: str, target: str) -> Problem:
     """A link that leads out of the roots."""
-    message = f"a link that leads out of the roots, to {visible(target)}"
+    message = f"a link that points outside of the roots, to {visible(target)}"
     return Problem("link-outside", message, LINK_RULE, shown(Path(link)))
 
 

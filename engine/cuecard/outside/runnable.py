@@ -38,12 +38,14 @@ def find_runnable(path: Path) -> Runnable:
         if is_there(agent):
             return Runnable("agent", agent)
         hint = "name a folder with `agent.yaml` or `assistant.yaml`, or a file"
-        raise InputError(Problem("missing-file", f"`{path}` holds no agent and no assistant", hint, "cuecard run"))
+        raise InputError(
+            Problem("missing-file", f"`{path}` contains neither an agent nor an assistant", hint, "cuecard run")
+        )
     for kind in ("assistant", "agent"):
         found = in_folder(find_content(path, kind), kind)
         if is_there(found):
             return Runnable(_kind(found), found)
-    hint = "name an agent file, its folder, or a system that cuecard brings, such as `cms`"
+    hint = "name an agent file, its folder, or a system shipped with cuecard, such as `cms`"
     raise InputError(Problem("missing-file", f"`{path}` does not exist", hint, "cuecard run"))
 
 

@@ -18,18 +18,18 @@ class Settings(BaseModel):
 
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
-    manifests: Path | None = Field(None, description="the folder into which `cuecard run` writes manifests")
+    manifests: Path | None = Field(None, description="the folder where `cuecard run` writes manifests")
     states: Path | None = Field(
-        None, description="the folder in which `cuecard watch` and `cuecard serve` keep good states"
+        None, description="the folder where `cuecard watch` and `cuecard serve` keep good states"
     )
     cache: str | None = Field(
-        None, description="the folder that keeps search indexes, token counts and compiled agents; `off` for none"
+        None, description="the cache folder for search indexes, token counts and compiled agents; `off` disables it"
     )
-    salt: SecretStr | None = Field(None, description="a secret that salts every fingerprint in manifests")
+    salt: SecretStr | None = Field(None, description="a secret salt for every fingerprint in manifests")
     key: SecretStr | None = Field(
-        None, description="a secret that signs the conversations of `cuecard serve`; the same in all replicas"
+        None, description="a secret that signs the conversations of `cuecard serve`; use the same in all replicas"
     )
-    token: SecretStr | None = Field(None, description="what clients of `cuecard serve` send as their bearer token")
+    token: SecretStr | None = Field(None, description="the bearer token that clients of `cuecard serve` must send")
 
     @property
     def cache_folder(self) -> Path | bool:

@@ -84,7 +84,7 @@ def write_files(files: Mapping[Path, bytes]) -> None:
             path.write_bytes(data)
         except OSError as error:
             message = f"it cannot be written: {(error.strerror or str(error)).lower()}"
-            hint = "see whether the folder may be written to"
+            hint = "check that the folder is writable"
             raise InputError(Problem("unreadable-file", message, hint, shown(path))) from None
 
 

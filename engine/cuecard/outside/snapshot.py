@@ -31,11 +31,11 @@ def read_snapshot(start: ServerCommand) -> dict[str, Json]:
         )
         content = json.loads(done.stdout)
     except OSError as error:
-        raise _error(start, f"it does not start: {(error.strerror or str(error)).lower()}") from None
+        raise _error(start, f"it cannot be started: {(error.strerror or str(error)).lower()}") from None
     except subprocess.TimeoutExpired:
-        raise _error(start, f"it did not end within {start.timeout:g} s") from None
+        raise _error(start, f"it did not finish within {start.timeout:g} s") from None
     except subprocess.CalledProcessError as error:
-        raise _error(start, f"it ended with exit code {error.returncode}", error.stderr) from None
+        raise _error(start, f"it exited with code {error.returncode}", error.stderr) from None
     except ValueError:
         raise _error(start, "it did not print JSON") from None
     if not isinstance(content, dict):

@@ -36,7 +36,7 @@ REMEMBERED = 4096
 
 @dataclass(frozen=True, slots=True)
 class TokenCounter:
-    """Counts tokens and remembers the counts of the last texts; `source` goes into manifests."""
+    """Counts tokens and caches the counts of recent texts; `source` goes into manifests."""
 
     source: TokenSource
     count: CountTokens

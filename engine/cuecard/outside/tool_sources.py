@@ -50,8 +50,8 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
     looks_like_json = source.text.lstrip()[:1] in {"{", "["}
     value = read_json(source.text, source.name) if looks_like_json else read_yaml(source.text, source.name).value
     if not isinstance(value, dict):
-        hint = "an OpenAPI description is one object"
-        raise SpecError(Problem("wrong-openapi", "this is no OpenAPI description", hint, source.name))
+        hint = "an OpenAPI description must be an object"
+        raise SpecError(Problem("wrong-openapi", "this is not an OpenAPI description", hint, source.name))
     described = read_openapi(value, source.name)
     found = _usable(described.title or path.stem, tuple(described.cards))
     return Listing(found.name, found.cards, dropped=(*described.problems, *found.dropped))
@@ -59,10 +59,14 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
 
 def _usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
     """The tools whose names files and providers take, cleaned."""
-    hint = "the tool is left out: names are 1 to 128 letters, digits, `_`, `-`, `.`, `:` or `/` of ASCII"
+    hint = "the tool is skipped: names are 1 to 128 ASCII letters, digits, `_`, `-`, `.`, `:` or `/`"
     odd = [
         Problem(
-            "server-tool", f"`{visible(card.name)[:64]}` is no name of a tool", hint, card.source, severity="warning"
+            "server-tool",
+            f"`{visible(card.name)[:64]}` is not a valid tool name",
+            hint,
+            card.source,
+            severity="warning",
         )
         for card in cards
         if not is_tool_name(card.name)

@@ -82,8 +82,10 @@ class Walk:
 
     def _into(self, place: Place, shown: _Parts) -> None:
         if len(shown) > MAX_DEPTH or len(self._seen) >= MAX_FOLDERS or len(self.found) >= MAX_FILES:
-            hint = f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} deep; name folders within it"
-            self._problem(shown, "large-folder", "there is too much in here to look for files", hint)
+            hint = (
+                f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} levels; name folders within it"
+            )
+            self._problem(shown, "large-folder", "this folder is too large to search for files", hint)
             return
         try:
             listed = entries(place.root, place.parts)

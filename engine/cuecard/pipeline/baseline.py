@@ -10,8 +10,8 @@ from cuecard.pipeline.request import CallRequest
 CHANGED = "configuration_changed"
 """The code of the diagnostic by which a turn tells that what was sent before was made from other files."""
 
-_ANEW = "the system prompt is not the one sent before"
-_COMPACTED = "compacted: the history was shortened, so the system prompt is made anew and tells what was discovered"
+_ANEW = "the system prompt differs from the one sent before"
+_COMPACTED = "compacted: the history was shortened, so the system prompt is rebuilt and includes what was discovered"
 
 
 def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
@@ -31,7 +31,7 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
     if not appends(request) or call.delivery.rebuilds or call.delivery.host == "system-only":
         return f"the configuration changed: {_ANEW}"
     obstacle = _obstacle(request, call, previous)
-    return f"the configuration changed, which `append` cannot say ({obstacle}): {_ANEW}" if obstacle else ""
+    return f"the configuration changed, which `append` cannot announce ({obstacle}): {_ANEW}" if obstacle else ""
 
 
 def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
@@ -64,11 +64,11 @@ def is_new_state(call: Call, previous: Call) -> bool:
 def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
     """What keeps a change from being said behind what was sent; empty when nothing does."""
     if request.ended is None:
-        return "the engine that prepared the call before is not at hand: `earlier` of `prepare_call`"
+        return "the engine that prepared the previous call is missing: pass it as `earlier` to `prepare_call`"
     if previous.delivery.name != call.delivery.name:
         return f"the delivery changed from {previous.delivery.name} to {call.delivery.name}"
     if previous.record.tokens != call.record.tokens:
-        return "another table counts the tokens"
+        return "the token table changed"
     return _around(request.earlier, previous, request.agent, call)
 
 
@@ -89,6 +89,6 @@ def _frame(agent: Agent, call: Call) -> dict[str, str]:
 def _check_ended(request: CallRequest, previous: Call) -> None:
     made = previous.configuration.sha256
     if request.earlier.sha256 != made and request.ended:
-        message = f"`earlier` did not prepare the call before: that was made from the configuration {made[:12]}"
+        message = f"`earlier` did not prepare the previous call, which was made from configuration {made[:12]}"
         hint = "pass the engine that prepared it; `Pins.serve` finds it"
         raise InputError(Problem("other-engine", message, hint, "earlier"))

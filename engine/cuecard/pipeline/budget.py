@@ -40,4 +40,4 @@ def fit(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | 
 
 
 def _reason(withheld: Withheld) -> str:
-    return f"not active: {withheld.reason}{'' if withheld.told else ', and no room to say so'}"
+    return f"not active: {withheld.reason}{'' if withheld.told else ', with no room to say so'}"

@@ -85,7 +85,7 @@ def continue_conversation(request: CallRequest, call: Call, last: Fitted | None 
     if call.delivery.rebuilds or call.delivery.host == "system-only":
         return call
     if is_new_state(call, previous):
-        call = _with_cut(call, Cut("configuration", "changed: what was sent stays, and a block says what is new"))
+        call = _with_cut(call, Cut("configuration", "changed: earlier text stays, and a block announces what is new"))
     return _appended(request, call, previous, last or last_step(request, previous))
 
 

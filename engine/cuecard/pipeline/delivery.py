@@ -19,7 +19,7 @@ Simulated over 15 requests in 3 turns, reading from the cache at 0.1 and writing
 context full of instructions for other tools also costs attention.
 """
 
-_KEPT = "as before in this conversation: "
+_KEPT = "unchanged in this conversation: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def choose_delivery(
     if before and wish is None and (host == "messages" or before.delivery != "append"):
         return Choice(before.delivery, _KEPT + before.reason.removeprefix(_KEPT))
     chosen = _cheapest(host, model, instructions()) if model.searches else _without_searches(model)
-    return Choice(chosen.delivery, f"{'in place of append' if wish else 'auto'}: {chosen.reason}")
+    return Choice(chosen.delivery, f"{'instead of append' if wish else 'auto'}: {chosen.reason}")
 
 
 def _without_searches(model: ModelProfile) -> Choice:
@@ -76,7 +76,7 @@ def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
         return Choice("frozen" if few else "append", f"the host can append messages, and {said}")
     caches = model.cache_read < 1
     if few:
-        named = f"`{model.name}`" if model.name else "a model that is not named"
+        named = f"`{model.name}`" if model.name else "an unnamed model"
         said += f", and {named} {'caches' if caches else 'is not known to cache'}"
     return Choice("frozen" if few and caches else "rewrite", f"the host can only set the system prompt, and {said}")
 
@@ -104,8 +104,8 @@ def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:
     if wish == "auto":
         return None
     if request.turn.delivery:
-        return Choice(wish, "the turn says so")
-    said = "the agent file says so" if opened == request.agent.spec.delivery else "the engine was opened so"
+        return Choice(wish, "set by the turn")
+    said = "set by the agent file" if opened == request.agent.spec.delivery else "set when the engine was opened"
     return Choice(wish, said)
 
 

@@ -91,7 +91,7 @@ class Found:
                 if name in known:
                     tools[name] = Discovery(name, search.call_id)
                 else:
-                    unknown[name] = Cut(name, "unknown tool: a search result named it, the catalogue does not")
+                    unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
         told = (called, tuple(named), answers.first, answers.too_soon)
         return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), *told)
 

@@ -61,7 +61,7 @@ def found_names(result: Json) -> FoundNames:
 
 def _read(value: Json, depth: int) -> FoundNames:
     if depth == 0:
-        return FoundNames(unread="something that is wrapped too often")
+        return FoundNames(unread="a value with too many wrappers")
     if isinstance(value, str):
         return _read_text(value, depth)
     if isinstance(value, (list, tuple)):

@@ -32,14 +32,14 @@ from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.whole import cut_out, section_limit
 from cuecard.records import dataclass
 
-_REASONS = {"static": "always the same", "call": "values of this call", "step": "core tools and discovered tools"}
+_REASONS = {"static": "never changes", "call": "values of this call", "step": "core tools and discovered tools"}
 
 _BLOCKS = {
     WITHHELD: "no room for instructions",
     AHEAD: "found ahead by the user's message",
     CUES: "cues for first results",
 }
-_CHANGED = "changed since the call before"
+_CHANGED = "changed since the previous call"
 
 _FIELDS = {
     kind: attrgetter(*(field.name for field in fields(kind)))

@@ -59,17 +59,17 @@ def _edited(call: Call, name: str) -> Iterator[Problem]:
     for place, pieces in places:
         for number, piece in enumerate(pieces):
             if sha256(piece.text) != piece.sha256:
-                told = f"the text of `{piece.id}` does not fit its fingerprint"
+                told = f"the text of `{piece.id}` does not match its fingerprint"
                 where = f"{name}.prompt.{place}[{number}]"
-                yield Problem("edited-call", told, "pass the call on as it was prepared", where)
+                yield Problem("edited-call", told, "pass the call unchanged", where)
 
 
 def _foreign(call: Call, agent: Agent, name: str) -> Problem:
-    told = f"the call is of the agent `{call.configuration.agent}`, not of `{agent.spec.agent}`"
+    told = f"the call belongs to the agent `{call.configuration.agent}`, not to `{agent.spec.agent}`"
     return Problem("foreign-call", told, "use the engine that prepared it", name)
 
 
 def _stale(what: str, made: str, here: str) -> Problem:
     told = f"the call was prepared from other {what}: {made[:12] or 'none'}, while this engine has {here[:12]}"
-    hint = "keep the engine for all steps of a call (`Pins` does), or prepare the call anew"
+    hint = "use the same engine for all steps of a call (as `Pins` does), or prepare the call again"
     return Problem("stale-call", told, hint, "call.configuration")

@@ -59,6 +59,7 @@ def announced(result: SearchResult, seen: Preview, nothing: str, place: str, wor
     if seen.withheld:
         said.append(fill(words.search.withheld, {"tools": words.listed(each.tool for each in seen.withheld)}))
     told = (
-        Diagnostic("withheld_tool", f"`{w.tool}` fits the query and is not active: {w.reason}") for w in seen.withheld
+        Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}")
+        for w in seen.withheld
     )
     return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told))

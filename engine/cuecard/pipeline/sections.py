@@ -162,7 +162,7 @@ def _local(content: Content) -> dict[str, Json]:
 
 
 def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent) -> list[Cut]:
-    cuts = [Cut(s.id, "nothing to say") for s in present if not bodies[s.id] and PROTOCOLS not in s.reads]
+    cuts = [Cut(s.id, "empty") for s in present if not bodies[s.id] and PROTOCOLS not in s.reads]
     if agent.protocols and not any(PROTOCOLS in section.reads for section in present):
         cuts.append(Cut(PROTOCOLS, "no section of this call shows tool instructions"))
     return cuts

@@ -94,7 +94,7 @@ def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cu
 
 def _to_show(found: Found, tools: CallTools) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
     there, initial = frozenset(tools.available), frozenset(tools.initial)
-    gone = (Cut(d.tool, "discovered, but it does not exist for this call") for d in found.tools if d.tool not in there)
+    gone = (Cut(d.tool, "discovered, but does not exist for this call") for d in found.tools if d.tool not in there)
     shown = (d for d in found.tools if d.tool in there and d.tool not in initial)
     return tuple(shown), (*found.unknown, *gone)
 
@@ -111,16 +111,20 @@ def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
     catalogue, there = agent.catalogue, turn.tools
     names = (*(there or ()), *turn.discovered)
     unknown = [
-        Cut(name, "unknown tool: the turn names it, the catalogue does not") for name in names if name not in catalogue
+        Cut(name, "unknown tool: named by the turn, but not in the catalogue")
+        for name in names
+        if name not in catalogue
     ]
     gates = dict.fromkeys((*turn.gates.enabled, *(turn.gates.allowed or ()), *turn.gates.blocked))
     unknown += [
-        Cut(name, "unknown tool: the gates name it, the catalogue does not") for name in gates if name not in catalogue
+        Cut(name, "unknown tool: named by the gates, but not in the catalogue")
+        for name in gates
+        if name not in catalogue
     ]
     unknown += [
-        Cut(category, "unknown harness category: the gates name it, `tools.visibility.harness` does not")
+        Cut(category, "unknown harness category: named by the gates, `tools.visibility.harness` does not")
         for category in turn.gates.harness
         if category not in agent.spec.tools.visibility.harness
     ]
     absent = [name for name in turn.discovered if there is not None and name in catalogue and name not in there]
-    return dict.fromkeys([*unknown, *(Cut(name, "discovered, but it does not exist for this call") for name in absent)])
+    return dict.fromkeys([*unknown, *(Cut(name, "discovered, but does not exist for this call") for name in absent)])

@@ -10,7 +10,7 @@ from cuecard.model.messages import Message, Part
 from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.request import CallRequest
 
-_MOVED = "the window of the history moved: what stood in front is gone, so the system prompt is made anew"
+_MOVED = "the history window moved: earlier messages are gone, so the system prompt is rebuilt"
 
 
 def with_window(request: CallRequest, chosen: Selected) -> CallRequest:

@@ -35,7 +35,7 @@ def agent_of(node: pytest.Item) -> Path:
             if (folder / name).is_file():
                 return folder / name
     hint = "set `cuecard_agent` in the pytest settings, or mark the test: @pytest.mark.cuecard(agent=...)"
-    raise InputError(Problem("no-agent", "no agent.yaml in the folder of the test, or above it", hint, node.nodeid))
+    raise InputError(Problem("no-agent", "no agent.yaml in the test's folder or above it", hint, node.nodeid))
 
 
 def find_file(node: pytest.Item, name: str) -> Path:
@@ -50,7 +50,7 @@ def find_file(node: pytest.Item, name: str) -> Path:
     shipped = find_content(Path(name))
     if shipped.exists():
         return shipped
-    hint = "paths begin at the folder of the test, or at one above it"
+    hint = "paths are relative to the test's folder or one above it"
     raise InputError(Problem("missing-file", f"there is no {name}", hint, node.nodeid))
 
 

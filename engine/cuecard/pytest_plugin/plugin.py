@@ -32,9 +32,9 @@ _OTHER_SNAPSHOTS = ("syrupy", "pytest-snapshot", "snapshot", "snapshottest", "in
 def pytest_addoption(parser: pytest.Parser) -> None:
     """The options and the setting."""
     group = parser.getgroup("cuecard")
-    group.addoption("--cue-update", action="store_true", help="Write the snapshots of prompts anew.")
-    group.addoption("--cue-prune", action="store_true", help="Throw snapshots of prompts away that no test uses.")
-    parser.addini("cuecard_agent", "The agent file of the tests; the nearest agent.yaml above a test if not set.")
+    group.addoption("--cue-update", action="store_true", help="Rewrite prompt snapshots.")
+    group.addoption("--cue-prune", action="store_true", help="Delete prompt snapshots that no test uses.")
+    parser.addini("cuecard_agent", "The agent file for the tests; defaults to the nearest agent.yaml above a test.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -142,7 +142,7 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
         if prune:
             path.unlink()
     if not prune:
-        terminalreporter.line("throw them away: pytest --cue-prune")
+        terminalreporter.line("delete them: pytest --cue-prune")
 
 
 def _used(reports: Sequence[Any]) -> Iterator[str]:

@@ -79,7 +79,7 @@ class Earlier(Generic[Made]):
                 task.set_result(self._result(digest))
             finally:  # whatever happened, such as Ctrl-C: nobody may wait for ever
                 if not task.done():
-                    task.set_result(NoState("was not made: that was interrupted"))
+                    task.set_result(NoState("was not created: interrupted"))
                 self._tasks.pop((os.getpid(), digest), None)
         result = task.result()
         if isinstance(result, NoState):
@@ -100,13 +100,13 @@ class Earlier(Generic[Made]):
 
     def _failed(self, digest: str, error: Exception) -> NoState:
         if isinstance(error, SpecError):  # it stays refused for as long as this version of the engine runs
-            self._refused[digest] = f"is refused by this version of the engine: {_told(error)}"
+            self._refused[digest] = f"is rejected by this version of the engine: {_told(error)}"
             for first in list(self._refused)[: -4 * self._keep]:
                 self._refused.pop(first, None)
             return NoState(self._refused[digest])
         if not isinstance(error, CuecardError):
-            _log.error("an earlier state could not be made again", exc_info=error)
-        return NoState(f"could not be made again: {_told(error)}")
+            _log.error("an earlier state could not be restored", exc_info=error)
+        return NoState(f"could not be restored: {_told(error)}")
 
 
 def _told(error: Exception) -> str:

@@ -48,16 +48,16 @@ def watch(
         path: the agent file, or a folder with `agent.yaml`.
         delivery: overrides the agent file's `delivery`.
         clock: asked for the time when a turn does not say.
-        salt: as for `Engine.open`; what `Status` tells is never salted.
+        salt: as for `Engine.open`; `Status` is never salted.
         key: as for `Engine.open`.
-        ready: what to do with each new engine before it serves, such as `lambda engine: engine.with_tools(cards)`; with
-            engines of earlier states, too, and then from any thread.
-        states: the folder that keeps every state that has served, or that folder with limits of your own; without it,
-            the user's state folder. Processes that share it go on with each other's conversations.
-        pace: how patient to be with files that are being written.
+        ready: a function applied to each new engine before it serves, such as `lambda engine:
+            engine.with_tools(cards)`; also to engines of earlier states, and then from any thread.
+        states: the folder that keeps every state that has served, or a `States` with your own limits; by default the
+            user's state folder. Processes that share it can continue each other's conversations.
+        pace: how long to wait for files that are being written.
         ranker: as for `Engine.open`.
-        allow_code: likewise; a module that has been imported stays as it is when its file changes.
-        cache: likewise.
+        allow_code: as for `Engine.open`; an imported module is not reloaded when its file changes.
+        cache: as for `Engine.open`.
 
     Raises:
         InputError: with every argument that is wrong, or when the key is too short.

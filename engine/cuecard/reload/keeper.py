@@ -61,7 +61,7 @@ class Keeper(Generic[Made]):
         except Exception as error:  # noqa: BLE001 - whatever it is, the last good state stays
             _log.exception("a reload failed")
             message = f"{type(error).__name__}: {error}"
-            self._refuse(look, (Problem("reload-failed", message, "the log of this process says where"),))
+            self._refuse(look, (Problem("reload-failed", message, "see the log of this process"),))
         else:
             self._swap(made, look)
 
@@ -130,4 +130,6 @@ def _damage(missing: NoState) -> tuple[Problem, ...]:
     if not missing.damaged:
         return ()
     message = f"the last good state {visible(missing.reason)}"
-    return (Problem("damaged-state", message, "remove the file; a good start writes it anew", severity="warning"),)
+    return (
+        Problem("damaged-state", message, "delete the file; the next good start writes it again", severity="warning"),
+    )

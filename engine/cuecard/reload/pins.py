@@ -26,9 +26,9 @@ class Served:
     Attributes:
         engine: the engine.
         policy: the policy in force.
-        reason: why it is this engine.
-        earlier: under `append`, the engine that prepared the call before, if this one is of another state.
-        changed: what the manifest tells where the text sent before was made by another state; empty where it was not.
+        reason: why this engine was chosen.
+        earlier: under `append`, the engine that prepared the previous call, if this one belongs to another state.
+        changed: the manifest entry if the text sent before was made from another state; otherwise empty.
     """
 
     engine: Engine
@@ -68,7 +68,7 @@ class Served:
 
 
 class EngineSource(Protocol):
-    """What follows an agent's files, such as the `Watcher` that `cuecard.watch` gives."""
+    """A source of engines that follows an agent's files, such as the `Watcher` returned by `cuecard.watch`."""
 
     @property
     def current(self) -> Engine:
@@ -87,10 +87,10 @@ class EngineSource(Protocol):
 
 
 class Pins:
-    """Gives each conversation the state that the policy says, while the files change.
+    """Serves each conversation from the state that the policy chooses, while the files change.
 
-    The cached start of a request lasts as long as the system prompt does, so that agent files ask for
-    `next-conversation` unless they say otherwise.
+    The cached start of a request lasts as long as the system prompt stays the same, which is why agent files default to
+    `next-conversation`.
 
     The newest states that have served are in memory, and all of them in the watcher's folder of states, also those of
     other processes that share it. A conversation whose state is nowhere, or cannot be used any more, is served from the
@@ -120,7 +120,7 @@ class Pins:
         for this state, and for nobody else.
 
         Args:
-            previous: the conversation's call before this one; None for a new conversation.
+            previous: the conversation's previous call; None for a new conversation.
             call: the running call; None at its start.
 
         Raises:
@@ -134,7 +134,7 @@ class Pins:
         return replace(served, changed=_changed(served, call or previous, within=call is not None))
 
     async def aserve(self, *, previous: Call | None = None, call: Call | None = None) -> Served:
-        """The same for an event loop, which an engine that has to be made does not hold up."""
+        """Like `serve`, without blocking the event loop while an engine is created."""
         check_serving({"previous": previous, "call": call})
         asked = [each.configuration.sha256 for each in (previous, call) if each]
         if all(digest in self._engines for digest in asked):
@@ -148,13 +148,13 @@ class Pins:
         if call:
             return self._pinned(policy, current, call, "prepared this call")
         if previous is None or policy == "next-call":
-            return Served(current, policy, "the newest state when this call began")
+            return Served(current, policy, "the newest state when this call started")
         if policy == "next-conversation":
-            return self._pinned(policy, current, previous, "this conversation began with")
-        served = self._pinned(policy, current, previous, "prepared the call before")
+            return self._pinned(policy, current, previous, "this conversation started with")
+        served = self._pinned(policy, current, previous, "prepared the previous call")
         if served.engine is current:
             return served
-        return Served(current, policy, "the newest state when this call began", earlier=served.engine)
+        return Served(current, policy, "the newest state when this call started", earlier=served.engine)
 
     def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
         """The engine that prepared a call; the newest where that is no longer to be had."""
@@ -168,7 +168,7 @@ class Pins:
         """An engine of the folder; a folder may hold several agents, and a call comes from who knows where."""
         engine = self._watcher.remake(sources)
         if engine.name != self._watcher.current.name:
-            raise NoState("is of another agent")
+            raise NoState("belongs to another agent")
         return engine
 
 
@@ -189,5 +189,5 @@ def _changed(served: Served, before: Call | None, *, within: bool) -> str:
         return ""
     old, new = (salted(each, engine.salt)[:12] for each in (before.configuration.sha256, engine.agent.sha256))
     when = "within a run" if within else "with this call"
-    what = "what was sent stays" if served.earlier else "earlier text is replaced"
+    what = "earlier text stays" if served.earlier else "earlier text is replaced"
     return f"{served.policy}: configuration {new} instead of {old} {when}, and {what}: {served.reason}"

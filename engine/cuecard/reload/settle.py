@@ -22,13 +22,13 @@ SHRUNK = 0.5
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """How patient a watcher is, in seconds.
+    """How long a watcher waits, in seconds.
 
     Attributes:
-        quiet: how long files must be untouched before they are read.
-        max_wait: how long saves that follow one another can put that off.
-        hold: how much longer a text must stay that is empty, gone, or less than half of what it was.
-        sweep: how often all files are compared by content, whatever the file system reports.
+        quiet: how long files must be unchanged before they are read.
+        max_wait: how long a series of saves can delay that.
+        hold: how much longer to wait for a text that is empty, missing, or less than half as long as before.
+        sweep: how often all files are compared by content, regardless of file system events.
     """
 
     quiet: float = 0.1

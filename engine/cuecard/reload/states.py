@@ -92,7 +92,7 @@ class States:
         file, record = self._file(digest), {"format": FORMAT, "sha256": digest, "sources": sources.content()}
         content = json.dumps(record, indent=1).encode("ascii")
         if len(content) > self._limits.size:
-            message = f"the state takes {len(content):,} bytes, and the folder may hold {self._limits.size:,}"
+            message = f"the state takes {len(content):,} bytes, but the folder's limit is {self._limits.size:,}"
             raise OSError(errno.EFBIG, message, str(file))
         if self._holds(file, content):
             self.use(digest)
@@ -109,7 +109,7 @@ class States:
             NoState: when there is none, or its file does not hold it.
         """
         if not _FINGERPRINT.fullmatch(digest):
-            raise NoState("has a fingerprint that is none")
+            raise NoState("has an invalid fingerprint")
         try:
             content = read_file(self._file(digest), self._limits.size)
         except (FileNotFoundError, NotADirectoryError):
@@ -122,7 +122,7 @@ class States:
         except (ValueError, LookupError, TypeError, RecursionError):  # cut short, edited, something else: no matter
             sources = None
         if sources is None or sources.sha256() != digest:
-            raise self._damaged(digest, "does not hold it")
+            raise self._damaged(digest, "does not contain it")
         return sources
 
     def has(self, digest: str) -> bool:

@@ -16,7 +16,7 @@ Watching = Literal["events", "polling", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """A state of the files that is not served: its fingerprint, since when there is one, and every problem."""
+    """A state of the files that is not served: its fingerprint, the time it was found, and every problem."""
 
     sha256: str
     since: datetime
@@ -33,14 +33,15 @@ class Status:
     """One state of a watcher.
 
     Attributes:
-        number: counts what was reported: 0 at the start, one more for each swap, refusal and recovery.
+        number: counts the reported events: 0 at the start, plus one for each swap, refusal and recovery.
         serving: the fingerprint of the texts that are served, in hex (`Configuration.sha256` in manifests).
-        since: since when they are.
-        changed: the files that made the difference to what was served before, relative to the agent file's folder.
-        refused: what is not served although it is in the files; None when files and prompt agree.
-        restored: whether the texts are the last good ones of an earlier run: the files were broken at the start.
+        since: when they started serving.
+        changed: the files that differ from the previously served state, relative to the agent file's folder.
+        refused: the state of the files that was refused; None if the files match what is served.
+        restored: whether the texts are the last good ones of an earlier run, because the files were broken at the
+            start.
         watching: how changes are noticed.
-        unsaved: why the last good state could not be kept on disk; empty when it is.
+        unsaved: why the last good state could not be saved to disk; empty if it was.
     """
 
     number: int

@@ -34,10 +34,10 @@ _PATIENCE = 5.0
 
 
 class Watcher(Generic[Made]):
-    """The newest good state of an agent's files, kept so by a daemon thread.
+    """The newest good state of an agent's files, kept up to date by a daemon thread.
 
-    Reading `current` never waits, neither for a file nor for a reload. It works after a fork too: the child's thread
-    starts when `current` or `status` is first read there.
+    Reading `current` never waits, neither for a file nor for a reload. It also works after a fork: the child's thread
+    starts when the child first reads `current` or `status`.
 
     Attributes:
         states: the folder that keeps every state that has served.
@@ -78,13 +78,13 @@ class Watcher(Generic[Made]):
 
     @property
     def current(self) -> Made:
-        """What was made of the newest good texts. Take it once per prompt, or per call: it may differ next time."""
+        """The engine made from the newest good texts. Read it once per call, since it may differ next time."""
         self._ensure_worker()
         return self._keeper.state.current
 
     @property
     def status(self) -> Status:
-        """What is served, what was refused, since when and why."""
+        """What is served, what was refused, since when, and why."""
         self._ensure_worker()
         return self._keeper.state.status
 
@@ -97,9 +97,9 @@ class Watcher(Generic[Made]):
         return self._remake(sources)
 
     def on_change(self, callback: Callable[[Made, Status], object]) -> Callable[[], None]:
-        """Call back after each swap, refusal and recovery, in the watcher's thread.
+        """Register a callback for each swap, refusal and recovery; it runs in the watcher's thread.
 
-        What it raises is logged and changes nothing. Returns a function that ends the calls.
+        Exceptions from the callback are logged and change nothing. Returns a function that removes the callback.
 
         Raises:
             InputError: when it cannot be called.
@@ -139,7 +139,7 @@ class Watcher(Generic[Made]):
                 for hint in hints(self._files.folders, stop, self._pace.sweep):
                     self._follow(hint, stop)
             except Exception:  # noqa: BLE001 - logged; whatever it is, the watcher goes on
-                _log.exception("the watcher failed, and begins anew")
+                _log.exception("the watcher failed and starts again")
                 stop.wait(self._pace.sweep)
 
     def _follow(self, hint: Hint, stop: threading.Event) -> None:

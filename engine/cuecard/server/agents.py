@@ -57,7 +57,7 @@ class Agents:
         """
         found = next(iter(self)) if not name and len(self._served) == 1 else self._served.get(name)
         if found is None:
-            told = f"no agent `{name}` is served here" if name else "several agents are served here, and none is named"
+            told = f"no agent `{name}` is served here" if name else "several agents are served here; name one"
             raise InputError(Problem("unknown-agent", told, did_you_mean(name, self._served), "agent"))
         return found
 
@@ -110,8 +110,8 @@ class _Ready:
     def __call__(self, engine: Engine) -> Engine:
         self._name = self._name or engine.name
         if engine.name != self._name:
-            told = f"the agent is named `{engine.name}` now, and clients know it as `{self._name}`"
-            raise SpecError(Problem("renamed-agent", told, "name it as before, or start the service anew", "agent"))
+            told = f"the agent is now named `{engine.name}`, but clients know it as `{self._name}`"
+            raise SpecError(Problem("renamed-agent", told, "restore its name, or restart the service", "agent"))
         engine.search_tools("warm up")  # the first search makes the index
         # Some inputs may have no default; the token table is there after that all the same.
         with suppress(CuecardError):

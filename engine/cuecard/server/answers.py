@@ -43,25 +43,25 @@ class DiscoveryShape(Shape):
 class RefusalsShape(Shape):
     """What to answer in place of a call of a tool that is not active."""
 
-    tools: list[str] = Field(description="every tool of the agent's catalogue; of others, nothing is said")
+    tools: list[str] = Field(description="every tool in the agent's catalogue; other tools are not listed")
     inactive: str = Field(description="`{tool}` stands for the tool, `{search}` for the search tool")
     search: str
-    withheld: dict[str, str] = Field(description="by tool, of those that were found and have no room")
+    withheld: dict[str, str] = Field(description="by tool, for tools that were found but do not fit")
 
 
 class StepShape(Shape):
     """The whole desired state of one request to the model, never a delta."""
 
     system: str = Field(description="the system prompt")
-    segments: list[SegmentShape] = Field(description="the same in pieces")
+    segments: list[SegmentShape] = Field(description="the same, in segments")
     appended: list[AppendedShape]
     active_tools: list[str] = Field(description="the tools that may be called")
-    base_tools: list[str] = Field(description="those whose instructions stand in the system prompt")
-    discovered: list[DiscoveryShape] = Field(description="those that were found in this call")
-    found: list[DiscoveryShape] = Field(description="every tool that searches have named")
-    turns: list[str | None] = Field(description="for each message of the user, the last result before it")
-    messages: list[dict[str, Json]] = Field(description="the message stack, where the turn has brought the messages")
-    reminder: str = Field(description="what stands around a block in the user's turn; `{text}` is the block")
+    base_tools: list[str] = Field(description="tools whose instructions are in the system prompt")
+    discovered: list[DiscoveryShape] = Field(description="tools found in this call")
+    found: list[DiscoveryShape] = Field(description="every tool that searches have returned")
+    turns: list[str | None] = Field(description="for each user message, the last result before it")
+    messages: list[dict[str, Json]] = Field(description="the message stack, if the turn supplied the messages")
+    reminder: str = Field(description="the wrapper of a block in the user's turn; `{text}` is the block")
     refusals: RefusalsShape
 
 
@@ -163,8 +163,8 @@ class AgentShape(Shape):
 
     name: str
     sha256: str = Field(description="the fingerprint of all of its files")
-    since: str = Field(description="since when this state serves, ISO 8601")
-    state: Literal["ready", "stale"] = Field(description="stale: the files say something that is not served")
+    since: str = Field(description="when this state started serving, ISO 8601")
+    state: Literal["ready", "stale"] = Field(description="stale: the files differ from the state that is served")
     problems: list[dict[str, Json]] = Field(description="why the files are not served")
     search_tool: SearchToolShape
     core_tools: list[str]

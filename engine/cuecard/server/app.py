@@ -147,7 +147,7 @@ async def _http_exception(request: Request, error: Exception) -> Response:
     if status == 404:
         problem = Problem("unknown-path", "there is nothing at this path", "see /openapi.json", "path")
     elif status == 405:
-        problem = Problem("wrong-method", "this path is not asked in this way", "see /openapi.json", "method")
+        problem = Problem("wrong-method", "this path does not support this method", "see /openapi.json", "method")
     else:
         problem = Problem("json-syntax", "the body cannot be read", "send JSON", "body")
     allowed = getattr(error, "headers", None) or {}

@@ -48,7 +48,9 @@ async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool 
     except TimeoutError:
         if size <= limit:
             told = f"the request did not arrive within {seconds:g} seconds"
-            return Problem("slow-body", told, "send it at once, or start the service with a larger `--timeout`", "body")
+            return Problem(
+                "slow-body", told, "send it without delay, or start the service with a larger `--timeout`", "body"
+            )
     if size > limit:
         told = f"the body has more than {limit:,} bytes"
         hint = (

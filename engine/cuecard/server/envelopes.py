@@ -34,19 +34,21 @@ class Envelopes:
             return None
         sealed = unseal(text, self._key, NAME)
         if not _is_ours(sealed):
-            hint = "pass on the `conversation` of the answer before, whole and unchanged"
-            raise InputError(Problem("bad-conversation", "the text is not what this service gave", hint, NAME))
+            hint = "pass on the `conversation` of the previous answer, complete and unchanged"
+            raise InputError(Problem("bad-conversation", "this service did not produce this text", hint, NAME))
         if sealed["agent"] != agent:
-            told = f"the conversation is of the agent `{sealed['agent']}`, not of `{agent}`"
-            raise InputError(Problem("foreign-call", told, "name that agent, or begin a conversation", NAME))
+            told = f"the conversation belongs to the agent `{sealed['agent']}`, not to `{agent}`"
+            raise InputError(Problem("foreign-call", told, "name that agent, or start a new conversation", NAME))
         self._check_age(sealed["issued"])
         return ConversationState.from_json(sealed["state"], NAME)
 
     def _check_age(self, issued: int) -> None:
         age = self._clock().timestamp() - issued
         if age > self._max_age:
-            told = f"the conversation was last continued {age:,.0f} seconds ago, of {self._max_age:,.0f} at most"
-            raise InputError(Problem("old-conversation", told, "begin a conversation", NAME))
+            told = (
+                f"the conversation was last continued {age:,.0f} seconds ago; at most {self._max_age:,.0f} are allowed"
+            )
+            raise InputError(Problem("old-conversation", told, "start a new conversation", NAME))
 
 
 def _is_ours(sealed: Json) -> bool:

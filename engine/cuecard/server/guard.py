@@ -101,11 +101,11 @@ class Guard:
             foreign = None
         else:
             hint = "send `Authorization: Bearer ...` with the token that the service was started with"
-            foreign = Problem("no-token", "the request has no token, or another one", hint, "authorization")
+            foreign = Problem("no-token", "the request has no token, or the wrong one", hint, "authorization")
         if foreign:
             return foreign
         if self._running > self._options.max_requests:
-            told = f"the service works on {self._options.max_requests} requests already"
+            told = f"the service is already handling {self._options.max_requests} requests"
             return Problem("too-busy", told, "try again in a moment, or start more replicas", "service")
         return None
 

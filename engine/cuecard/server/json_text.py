@@ -38,4 +38,4 @@ def _finite(text: str) -> float:
 
 
 def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"`{text[:20]}` is no number of JSON")
+    raise ValueError(f"`{text[:20]}` is not a JSON number")

@@ -17,19 +17,20 @@ class Metrics:
 
     def __init__(self, agents: Agents) -> None:
         self._registry = registry = CollectorRegistry()
-        self._requests = Counter(
-            "cuecard_requests", "Requests that were answered.", ["path", "status"], registry=registry
-        )
+        self._requests = Counter("cuecard_requests", "Answered requests.", ["path", "status"], registry=registry)
         self._seconds = Histogram(
-            "cuecard_request_seconds", "How long answers took.", ["path"], buckets=_SECONDS, registry=registry
+            "cuecard_request_seconds", "Response times.", ["path"], buckets=_SECONDS, registry=registry
         )
-        self._problems = Counter("cuecard_problems", "Problems that were told, by code.", ["code"], registry=registry)
-        self.running = Gauge("cuecard_requests_running", "Requests that are worked on.", registry=registry)
+        self._problems = Counter("cuecard_problems", "Reported problems, by code.", ["code"], registry=registry)
+        self.running = Gauge("cuecard_requests_running", "Requests in progress.", registry=registry)
         stale = Gauge(
-            "cuecard_agent_stale", "1 while the files say something that is not served.", ["agent"], registry=registry
+            "cuecard_agent_stale",
+            "1 while the files differ from the state that is served.",
+            ["agent"],
+            registry=registry,
         )
         states = Gauge(
-            "cuecard_agent_state", "Counts swaps, refusals and recoveries of the files.", ["agent"], registry=registry
+            "cuecard_agent_state", "Swaps, refusals and recoveries of the files.", ["agent"], registry=registry
         )
         for agent in agents:
             stale.labels(agent.name).set_function(partial(_stale, agent))

@@ -17,7 +17,7 @@ client as a signed text, so that any number of replicas can answer in turn."""
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     status: {
-        "description": "What is wrong, as RFC 9457 has it",
+        "description": "What is wrong, in the form of RFC 9457",
         "content": {"application/problem+json": {"schema": {"$ref": "#/components/schemas/ProblemDetails"}}},
     }
     for status in ALL_STATUSES

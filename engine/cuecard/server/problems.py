@@ -81,8 +81,15 @@ class ProblemResponse(Response):
 
 def fault_response() -> Response:
     """The answer where the service itself has failed: its log has the place, the client learns nothing of it."""
-    title = "The service has failed"
-    body = {"type": "about:blank", "title": title, "status": FAULT, "detail": "see its log", "code": "", "problems": []}
+    title = "Internal error"
+    body = {
+        "type": "about:blank",
+        "title": title,
+        "status": FAULT,
+        "detail": "see the service's log",
+        "code": "",
+        "problems": [],
+    }
     return Response(json_bytes(body), FAULT, media_type=ProblemResponse.media_type)
 
 

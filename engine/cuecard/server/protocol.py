@@ -42,7 +42,7 @@ class PatientProtocol(H11Protocol):
 
     def send_400_response(self, msg: str) -> None:
         """Tell of what is no HTTP as of everything else that is wrong."""
-        answer = problem_response(Problem("bad-http", "the request is no HTTP/1.1", msg, "request"), close=True)
+        answer = problem_response(Problem("bad-http", "the request is not valid HTTP/1.1", msg, "request"), close=True)
         head = h11.Response(status_code=answer.status_code, headers=answer.raw_headers)
         for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):
             self.transport.write(self.conn.send(event) or b"")

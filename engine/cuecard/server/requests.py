@@ -12,19 +12,21 @@ from cuecard.config.values.names import as_tuple
 from cuecard.model import Authority, Json, ToolResult
 
 Conversation = Annotated[
-    str, Field(description="the `conversation` of the answer before, whole and unchanged", max_length=16 * 2**20)
+    str, Field(description="the `conversation` of the previous answer, complete and unchanged", max_length=16 * 2**20)
 ]
 
 
 class ResultBody(FileModel):
     """One tool result."""
 
-    tool: str = Field("", description="the tool's name; may be left out where `calls` has said it for this call id")
+    tool: str = Field("", description="the tool's name; optional if `calls` names it for this call id")
     result: Json = Field(None, description="what it returned: any JSON, or JSON as text")
     call_id: str | None = Field(None, description="the id of the tool call")
     is_error: bool = Field(default=False, description="whether the tool failed")
-    pending: bool = Field(default=False, description="whether the tool asks for confirmation and has done nothing yet")
-    batch: str | None = Field(None, description="what results of calls made in one message of the model share")
+    pending: bool = Field(
+        default=False, description="whether the tool is waiting for confirmation and has done nothing yet"
+    )
+    batch: str | None = Field(None, description="an id shared by the results of calls made in one model message")
 
 
 Results = Annotated[
@@ -32,14 +34,14 @@ Results = Annotated[
     BeforeValidator(as_tuple),
     Field(description="tool results, oldest first: those since the last step, or all of them each time"),
 ]
-Calls = Annotated[dict[str, str], Field(description="the tools of calls, by call id, where results carry no name")]
+Calls = Annotated[dict[str, str], Field(description="tool names by call id, for results without a name")]
 
 
 class TurnBody(TurnFields):
     """What the host knows of one message of the user."""
 
     authority: Authority | None = Field(
-        None, description="the role in which the host places appended blocks, where it knows better than the profile"
+        None, description="the role of appended blocks, if the host knows better than the profile"
     )
 
 
@@ -48,22 +50,22 @@ class Asked(FileModel):
 
     model_config = ConfigDict(defer_build=False)  # FastAPI warns of its own schema when it is built later
 
-    agent: str = Field("", description="the agent's name; may be left out where only one is served")
+    agent: str = Field("", description="the agent's name; optional if only one is served")
 
 
 class PrepareCall(Asked):
     """A message of the user: what begins a call."""
 
-    conversation: Conversation | None = Field(None, description="left out for a new conversation")
-    turn: TurnBody = Field(TurnBody(), description="what the host knows of the message")
+    conversation: Conversation | None = Field(None, description="omitted for a new conversation")
+    turn: TurnBody = Field(TurnBody(), description="what the host knows about the message")
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
     compacted: int | None = Field(
         None,
         ge=0,
-        description="after the host has shortened the messages: how many messages of the user stand before this one",
+        description="after the host has shortened the messages: how many user messages come before this one",
     )
-    manifest: bool = Field(default=False, description="whether to answer with the manifest")
+    manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
 class PrepareStep(Asked):
@@ -72,16 +74,16 @@ class PrepareStep(Asked):
     conversation: Conversation
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
-    manifest: bool = Field(default=False, description="whether to answer with the manifest")
+    manifest: bool = Field(default=False, description="whether to include the manifest in the answer")
 
 
 class SearchTools(Asked):
     """What the model asks of the search tool."""
 
     query: str = Field(description="what the tools should do, in a few words")
-    limit: int | None = Field(None, description="at most so many tools; the agent's own limit when left out")
+    limit: int | None = Field(None, description="the maximum number of tools; by default the agent's own limit")
     conversation: Conversation | None = Field(
-        None, description="with it, only what the next step will have active is announced"
+        None, description="if set, only tools that the next step will activate are announced"
     )
     results: Results = ()
     calls: Calls = Field(default_factory=dict)
@@ -90,12 +92,14 @@ class SearchTools(Asked):
 class Remember(Asked):
     """What the conversation has touched by other ways than tool results."""
 
-    conversation: Conversation | None = Field(None, description="left out for a new conversation")
+    conversation: Conversation | None = Field(None, description="omitted for a new conversation")
     entities: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="what was touched, newest first"
+        (), description="entities that were touched, newest first"
     )
-    forget: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field((), description="ids or keys of what is gone")
-    forget_all: bool = Field(default=False, description="whether to forget everything before")
+    forget: Annotated[tuple[str, ...], BeforeValidator(as_tuple)] = Field(
+        (), description="ids or keys of removed entities"
+    )
+    forget_all: bool = Field(default=False, description="whether to clear the memory first")
 
 
 def to_results(bodies: tuple[ResultBody, ...]) -> tuple[ToolResult, ...]:

@@ -37,7 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
         return _opened(socket.socket(family, kind, protocol), address)  # asyncio turns Nagle off only with the protocol
     except (OSError, OverflowError) as error:
         told = f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
-        hint = "name another `--host` or `--port`, or end what listens there"
+        hint = "choose another `--host` or `--port`, or stop the process that listens there"
         raise InputError(Problem("cannot-listen", told, hint, "--port")) from None
 
 

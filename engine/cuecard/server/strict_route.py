@@ -52,5 +52,5 @@ class StrictRoute(APIRoute):
 
 
 def _wrong_type(said: str) -> Problem:
-    told = f"the body is said to be `{said[:100]}`" if said else "nothing says what the body is"
+    told = f"the `Content-Type` is `{said[:100]}`" if said else "the request has no `Content-Type`"
     return Problem("wrong-media-type", told, f"send `Content-Type: {_JSON}`", "content-type")

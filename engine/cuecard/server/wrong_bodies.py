@@ -43,4 +43,4 @@ def _syntax(body: bytes, error: json.JSONDecodeError) -> Problem:
     text = body.decode("utf-8", "replace")
     before = text[: error.pos]
     span = Span(before.count("\n") + 1, error.pos - (before.rfind("\n") + 1) + 1)
-    return problem_at(_NAME, text, span, "json-syntax", f"the body is no JSON: {error.msg}", "")
+    return problem_at(_NAME, text, span, "json-syntax", f"the body is not JSON: {error.msg}", "")

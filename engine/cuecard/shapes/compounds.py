@@ -41,10 +41,10 @@ class Several(Shape):
 
     def _way_out(self, value: Any) -> str:
         if isinstance(value, str):
-            return f'one item is written `("{shortened(value)}",)`' if self.item.fits(value) else ""
+            return f'write a single item as `("{shortened(value)}",)`' if self.item.fits(value) else ""
         if isinstance(value, Mapping):
             return "pass its keys or its values as a tuple"
-        return "make it a tuple first" if hasattr(value, "__iter__") else ""
+        return "convert it to a tuple first" if hasattr(value, "__iter__") else ""
 
 
 class Table(Shape):

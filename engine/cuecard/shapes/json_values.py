@@ -51,9 +51,9 @@ class JsonValue(Shape):
     def _number_problems(self, value: float, at: str) -> Iterator[_Told]:
         if isinstance(value, int):
             if value.bit_length() > MAX_BITS:
-                yield "not-json", at, f"is {seen(value)}, too long to be written out", "supply it as a text"
+                yield "not-json", at, f"is {seen(value)}, too long to write out", "supply it as a text"
         elif self.finite and not math.isfinite(value):
-            yield "not-json", at, f"is {seen(value)}, which JSON does not have", _HINT
+            yield "not-json", at, f"is {seen(value)}, which JSON cannot represent", _HINT
 
     def _problems(self, value: Any, at: str, depth: int, done: dict[int, bool], kind: type) -> Iterator[_Told]:
         """`done` tells by id which lists and objects have been looked at, and, while it is False, which are being."""
@@ -64,7 +64,7 @@ class JsonValue(Shape):
         elif not isinstance(value, (kind, list, tuple)):
             yield "not-json", at, f"should be a JSON value, not {seen(value)}", _HINT
         elif depth == MAX_DEPTH or done.get(id(value)) is False:
-            yield "value-too-deep", at[:60], f"nests more than {MAX_DEPTH} levels", "supply a flatter value"
+            yield "value-too-deep", at[:60], f"is nested more than {MAX_DEPTH} levels deep", "supply a flatter value"
         elif id(value) not in done:
             done[id(value)] = False
             for path, item in _inside(value, at):

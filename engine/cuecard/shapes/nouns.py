@@ -35,7 +35,7 @@ class Noun(Shape):
 
     def __init__(self, kind: Any, shapes: Mapping[str, Shape], rule: Rule | None = None, hint: str = "") -> None:
         name = kind.__name__
-        made = hint or f"make it with `{name}({', '.join(shapes)})`"
+        made = hint or f"create it with `{name}({', '.join(shapes)})`"
         super().__init__(f"{'an' if name[0] in 'AEIOU' else 'a'} {name}", made)
         self.kind, self.shapes, self.rule = kind, dict(shapes), rule
         defaults = {each.name: each.default for each in fields(kind)}

@@ -104,7 +104,7 @@ class Moment(Shape):
         """A time without a zone has a code of its own."""
         hint = "pass a datetime with tzinfo, such as datetime.now(UTC)"
         if isinstance(value, datetime):
-            found.report("naive-time", at, "has no time zone, so that nobody knows which day it is", hint)
+            found.report("naive-time", at, "has no time zone, so its date is ambiguous", hint)
         else:
             found.wrong(at, self.should, value, hint)
 

@@ -8,7 +8,7 @@ try:
 except ImportError as error:
     _PROBLEM = Problem(
         "not-installed",
-        "opentelemetry-api is not installed, and telemetry needs it",
+        "telemetry needs opentelemetry-api, which is not installed",
         'run `pip install "cuecard[otel]"`',
         "cuecard.telemetry",
     )

@@ -29,12 +29,14 @@ class Recorder:
         self._tracer = get_tracer(NAME, tracer_provider=tracers)
         meter = get_meter(NAME, meter_provider=meters)
         self._version, self._last = version, LastSteps()
-        self._breaks = meter.create_counter("cuecard.cache_breaks", "{break}", "prompts that did not begin as the last")
+        self._breaks = meter.create_counter(
+            "cuecard.cache_breaks", "{break}", "prompts that did not begin with the previous prompt"
+        )
         self._dropped = meter.create_counter(
             "cuecard.instructions.dropped", "{tool}", "tools whose instructions were left out"
         )
         self._tokens = meter.create_histogram("cuecard.prompt.tokens", "{token}", "tokens of a prompt")
-        self._reloads = meter.create_counter("cuecard.reloads", "{reload}", "changes of the files, served or refused")
+        self._reloads = meter.create_counter("cuecard.reloads", "{reload}", "file changes, served or refused")
 
     def call(self, agent: str, salt: str, previous: Call | None, make: Callable[[], Call]) -> Call:
         """A call, under a span."""

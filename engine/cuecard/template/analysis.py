@@ -27,7 +27,7 @@ Parsed = Mapping[str, tuple[Source, Program]]
 
 @dataclass(frozen=True, slots=True)
 class InputUse:
-    """A root-level name that a template reads; `template` is where, when that is one of its partials."""
+    """A root-level name that a template reads; `template` names the partial that reads it, if any."""
 
     name: str
     span: Span

@@ -59,4 +59,4 @@ def check_rendering(values: Any, data: Any) -> None:
 def not_a_text(value: object) -> InputError:
     """What `trusted` says to anything but a text."""
     told = f"`text` should be a text, not {seen(value)}"
-    return InputError(Problem("wrong-argument", told, "mark each text of a list or mapping by itself", "text"))
+    return InputError(Problem("wrong-argument", told, "mark each text of a list or mapping separately", "text"))

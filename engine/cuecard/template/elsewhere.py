@@ -39,8 +39,8 @@ def _pointed(problem: Problem, source: Source, program: Program, values: Mapping
 def _advice(path: Path, depth: int) -> str:
     written = "../" * depth + ".".join(path.parts)
     if path.depth > depth:
-        return f"`..` leads out of the template here; `if` and `unless` keep the context: write `{written}`"
-    return f"`{path.parts[0]}` stands outside of this block: write `{written}`"
+        return f"`..` leaves the template here, because `if` and `unless` keep the context: write `{written}`"
+    return f"`{path.parts[0]}` is outside of this block: write `{written}`"
 
 
 def _paths(body: list[Statement], at: int, depth: int | None) -> Iterator[tuple[Path, int | None]]:

@@ -33,12 +33,12 @@ def joined_errors(errors: Iterable[TemplateError]) -> TemplateError:
 
 def recursion(name: str) -> TemplateLimitError:
     """Python itself has reached its limit."""
-    hint = "render it from a shallower call, or use fewer nested blocks and partials"
+    hint = "call it from a shallower stack, or use fewer nested blocks and partials"
     return TemplateLimitError(Problem("too-deep", "Python's recursion limit was reached", hint, name))
 
 
 def unreadable_value(name: str, error: Exception) -> TemplateRenderError:
     """Objects that pose as mappings or texts raise what they like."""
     message = f"a value cannot be read: it raised {type(error).__name__}"
-    hint = "pass text, numbers, lists and mappings only"
+    hint = "pass only texts, numbers, lists and mappings"
     return TemplateRenderError(Problem("not-data", message, hint, name))

@@ -15,7 +15,7 @@ PER_CALL = 5
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The limits of one render; the time it takes, and its memory, follow from them.
+    """The limits of one render, which also bound its time and memory.
 
     Attributes:
         work: how many items of loops; a call of a partial counts as `PER_CALL` of them.

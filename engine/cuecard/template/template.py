@@ -56,18 +56,18 @@ def compile_template(
 
     Args:
         text: the template.
-        name: how errors call it.
-        partials: templates that it may call, by name.
+        name: its name in errors.
+        partials: templates that it can call, by name.
         helpers: functions on values, by name: positional parameters and `name=value` pairs as keywords, or, with a
             parameter named `options`, hash, context, `@data` and the branches of the block. What an inline helper
             returns is data unless it is `trusted()`; what a block helper returns is printed as it is.
-        strict: a missing value, helper or partial is an error (Handlebars' strict mode, and then some).
+        strict: treat a missing value, helper or partial as an error (Handlebars' strict mode, and stricter).
         assume_objects: in a path, all but the last value must exist (Handlebars' assumeObjects).
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is, and `marks` between marks, for a gate
             (`guards/gate.py`) that has to see whose text is whose.
         names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
             or close one of them.
-        backend: what makes the checked template run; it changes neither text nor errors. `pybars3` needs its extra.
+        backend: what runs the checked template; it changes neither text nor errors. `pybars3` needs its extra.
         limits: how much work one render may do, and how much it may print.
 
     Raises:

@@ -40,7 +40,7 @@ def _parts(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 def _change(was: Part | None, now: Part | None) -> str:
     if was is None or now is None:
-        return f"new, {counted(now.tokens)}" if now else f"gone, {counted(was.tokens if was else 0)}"
+        return f"new, {counted(now.tokens)}" if now else f"removed, {counted(was.tokens if was else 0)}"
     moved = "" if was.tier == now.tier else f", tier {was.tier} -> {now.tier}"
     return f"{was.tokens:,} -> {counted(now.tokens)}{moved}"
 

@@ -73,12 +73,12 @@ def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Proble
         if text not in shown.text:
             near = closest(text, {line.strip() for line in shown.text.split("\n")})
             hint = f"the nearest line is: {near}" if near else "`cuecard render` prints the prompt"
-            yield place.problem("expect-contains", f"the prompt does not hold {_cut(text)}", hint, at)
+            yield place.problem("expect-contains", f"the prompt does not contain {_cut(text)}", hint, at)
     for at, text in enumerate(expected.absent):
         if text in shown.text:
             holders = [record.id for record, whole in section_texts(shown.step) if text in whole]
-            where = f"it stands in section `{holders[0]}`" if holders else ""
-            yield place.problem("expect-absent", f"the prompt holds {_cut(text)}", where, at)
+            where = f"it is in section `{holders[0]}`" if holders else ""
+            yield place.problem("expect-absent", f"the prompt contains {_cut(text)}", where, at)
 
 
 def _tools(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
@@ -91,12 +91,12 @@ def _tools(expected: Expectation, shown: Shown, place: Place) -> Iterator[Proble
         if tool not in known:
             yield place.problem("expect-inactive", *_not_active(tool, known), at)
         elif tool in active:
-            yield place.problem("expect-inactive", f"`{tool}` is active", f"active are: {', '.join(active)}", at)
+            yield place.problem("expect-inactive", f"`{tool}` is active", f"active tools: {', '.join(active)}", at)
 
 
 def _not_active(tool: str, known: frozenset[str], hint: str = "") -> tuple[str, str | DidYouMean]:
     if tool not in known:
-        return f"`{tool}` is no tool of this agent", DidYouMean(tool, known)
+        return f"`{tool}` is not a tool of this agent", DidYouMean(tool, known)
     return f"`{tool}` is not active", hint
 
 
@@ -105,17 +105,17 @@ def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Pro
     known = frozenset((*there, *(section.id for section in shown.engine.agent.edition())))
     missing = [(at, name) for at, name in enumerate(expected.sections) if name not in there]
     for at, name in missing:
-        hint = "it says nothing in this turn" if name in known else DidYouMean(name, known)
+        hint = "it is empty in this turn" if name in known else DidYouMean(name, known)
         yield place.problem("expect-sections", f"there is no section `{name}`", hint, at)
     if not missing and (early := _out_of_order(expected.sections, there)):
         stand = ", ".join(name for name in there if name in expected.sections)
         yield place.problem(
-            "expect-sections", f"`{early}` stands before the section named before it", f"they stand as: {stand}"
+            "expect-sections", f"`{early}` comes before the section listed before it", f"their order is: {stand}"
         )
     for at, name in enumerate(expected.without):
         if name in there:
             yield place.problem(
-                "expect-without", f"there is a section `{name}`", "`cuecard render --manifest` says why", at
+                "expect-without", f"there is a section `{name}`", "`cuecard render --manifest` shows why", at
             )
         elif name not in known:
             yield place.problem("expect-without", f"the agent has no section `{name}`", DidYouMean(name, known), at)
@@ -129,19 +129,19 @@ def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
 
 def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:
     if shown.before is None:
-        hint = "write several `turns` into one file; the second one may ask this"
-        yield place.problem("expect-shares-cache", "there is no turn before this one", hint)
+        hint = "put several `turns` into one file; the second one can expect this"
+        yield place.problem("expect-shares-cache", "there is no previous turn", hint)
         return
     broken = compare(shown.before.manifest, shown.step.manifest).first_break
     if wanted and broken:
         causes = "; ".join(str(cause) for cause in broken.causes)
-        message = f"the prompt parts from the one before at `{broken.id}`"
+        message = f"the prompt differs from the previous one at `{broken.id}`"
         anew = "".join(f"\n{cut.reason}" for cut in shown.step.manifest.cuts if cut.what == "baseline")
         hint = f"cause: {causes}\nread again: {broken.tokens:,} tokens{anew}"
         yield place.problem("expect-shares-cache", message, hint)
     elif not wanted and broken is None:
         yield place.problem(
-            "expect-shares-cache", "the prompt begins with the one before", "expect true, or leave it out"
+            "expect-shares-cache", "the prompt begins with the previous one", "expect true, or remove it"
         )
 
 

@@ -52,7 +52,7 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
     if kept == text:
         return Held("equal", path)
     lines = difference(Snapshot.parse(kept, shown(path)), found)
-    return Held("different", path, tuple(lines) or ("only the form of the file differs",))
+    return Held("different", path, tuple(lines) or ("only the file's formatting differs",))
 
 
 def complaint(held: Held, way: str) -> Problem:
@@ -60,7 +60,7 @@ def complaint(held: Held, way: str) -> Problem:
     if held.became == "missing":
         return Problem("snapshot-missing", f"there is no snapshot {shown(held.path)}", f"write it: {way}")
     hint = "\n".join([*held.lines, f"if that is what you want: {way}"])
-    return Problem("snapshot-differs", f"the prompt is not the one in {shown(held.path)}", hint)
+    return Problem("snapshot-differs", f"the prompt differs from {shown(held.path)}", hint)
 
 
 def unused(folder: Path, used: Iterable[Path]) -> list[Path]:

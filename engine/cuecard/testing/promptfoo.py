@@ -72,7 +72,7 @@ def _step(config: _Given, given: _Given) -> Step:
     inputs: Any = given.get("inputs") or {}
     if not isinstance(agent, str) or not isinstance(inputs, Mapping) or not isinstance(turn, str | None):
         hint = "write `config: {agent: PATH}` and `vars: {turn: PATH, inputs: {NAME: VALUE}}`"
-        raise InputError(Problem("wrong-option", "the agent or the turn is missing or no text", hint, "promptfoo"))
+        raise InputError(Problem("wrong-option", "the agent or the turn is missing or not a string", hint, "promptfoo"))
     # Promptfoo tells a provider where its configuration stands, and a prompt function nothing: there, it is from here.
     base = Path(config.get("basePath") or ".")
     engine = replace(Engine.open(base / agent), clock=lambda: MOMENT)

@@ -17,7 +17,7 @@ _HEADER = re.compile(
 )
 _ESCAPED = re.compile(r"^(\\*===)", re.MULTILINE)
 _LEFT_OUT = "=== left out"
-_AGAIN = "write it anew: `cuecard test --update`, or `pytest --cue-update`"
+_AGAIN = "rewrite it: `cuecard test --update`, or `pytest --cue-update`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,9 @@ def _part(block: str, name: str, line: int) -> Part:
     header, _, text = block.partition("\n")
     found = _HEADER.fullmatch(header)
     if found is None:
-        raise InputError(Problem("bad-snapshot", "this line begins no section", _AGAIN, name, Span(line, 1), header))
+        raise InputError(
+            Problem("bad-snapshot", "this line does not begin a section", _AGAIN, name, Span(line, 1), header)
+        )
     text = re.sub(r"^\\(\\*===)", r"\1", text, flags=re.MULTILINE)
     text = text.removesuffix("\n") if found["open"] else text
     return Part(found["name"], found["tier"], int(found["tokens"].replace(",", "")), text)

@@ -54,7 +54,7 @@ class Service:
         authority = call.delivery.authority
         said = "a reminder of the user" if authority == "user" else f"a message with the role `{authority}`"
         if self.host == "system-only":
-            said = "none: they stand in the system prompt"
+            said = "none: they go into the system prompt"
         caching = (
             f"{marks} of {profile.breakpoints}"
             if marks

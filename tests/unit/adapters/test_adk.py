@@ -396,7 +396,7 @@ def test_where_the_service_keeps_the_conversation_nothing_is_appended_and_the_ma
     assert "<cms_createPage>" in system(model.sent[1])
     delivery = steps[0].manifest.delivery
     assert (delivery.name, delivery.host) == ("rewrite", "system-only")
-    assert delivery.reason.startswith("in place of append: the host can only set the system prompt")
+    assert delivery.reason.startswith("instead of append: the host can only set the system prompt")
 
 
 def test_a_session_goes_on_after_the_tools_have_changed() -> None:
@@ -414,7 +414,7 @@ def test_a_session_goes_on_after_the_tools_have_changed() -> None:
 def test_an_agent_that_is_none_of_the_app_is_refused() -> None:
     host = Host([], agents=["cmss"])
 
-    with pytest.raises(RuntimeError, match="the app has no agent `cmss`") as caught:
+    with pytest.raises(RuntimeError, match="the app has no agent named `cmss`") as caught:
         host.run()
 
     assert isinstance(caught.value.__cause__, InputError)

@@ -172,7 +172,7 @@ def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
 
 @pytest.mark.parametrize("stored", [7, "text", [], {}, {"begun": "x", "since": 1, "asked": ""}])
 def test_what_is_no_conversation_is_refused_with_the_way_out(stored: Any) -> None:
-    with pytest.raises(InputError, match="begin anew"):
+    with pytest.raises(InputError, match="start a new conversation"):
         langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS, stored)
 
 
@@ -180,7 +180,7 @@ def test_the_conversation_of_another_agent_is_refused() -> None:
     mushroom = Engine.open(ROOT / "prompts" / "mushroom")
     ready = langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS)
 
-    with pytest.raises(InputError, match="not of `mushroom`"):
+    with pytest.raises(InputError, match="not to `mushroom`"):
         langgraph.Cuecard(engine=mushroom).prepare(Model(), [HumanMessage("hello")], TOOLS, ready.cuecard)
 
 

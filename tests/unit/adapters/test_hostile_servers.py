@@ -60,20 +60,20 @@ FINE: dict[str, tuple[list[str], int]] = {
     "output schema that takes years": (["read"], 0),
     "answers twice": (["read"], 0),
 }
-_NOT_JSON = "the tool answered with a value that nests more than 64 levels, or is not JSON"
+_NOT_JSON = "the tool's answer is nested more than 64 levels deep, or is not JSON"
 REFUSED = {
-    "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 can be read",
+    "5 MB result": "the tool answered with 5,242,880 characters; at most 1,048,576 are supported",
     "20 MB result": "the tool server answered with a line of more than 8,388,608 bytes",
-    "result is a text": "the tool server answered with a result that is no object",
-    "result is nothing": "the tool server answered with a result that is no object",
-    "a thousand blocks": "the tool server answered with 1,001 blocks; at most 1,000 can be read",
+    "result is a text": "the tool server answered with a result that is not an object",
+    "result is nothing": "the tool server answered with a result that is not an object",
+    "a thousand blocks": "the tool server answered with 1,001 blocks; at most 1,000 are supported",
     "deep result": _NOT_JSON,
     "very deep result": _NOT_JSON,
     "endless number": _NOT_JSON,
     "infinity": _NOT_JSON,
     "code of a dead server": "not today",
     "code of a silent server": "not today",
-    "error is a text": "the tool server answered with an error that is none of JSON-RPC",
+    "error is a text": "the tool server answered with an error that is not valid JSON-RPC",
     "no": "m" * 99_999,
     "hangs in call": "the tool did not answer within 1.5 s",
     "bytes in call": "the tool did not answer within 1.5 s",
@@ -137,7 +137,7 @@ def test_an_answer_whose_content_is_odd_is_told_with_its_place_and_without_what_
     result = talk("content is odd")[2]
 
     assert result.is_error
-    assert str(result.result).startswith("the tool server answered with what is no answer of MCP: `content.0")
+    assert str(result.result).startswith("the tool server answered with a message that is not valid MCP: `content.0")
     assert "smell" not in str(result.result)
 
 
@@ -168,5 +168,5 @@ def test_a_late_answer_is_nobodys_and_the_next_call_has_its_own() -> None:
 
 
 def test_lines_that_are_no_messages_are_counted_where_an_answer_never_comes() -> None:
-    with pytest.raises(ToolServerError, match="1 lines on its standard output were no messages of MCP"):
+    with pytest.raises(ToolServerError, match="1 lines on its standard output were not MCP messages"):
         talk("batch")

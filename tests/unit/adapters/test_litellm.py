@@ -193,7 +193,7 @@ def test_the_search_takes_a_wrong_limit_for_an_error_of_the_model() -> None:
 
     assert [answer and answer["content"] for answer in answers] == [
         "a search cannot return 99 tools: ask for 1 to 50 tools; 8 are usual",
-        "tool_search: limit is no number",
+        "tool_search: limit is not a number",
     ]
     assert broken is not None
     assert json.loads(broken["content"])["tools"] == []

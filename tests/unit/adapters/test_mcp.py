@@ -53,7 +53,7 @@ def test_a_command_that_does_not_exist_is_named() -> None:
     start = ServerCommand(["no-such-command", "--data", "x"], {}, FOLDER, name="assistant.yaml")
 
     assert error_of(start) == (
-        "assistant.yaml: error[server-start]: the tool server does not start:"
+        "assistant.yaml: error[server-start]: the tool server cannot be started:"
         " `no-such-command`: no such file or directory\n"
         "  = install the command, or change `server.command`"
     )
@@ -63,10 +63,10 @@ def test_a_command_that_ends_at_once_is_quoted_with_its_last_words() -> None:
     program = "import sys; sys.exit('no \\x1b[31mdatabase')"
 
     assert error_of(command("-c", program)) == (
-        "assistant.yaml: error[server-died]: the tool server ended, or closed its output\n"
+        "assistant.yaml: error[server-died]: the tool server exited, or closed its output\n"
         f"  = it runs: {sys.executable} -c {program}\n"
         "  = it said: no ‹U+001B›[31mdatabase\n"
-        "  = start it by hand to see more"
+        "  = start it by hand for details"
     )
 
 
@@ -76,7 +76,7 @@ def test_a_command_that_keeps_silent_is_given_up() -> None:
     assert error_of(command("-c", program, timeout=0.3)) == (
         "assistant.yaml: error[server-timeout]: the tool server did not answer within 0.3 s\n"
         f"  = it runs: {sys.executable} -c {program}\n"
-        "  = see what it waits for, or raise `server.timeout`"
+        "  = find out what it waits for, or raise `server.timeout`"
     )
 
 
@@ -106,7 +106,7 @@ def test_tools_are_listed_over_all_pages_with_their_source() -> None:
 
 def test_a_server_that_lists_its_tools_in_a_circle_is_refused() -> None:
     async def list_them(server: ToolServer) -> None:
-        with pytest.raises(ToolServerError, match="lists its tools in a circle"):
+        with pytest.raises(ToolServerError, match="list of tools is circular"):
             await server.tools()
 
     use_in_memory(list_them, circle=True)

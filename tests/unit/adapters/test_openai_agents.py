@@ -439,7 +439,7 @@ def test_a_host_with_a_context_of_its_own_holds_the_run_in_it() -> None:
 def test_a_run_without_the_context_is_refused_before_any_request() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match=r"(?s)context: .*holds none of this card.*pass `\*\*card.options"):
+    with pytest.raises(InputError, match=r"(?s)context: .*does not contain this card.*pass `\*\*card.options"):
         asyncio.run(Runner.run(host.agent, "hello", run_config=host.card.config(QUIET)))
 
     assert host.sent == ()
@@ -472,7 +472,7 @@ def test_results_without_their_calls_are_refused_with_the_reason() -> None:
     host = Host([])
     items = [{"type": "function_call_output", "call_id": "gone", "output": "x"}, {"role": "user", "content": "hello"}]
 
-    with pytest.raises(InputError, match=r"(?s)no call 'gone' is among the items.*send the whole conversation"):
+    with pytest.raises(InputError, match=r"(?s)the items contain no call 'gone'.*send the whole conversation"):
         host.run(says=items)
 
 
@@ -576,7 +576,7 @@ def test_agents_that_share_a_card_are_each_told_of_their_own_tools() -> None:
 def test_a_run_of_another_card_is_refused() -> None:
     host = Host([])
 
-    with pytest.raises(InputError, match="holds none of this card"):
+    with pytest.raises(InputError, match="does not contain this card"):
         asyncio.run(Runner.run(host.agent, "hello", context=Cuecard(engine("rewrite")).run()))
 
 
@@ -589,7 +589,7 @@ def test_where_the_server_keeps_the_conversation_nothing_is_appended_and_the_man
     assert [len(call.input) for call in host.sent] == [1, 1, 1]
     assert "<cms_createPage>" in (host.sent[2].system_instructions or "")
     assert names(host.sent[1]) == ["tool_search", "cms_createPage"]
-    assert host.steps[0].manifest.delivery.reason.startswith("in place of append: the host can only set the system")
+    assert host.steps[0].manifest.delivery.reason.startswith("instead of append: the host can only set the system")
 
 
 def test_images_and_lists_of_parts_are_the_users_words() -> None:

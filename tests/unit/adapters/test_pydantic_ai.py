@@ -267,9 +267,9 @@ def test_failures_of_an_earlier_run_are_forgiven() -> None:
 
 def test_a_tool_server_that_is_gone_ends_the_run() -> None:
     def gone() -> None:
-        raise ToolServerError(Problem("server-died", "the tool server ended"))
+        raise ToolServerError(Problem("server-died", "the tool server exited"))
 
-    with pytest.raises(ToolServerError, match="the tool server ended"):
+    with pytest.raises(ToolServerError, match="the tool server exited"):
         run(Model([[("gone", {})]]), tools=[gone])
 
 

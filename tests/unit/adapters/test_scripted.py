@@ -100,7 +100,7 @@ def test_a_call_of_a_tool_that_is_not_shown_stops_the_play() -> None:
 
 def test_a_value_that_the_result_does_not_hold_stops_the_play() -> None:
     assert error_of("      - calls: [{tool: cms_createPage, args: {slug: about}, save: {id: page.idd}}]\n") == (
-        "page.yaml:7:72: error[unresolved-value]: `page.idd` leads nowhere: there is no `idd`\n"
+        "page.yaml:7:72: error[unresolved-value]: `page.idd` does not exist: there is no `idd`\n"
         "  7 |       - calls: [{tool: cms_createPage, args: {slug: about}, save: {id: page.idd}}]\n"
         "    |                                                                        ^^^^^^^^\n"
         "  = did you mean `id`?"
@@ -111,7 +111,7 @@ def test_a_reference_that_leads_nowhere_stops_the_play() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: about}, save: {page: page}}]\n"
 
     assert error_of(steps, "${page.tags.2} is there") == (
-        "page.yaml:8:13: error[unresolved-value]: `page.tags.2` leads nowhere: there is no `2`\n"
+        "page.yaml:8:13: error[unresolved-value]: `page.tags.2` does not exist: there is no `2`\n"
         "  8 |     answer: ${page.tags.2} is there\n"
         "    |             ^^^^^^^^^^^^^^^^^^^^^^^\n"
         "  = the list has 2 items; count from 0"
@@ -121,7 +121,7 @@ def test_a_reference_that_leads_nowhere_stops_the_play() -> None:
 def test_a_list_cannot_stand_inside_a_text() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: about}, save: {page: page}}]\n"
 
-    assert "`page.tags` is of type list and cannot stand inside a text" in error_of(steps, "Tags ${page.tags}")
+    assert "`page.tags` is of type list and cannot be put inside a text" in error_of(steps, "Tags ${page.tags}")
 
 
 def test_a_call_that_fails_although_the_scenario_does_not_say_so_stops_the_play() -> None:
@@ -136,13 +136,13 @@ def test_a_call_that_fails_although_the_scenario_does_not_say_so_stops_the_play(
 def test_a_call_that_does_not_fail_although_the_scenario_says_so_stops_the_play() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: about}, fails: is taken}]\n"
 
-    assert "`cms_createPage` was meant to fail, but it returned {" in error_of(steps)
+    assert "`cms_createPage` should have failed, but returned {" in error_of(steps)
 
 
 def test_a_call_that_fails_in_another_way_stops_the_play() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: taken}, fails: no such thing}]\n"
 
-    assert "`cms_createPage` failed in another way: {" in error_of(steps)
+    assert "`cms_createPage` failed with a different error: {" in error_of(steps)
 
 
 def test_tools_that_the_engine_does_not_know_are_named_all_at_once() -> None:

@@ -125,9 +125,9 @@ def test_a_change_below_the_template_says_where_that_is_named(tmp_path: Path) ->
         opened(tmp_path, "extends: [mix.yaml, house]\n")
 
     said = errors(caught.value, tmp_path)
-    assert "mix.yaml:1:17: error[unknown-section]: there is no section `tone` below this file" in said
-    assert "mix.yaml:1:42: error[unknown-section]: there is no section `new` below this file" in said
-    assert said.count("= a template is named above it, at house/agent.yaml:2:11") == 2
+    assert "mix.yaml:1:17: error[unknown-section]: the base of this file has no section `tone`" in said
+    assert "mix.yaml:1:42: error[unknown-section]: the base of this file has no section `new`" in said
+    assert said.count("= a later file names the template, at house/agent.yaml:2:11") == 2
 
 
 def test_a_profile_below_that_needs_a_section_of_the_other_template(tmp_path: Path) -> None:
@@ -136,12 +136,12 @@ def test_a_profile_below_that_needs_a_section_of_the_other_template(tmp_path: Pa
 
     said = errors(caught.value, tmp_path)
     assert "house/agent.yaml:4:26: error[unknown-section]: there is no section `rules`" in said
-    assert "it is taken away at agent.yaml:2:11" in said
+    assert "it is removed at agent.yaml:2:11" in said
 
 
 # Mistakes name both places.
 
-STAND = "the sections below stand at house/core.xml:1:1 (the `template` of house/agent.yaml:2:11)"
+STAND = "the existing sections are defined at house/core.xml:1:1 (the `template` of house/agent.yaml:2:11)"
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ STAND = "the sections below stand at house/core.xml:1:1 (the `template` of house
 def test_a_section_that_does_not_exist(tmp_path: Path, said: str, column: int, name: str) -> None:
     found = refused(tmp_path, f"sections: [{said}]\n")
 
-    assert f"agent.yaml:2:{column}: error[unknown-section]: there is no section `{name}` below this file" in found
+    assert f"agent.yaml:2:{column}: error[unknown-section]: the base of this file has no section `{name}`" in found
     assert STAND in found
 
 
@@ -177,15 +177,15 @@ def test_a_section_that_does_not_exist(tmp_path: Path, said: str, column: int, n
 def test_a_section_that_another_needs_is_not_removed(tmp_path: Path, below: str, said: str) -> None:
     found = refused(tmp_path, said, below)
 
-    assert "there is no section `tone`" in found
-    assert "it is taken away at agent.yaml:2:17" in found
+    assert "has no section `tone`" in found
+    assert "it is removed at agent.yaml:2:17" in found
 
 
 def test_a_section_that_a_file_below_has_removed(tmp_path: Path) -> None:
     found = refused(tmp_path, "sections: [{id: tone, remove: true}]\n", "sections: [{id: tone, remove: true}]\n")
 
-    assert "agent.yaml:2:17: error[unknown-section]: there is no section `tone` below this file" in found
-    assert "it is taken away at house/agent.yaml:4:17" in found
+    assert "agent.yaml:2:17: error[unknown-section]: the base of this file has no section `tone`" in found
+    assert "it is removed at house/agent.yaml:4:17" in found
 
 
 def test_a_section_that_was_removed_can_be_put_back(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ def test_a_list_of_its_own_beside_a_template_names_both(tmp_path: Path, listed: 
 
     assert codes(found) == ["two-assemblies"]
     assert "agent.yaml:4:1: error" in found
-    assert "those stand at core.xml:1:1 (the `template` of agent.yaml:2:11)" in found
+    assert "the existing sections are defined at core.xml:1:1 (the `template` of agent.yaml:2:11)" in found
 
 
 def test_so_does_one_in_a_child(tmp_path: Path) -> None:
@@ -135,7 +135,7 @@ def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_pat
     found = wrong(tmp_path, "sections: [{id: tools, text: None.}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
 
     assert codes(found) == ["no-protocols"]
-    assert "agent.yaml:5:30: error[no-protocols]: the place for tool instructions is lost" in found
+    assert "agent.yaml:5:30: error[no-protocols]: the placeholder for tool instructions is lost" in found
     assert "core.xml:11 has it, in <tools>" in found
 
 
@@ -144,7 +144,7 @@ def test_an_agent_that_removes_it_is_told_where(tmp_path: Path) -> None:
 
     assert codes(found) == ["no-protocols"]
     assert "core.xml:11 has it, in <tools>" in found
-    assert "it is taken away at agent.yaml:5:17" in found
+    assert "the element is removed at agent.yaml:5:17" in found
 
 
 def test_a_text_with_a_mistake_has_not_lost_it(tmp_path: Path) -> None:

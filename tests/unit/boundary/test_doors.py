@@ -87,7 +87,7 @@ def test_all_that_is_wrong_in_a_call_is_told_at_once(engine: Engine) -> None:
     }
     assert found["turn.delivery"].hint == "did you mean `append`?"
     assert found["turn.profile"].hint == "did you mean `short`?"
-    assert found["turn.tools"].hint == 'one item is written `("get_page",)`'
+    assert found["turn.tools"].hint == 'write a single item as `("get_page",)`'
     assert "messages_from_json" in found["turn.messages[0]"].hint
     assert "`Entity(type, id, name, key)`" in found["turn.memory.entities[0]"].hint
     assert found["history[2].call_id"].message == "`history[2].call_id` should be a text or None, not the number 7"
@@ -140,9 +140,9 @@ def test_names_that_no_tool_has_are_recorded(engine: Engine) -> None:
     call = engine.prepare_call(Turn(tools=("tool_search", "gett_page"), discovered=("nosuch", "put_page", "put_page")))
     cuts = [(cut.what, cut.reason) for cut in call.record.cuts]
 
-    assert cuts.count(("gett_page", "unknown tool: the turn names it, the catalogue does not")) == 1
-    assert cuts.count(("nosuch", "unknown tool: the turn names it, the catalogue does not")) == 1
-    assert cuts.count(("put_page", "discovered, but it does not exist for this call")) == 1
+    assert cuts.count(("gett_page", "unknown tool: named by the turn, but not in the catalogue")) == 1
+    assert cuts.count(("nosuch", "unknown tool: named by the turn, but not in the catalogue")) == 1
+    assert cuts.count(("put_page", "discovered, but does not exist for this call")) == 1
 
 
 def test_a_message_asks_for_the_same_whichever_way_it_comes(engine: Engine) -> None:

@@ -152,7 +152,7 @@ def test_wrapping_has_an_end() -> None:
     loop: dict[str, Any] = {}
     loop["result"] = loop
 
-    assert found_names(loop).unread == "something that is wrapped too often"
+    assert found_names(loop).unread == "a value with too many wrappers"
     assert "JSON" in found_names("[" * 100_000).unread
 
 

@@ -68,7 +68,7 @@ def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> 
         "unused-input",
         "unused-partial",
     }
-    with pytest.raises(InputError, match="`unu` is no check"):
+    with pytest.raises(InputError, match="`unu` is neither a check"):
         matcher("unu", "")
 
 

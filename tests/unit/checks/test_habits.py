@@ -225,4 +225,4 @@ def test_run_says_what_it_takes(tmp_path: Path) -> None:
 
     (problem,) = caught.value.problems
     assert (problem.code, problem.message) == ("wrong-file", "this is an agent file, not an assistant file")
-    assert "`cuecard run` chats with an agent file as it is" in problem.hint
+    assert "`cuecard run` can also chat with an agent file directly" in problem.hint

@@ -16,7 +16,7 @@ def test_a_section_that_changes_before_static_ones_is_told_with_the_tokens_that_
     assert place(problem) == "agent.xml:2:1 <user>"
     cost = len("<rules>Be brief.</rules>\n<safety>Ask.</safety>\n")
     assert problem.message == f"<user> changes from call to call, before {cost} tokens of static text"
-    assert problem.hint.endswith("move it behind <safety>")
+    assert problem.hint.endswith("move it after <safety>")
 
 
 def test_only_static_text_behind_counts() -> None:
@@ -81,7 +81,7 @@ def test_a_second_section_of_the_same_name_points_to_the_first() -> None:
 
     assert (problem.code, problem.severity) == ("duplicate-section", "warning")
     assert place(problem) == "agent.xml:3:1 <rules>"
-    assert "manifests name it `rules-2`" in problem.message
+    assert "manifests call it `rules-2`" in problem.message
     assert "cms/agent.xml:2:1" in problem.hint
 
 

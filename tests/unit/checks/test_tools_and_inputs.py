@@ -20,7 +20,7 @@ def orders(*paths: str) -> list[str]:
 def test_files_in_mixed_case_stand_in_another_order_elsewhere() -> None:
     (message,) = orders("tools/Menus.yaml", "tools/images.yaml", "tools/pages.yaml")
 
-    assert message.startswith("`Menus.yaml` and `images.yaml` stand in another order on Windows")
+    assert message.startswith("`Menus.yaml` and `images.yaml` sort differently on Windows")
 
 
 def test_folders_in_mixed_case_do_too() -> None:

@@ -25,7 +25,7 @@ def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:
 
 
 def test_a_step_needs_a_message_first() -> None:
-    with pytest.raises(InputError, match=r"begin with `user\(turn\)`") as error:
+    with pytest.raises(InputError, match=r"start with `user\(turn\)`") as error:
         cms().conversation().step()
 
     assert codes(error) == ["no-call"]
@@ -116,7 +116,7 @@ def test_an_edited_text_is_refused_wherever_it_enters(door: str) -> None:
         "prepare_call": lambda: cms().prepare_call(previous=forged),
         "conversation": lambda: cms().conversation(replace(chat.state, call=forged)),
     }
-    with pytest.raises(InputError, match="does not fit its fingerprint") as error:
+    with pytest.raises(InputError, match="does not match its fingerprint") as error:
         doors[door]()
 
     assert codes(error) == ["edited-call"]
@@ -126,5 +126,5 @@ def test_an_edited_block_is_refused_too() -> None:
     call = cms().prepare_call(Turn(), [FOUND], previous=cms().prepare_call())
     data = call.to_json()
     data["prompt"]["sent"] = [{"after_call_id": "call-1", "text": "Obey.", "sha256": "0" * 64}]
-    with pytest.raises(InputError, match="does not fit its fingerprint"):
+    with pytest.raises(InputError, match="does not match its fingerprint"):
         cms().prepare_step(Call.from_json(data))

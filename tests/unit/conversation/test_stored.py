@@ -66,10 +66,10 @@ Change: TypeAlias = Callable[[dict[str, Any]], object]
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (lambda data: data.update(signature="0" * 64), "does not fit"),
-        (lambda data: data.update(signature=7), "does not fit"),
-        (lambda data: data["conversation"]["call"].update(turn=5), "does not fit"),
-        (lambda data: data["conversation"]["results"].pop(), "does not fit"),
+        (lambda data: data.update(signature="0" * 64), "does not match"),
+        (lambda data: data.update(signature=7), "does not match"),
+        (lambda data: data["conversation"]["call"].update(turn=5), "does not match"),
+        (lambda data: data["conversation"]["results"].pop(), "does not match"),
         (lambda data: data.pop("signature"), "not signed"),
     ],
 )
@@ -88,22 +88,22 @@ def test_another_key_is_another_key() -> None:
 
 
 def test_an_engine_without_the_key_does_not_look_away() -> None:
-    with pytest.raises(InputError, match="no key to check it with"):
+    with pytest.raises(InputError, match="no key to verify it"):
         unsigned().load(signing().dump(held(signing())))
 
 
 @pytest.mark.parametrize(
     ("stored", "told"),
     [
-        ("", "cut off, or not JSON"),
+        ("", "truncated, or is not JSON"),
         ("[]", "not what `dump` wrote"),
         ('{"conversation": {}, "more": 1}', "not what `dump` wrote"),
-        ('{"conversation": NaN}', "NaN is no JSON"),
+        ('{"conversation": NaN}', "NaN is not JSON"),
         ('{"conversation": {"format": 99}}', "reads up to 1"),
         ('{"conversation": {"format": 1, "calls": 7}}', "calls"),
-        ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "nests deeper than 100"),
-        ('{"conversation": ' + "[" * 200_000 + "]" * 200_000 + "}", "nests deeper than 100"),
-        ('{"conversation": "' + "x" * 2**24 + '"}', "16,777,216 at most"),
+        ('{"conversation": ' + "[" * 200 + "]" * 200 + "}", "is nested more than 100"),
+        ('{"conversation": ' + "[" * 200_000 + "]" * 200_000 + "}", "is nested more than 100"),
+        ('{"conversation": "' + "x" * 2**24 + '"}', "at most 16,777,216 are allowed"),
     ],
 )
 def test_what_dump_did_not_write_is_refused(stored: str, told: str) -> None:
@@ -113,7 +113,7 @@ def test_what_dump_did_not_write_is_refused(stored: str, told: str) -> None:
 
 def test_a_text_cut_off_anywhere_is_refused() -> None:
     for end in range(0, len(text()), 97):
-        with pytest.raises(InputError, match="cut off"):
+        with pytest.raises(InputError, match="truncated"):
             unsigned().load(text()[:end])
 
 

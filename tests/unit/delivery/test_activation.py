@@ -200,7 +200,7 @@ def test_a_search_knows_what_the_history_has_taken() -> None:
 
 
 def test_a_history_without_its_call_is_refused() -> None:
-    with pytest.raises(InputError, match="says nothing without its call"):
+    with pytest.raises(InputError, match="has no meaning without its call"):
         cms().search_tools("delete a page", history=[found(1, BIG)])
 
 
@@ -246,7 +246,7 @@ def test_tools_that_a_later_turn_names_are_decided_by_their_use_within_both_budg
     step = named(limited(cost(SMALL, BIG), room), SMALL, LAST, BIG)  # by use: SMALL, BIG, LAST
 
     assert step.active_tools[3:] == (SMALL, LAST)
-    assert reasons(step)[BIG] == f"not active: budget.total: {room} tokens, and no room to say so"
+    assert reasons(step)[BIG] == f"not active: budget.total: {room} tokens, with no room to say so"
     assert step.manifest.total_tokens == room
     assert reasons(named(limited(cost(SMALL, BIG), room + 60), SMALL, LAST, BIG))[LAST].startswith(
         "not active: budget.p"
@@ -308,7 +308,7 @@ def test_what_does_not_exist_takes_no_place_among_the_hits() -> None:
     assert answer.tools[: len(found) - 1] == found[1:]
     assert len(answer.tools) == 3 or len(cms().search_tools("delete a page", 4).tools) < 4
     assert [each.message for each in answer.diagnostics if each.code == "absent_tool"] == [
-        f"`{gone}` fits the query and does not exist for this call"
+        f"`{gone}` matches the query but does not exist for this call"
     ]
 
 
@@ -387,6 +387,6 @@ def test_names_in_the_gates_that_nothing_has_are_recorded() -> None:
     )
     step = cms().prepare_step(cms().prepare_call(Turn(now=NOW, gates=gates)))
 
-    assert {name for name, reason in reasons(step).items() if "the gates name it" in reason} == {
+    assert {name for name, reason in reasons(step).items() if "named by the gates" in reason} == {
         *("cms_deletPage", "serch", "nothing", "nightly")
     }

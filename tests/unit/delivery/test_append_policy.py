@@ -109,7 +109,7 @@ def test_nothing_is_said_of_an_edit_that_no_prompt_shows() -> None:
     first, second, _ = go_on(FIRST.engine, replace(FIRST, more={"budget": {"total": 9000}}).engine)
 
     assert second.appended == first.appended
-    assert cuts(second, "configuration") == ["changed: what was sent stays, and a block says what is new"]
+    assert cuts(second, "configuration") == ["changed: earlier text stays, and a block announces what is new"]
     assert cuts(second) == []
 
 
@@ -127,15 +127,14 @@ def test_frozen_tools_are_told_of_too() -> None:
     [
         (replace(FIRST, role=1, delivery="frozen"), "the delivery changed from append to frozen"),
         (replace(FIRST, root="helper"), "the root element of the template changed"),
-        (replace(FIRST, more={"tokens": {"encoding": "cl100k_base"}}), "another table counts the tokens"),
+        (replace(FIRST, more={"tokens": {"encoding": "cl100k_base"}}), "the token table changed"),
     ],
 )
 def test_what_cannot_be_said_gets_a_new_baseline_that_says_why(after: Edition, reason: str) -> None:
     _, second, call = go_on(FIRST.engine, after.engine)
 
-    assert cuts(second) == [
-        f"the configuration changed, which `append` cannot say ({reason}): the system prompt is not the one sent before"
-    ]
+    told = f"the configuration changed, which `append` cannot announce ({reason})"
+    assert cuts(second) == [f"{told}: the system prompt differs from the one sent before"]
     assert second.system == after.engine.prepare_call(Turn(now=NOW)).prompt.segments[0].text + "".join(
         segment.text for segment in call.prompt.segments[1:]
     )
@@ -148,14 +147,17 @@ def test_without_the_engine_of_the_call_before_there_is_a_new_baseline() -> None
     step = engine.prepare_step(engine.prepare_call(Turn(now=NOW), previous=first))
 
     assert len(cuts(step)) == 1
-    assert "(the engine that prepared the call before is not at hand: `earlier` of `prepare_call`)" in cuts(step)[0]
+    assert (
+        "(the engine that prepared the previous call is missing: pass it as `earlier` to `prepare_call`)"
+        in cuts(step)[0]
+    )
 
 
 def test_an_engine_that_did_not_prepare_the_call_before_is_refused() -> None:
     first = FIRST.engine.prepare_call(Turn(now=NOW))
     other = replace(FIRST, role=1).engine
     for engine in (FIRST.engine, other):
-        with pytest.raises(InputError, match="`earlier` did not prepare the call before") as caught:
+        with pytest.raises(InputError, match="`earlier` did not prepare the previous call") as caught:
             engine.prepare_call(Turn(now=NOW), previous=first, earlier=other)
 
         assert caught.value.problems[0].code == "other-engine"
@@ -169,7 +171,7 @@ def test_under_rewrite_there_is_nothing_to_append_to() -> None:
     assert "Role 1." in second.system
     assert "Say 2 of t_1" in second.system
     assert second.appended == ()
-    assert cuts(second) == ["the configuration changed: the system prompt is not the one sent before"]
+    assert cuts(second) == ["the configuration changed: the system prompt differs from the one sent before"]
     assert call.tools.told == {}
 
 
@@ -183,7 +185,11 @@ def test_the_turn_overrides_the_agent_file(policy: Any) -> None:
     )
     over = go_on(FIRST.engine, replace(FIRST, role=1).engine, Turn(now=NOW, reload=policy))[1]
 
-    assert cuts(appended) == cuts(over) == ["the configuration changed: the system prompt is not the one sent before"]
+    assert (
+        cuts(appended)
+        == cuts(over)
+        == ["the configuration changed: the system prompt differs from the one sent before"]
+    )
     assert "Role 1." in by_turn
 
 

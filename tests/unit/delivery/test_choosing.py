@@ -54,23 +54,23 @@ def test_the_reason_names_all_that_decided() -> None:
 @pytest.mark.parametrize("host", ["messages", "system-only"])
 @pytest.mark.parametrize("delivery", ["rewrite", "frozen"])
 def test_a_wish_is_granted_without_counting(host: Host, delivery: Delivery) -> None:
-    wish = Choice(delivery, "the turn says so")
+    wish = Choice(delivery, "set by the turn")
 
     assert choose_delivery(wish, host, CACHING, lambda: 1 // 0) == wish
 
 
 def test_append_is_impossible_where_only_the_system_prompt_can_be_set_and_the_reason_says_so() -> None:
-    choice = choose_delivery(Choice("append", "the turn says so"), "system-only", CACHING, lambda: FEW + 1)
+    choice = choose_delivery(Choice("append", "set by the turn"), "system-only", CACHING, lambda: FEW + 1)
 
     assert choice.delivery == "rewrite"
-    assert choice.reason.startswith("in place of append: the host can only set the system prompt")
+    assert choice.reason.startswith("instead of append: the host can only set the system prompt")
 
 
 def test_auto_keeps_what_the_conversation_began_with_however_long_it_is() -> None:
     once = choose_delivery(None, "messages", CACHING, lambda: 1 // 0, BEFORE)
     twice = choose_delivery(None, "messages", CACHING, lambda: 1 // 0, once)
 
-    assert once == twice == Choice("append", "as before in this conversation: auto: because")
+    assert once == twice == Choice("append", "unchanged in this conversation: auto: because")
 
 
 def test_what_is_no_longer_possible_is_not_kept() -> None:
@@ -104,9 +104,9 @@ def test_the_manifest_says_what_was_chosen_and_why(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("opened", "asked", "said"),
     [
-        (None, None, "the agent file says so"),
-        ("rewrite", None, "the engine was opened so"),
-        ("rewrite", "frozen", "the turn says so"),
+        (None, None, "set by the agent file"),
+        ("rewrite", None, "set when the engine was opened"),
+        ("rewrite", "frozen", "set by the turn"),
     ],
 )
 def test_the_turn_goes_before_the_engine_and_the_engine_before_the_file(

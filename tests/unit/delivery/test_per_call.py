@@ -62,7 +62,7 @@ def test_another_delivery_in_a_conversation_begins_a_new_baseline_and_says_so(
     step = engine().prepare_step(second)
 
     assert baselines(step) == [
-        f"the delivery changed from {before} to {after}: the system prompt is not the one sent before"
+        f"the delivery changed from {before} to {after}: the system prompt differs from the one sent before"
     ]
     assert step.system == engine().prepare_step(engine().prepare_call(turn(after))).system
 

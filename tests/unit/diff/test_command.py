@@ -107,7 +107,7 @@ def test_a_broken_revision_shows_the_place_in_the_revision(repository: Path, run
         ("--all:prompts/tiny", "there is no revision `--all`"),
         ("nothing.yaml", "no such file"),
         (":prompts/tiny", "no such file"),
-        ("turn.yaml", "this is a turn file, and no agent is named"),
+        ("turn.yaml", "this is a turn file, but no agent is named"),
     ],
 )
 def test_a_side_that_names_nothing_is_wrong_usage(repository: Path, run: Run, name: str, message: str) -> None:
@@ -203,7 +203,7 @@ def test_an_unknown_model_is_wrong_usage(tmp_path: Path, run: Run) -> None:
     code, _, err = run(folder, folder, "--model", "claud-opus-5")
 
     assert code == 2
-    assert "nothing is known of the model `claud-opus-5`" in err
+    assert "unknown model `claud-opus-5`" in err
 
 
 def test_both_sides_may_have_discovered_tools(run: Run, repository: Path) -> None:
@@ -226,7 +226,7 @@ def test_records_cannot_discover_anything(run: Run, tmp_path: Path) -> None:
 
     assert code == 2
     assert "error[wrong-option]" in err
-    assert "both prompts are recorded" in err
+    assert "both prompts are recordings" in err
 
 
 def test_turns_of_markdown_say_themselves_what_is_found(run: Run, repository: Path) -> None:

@@ -171,8 +171,8 @@ def test_options_that_do_not_fit_are_told_together(
 
     assert ended.value.code == 2
     told = capsys.readouterr().err
-    assert "several turns are for Markdown" in told
-    assert "a price is for Markdown" in told
+    assert "several turns require Markdown" in told
+    assert "a price requires Markdown" in told
 
 
 def test_hostile_texts_stay_in_their_fences(bakery: Path, run: Run) -> None:
@@ -199,8 +199,8 @@ def test_it_is_never_too_long(bakery: Path, run: Run) -> None:
 
     assert exit_code == 0
     assert len(out) <= MAX_CHARACTERS
-    assert re.search(r"^\d+ more turns are left out\.$", out, re.MULTILINE)
-    assert re.search(r"^\d+ more sections are left out\.$", out, re.MULTILINE)
+    assert re.search(r"^\d+ more turns are omitted\.$", out, re.MULTILINE)
+    assert re.search(r"^\d+ more sections are omitted\.$", out, re.MULTILINE)
     assert out.count("<details>") == out.count("</details>")
 
 

@@ -108,4 +108,4 @@ def test_diff_says_what_the_provider_missed_where_nothing_changed(tmp_path: Path
     (tmp_path / "b.json").write_text(json.dumps(with_answer(manifest, manifest, claude(told)).to_json()))
 
     shown = run(tmp_path / "a.json", tmp_path / "b.json")[1]
-    assert "miss messages_changed, about 5 tokens: nothing of the prompt changed, so look at messages" in shown
+    assert "miss messages_changed, about 5 tokens: the prompt did not change, so check messages" in shown

@@ -81,7 +81,7 @@ def test_without_the_agent_nothing_is_said_of_its_gotcha(engine: Engine, tmp_pat
     told = CliRunner().invoke(app, ["tools", "report", str(tmp_path), "--json"])
     use = next(use for use in json.loads(told.stdout)["tools"] if use["name"] == "cms_createPage")
     assert (use["errors"], use["foretold"]) == (1, None)
-    assert use["advice"] == ["1 error: `--agent` tells whether its GOTCHA warns of them"]
+    assert use["advice"] == ["1 error: with `--agent`, the report says whether its GOTCHA warns about them"]
 
 
 def test_a_call_without_the_tools_instructions_is_unread(engine: Engine) -> None:

@@ -97,9 +97,9 @@ def test_a_text_that_no_agent_names_or_of_an_agent_with_errors_stays(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     alone = write("shop/alone.md", "x \n")
-    assert "no agent of its folder, or above it, names it" in run(monkeypatch, alone).err
+    assert "no agent in its folder or above names it" in run(monkeypatch, alone).err
     write("shop/agent.yaml", f"{AGENT}inputs: {{x: {{type: nothing}}}}\n")
-    assert "cannot be known while shop/agent.yaml has errors" in run(monkeypatch, "shop/role.md").err
+    assert "cannot be determined while shop/agent.yaml has errors" in run(monkeypatch, "shop/role.md").err
     assert (shop / "role.md").read_text() == "You help.\n\n\n"
 
 

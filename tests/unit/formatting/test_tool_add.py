@@ -32,7 +32,7 @@ def test_an_entry_is_added_and_passes_the_check(shop: Path, monkeypatch: pytest.
     assert after.startswith(before)
     checked = cuecard(monkeypatch, "check", "shop")
     assert checked.code == 0
-    assert "`delete_note` is not written yet: description, before, after, next, gotcha" in checked.out + checked.err
+    assert "`delete_note` has unfinished texts: description, before, after, next, gotcha" in checked.out + checked.err
     assert cuecard(monkeypatch, "fmt", "--check", "shop").code == 0
     written = after.replace("TODO: ", "")
     (shop / "tools.yaml").write_text(written, encoding="utf-8")

@@ -35,7 +35,7 @@ def test_a_tool_whose_name_is_none_is_left_out_and_told(system: str) -> None:
     assert set(known.tools) == {*engine.tools, "fine-tool_1.x"}
     assert len(known.tool_cuts) == len(ODD)
     assert set(known.tool_cuts) <= set(step.manifest.cuts)
-    assert all(cut.what.isprintable() and len(cut.what) <= 85 and "left out" in cut.reason for cut in known.tool_cuts)
+    assert all(cut.what.isprintable() and len(cut.what) <= 85 and "skipped" in cut.reason for cut in known.tool_cuts)
     assert not any(name in step.system for name in ODD if len(name) > 3 and name.strip() == name)
 
 
@@ -51,7 +51,7 @@ def test_texts_of_a_tool_lose_what_nobody_sees_and_what_is_too_long() -> None:
     assert (known.input_schema, known.phrases, known.category) == ({"a": {"enum": [""]}}, ("p",), "c")
     assert [cut.reason for cut in engine.tool_cuts] == [
         "7 invisible or control characters were removed",
-        "a text was cut: 8,204 -> 8,192 characters",
+        "a text was truncated: 8,204 -> 8,192 characters",
     ]
 
 

@@ -76,4 +76,4 @@ def test_before_the_first_move_a_summary_is_neither_wanted_nor_shown() -> None:
 
     assert summary_due(talk(8), "stored", SPEC, words) is None
     assert selected.as_message is None
-    assert reasons(selected.cuts) == {"history summary": "history.limit: nothing has moved out that it could stand for"}
+    assert reasons(selected.cuts) == {"history summary": "history.limit: nothing has moved out for it to replace"}

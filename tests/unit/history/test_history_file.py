@@ -57,8 +57,8 @@ def test_the_summary_of_a_policy_is_shown_where_that_policy_shows_it_unless_the_
         ("history: {policy: window, lod: 4}", "agent.yaml:1:27", "unknown key `lod`"),
         ("history: {policy: tokens, reserve: 128000}", "agent.yaml:1:10", "a `reserve` below `max_context`"),
         ("history: {policy: blocks, block: 61}", "agent.yaml:1:10", "a `block` up to `limit`"),
-        ("history: {policy: last, prefix: '{name}: '}", "agent.yaml:1:33", "holds {name}, which nothing fills"),
-        ("history: {policy: window, summary: {message: Summary}}", "agent.yaml:1:46", "should hold {summary}"),
+        ("history: {policy: last, prefix: '{name}: '}", "agent.yaml:1:33", "contains the unknown placeholder {name}"),
+        ("history: {policy: window, summary: {message: Summary}}", "agent.yaml:1:46", "should contain {summary}"),
         (
             "messages: {order: [system, current]}",
             "agent.yaml:1:19",

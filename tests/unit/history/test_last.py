@@ -84,4 +84,4 @@ def test_a_message_stored_twice_is_sent_once() -> None:
     selected = select(history, "", PREFIX, words)
 
     assert texts(selected.messages) == ["user: first", "assistant: answer"]
-    assert reasons(selected.cuts) == {"history message 3": "history.drop: has the id of message 1"}
+    assert reasons(selected.cuts) == {"history message 3": "history.drop: has the same id as message 1"}

@@ -66,7 +66,7 @@ def test_the_next_turn_sends_the_summary_and_only_what_came_after_it() -> None:
     selected = select(talk(16), stored, SPEC, words)
 
     assert texts(selected.messages) == ["message 15", "message 16"]
-    assert reasons(selected.cuts) == {"history messages 1 to 14": "the stored summary tells it"}
+    assert reasons(selected.cuts) == {"history messages 1 to 14": "covered by the stored summary"}
     assert summary_due(talk(16), stored, SPEC, words) is None, "what is compressed once is not compressed again"
 
 

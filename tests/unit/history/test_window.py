@@ -12,7 +12,7 @@ WINDOW = WindowHistory(policy="window")
 
 @pytest.mark.parametrize("count", [0, 1, 10, 15])
 def test_up_to_fifteen_messages_are_passed_as_they_are(count: int) -> None:
-    """Polyant: up to 15 messages, all go in unchanged, and no summary does."""
+    """Polyant: up to 15 messages, all are included unchanged, and no summary does."""
     selected = select(talk(count), "", WINDOW, words)
 
     assert selected.messages == tuple(talk(count))
@@ -21,7 +21,7 @@ def test_up_to_fifteen_messages_are_passed_as_they_are(count: int) -> None:
 
 @pytest.mark.parametrize("count", [16, 17, 40])
 def test_with_more_only_the_last_ten_are_passed(count: int) -> None:
-    """Polyant: from 16 messages on, the last 10 go in."""
+    """Polyant: from 16 messages on, the last 10 are included."""
     selected = select(talk(count), "", WINDOW, words)
 
     assert selected.overflow
@@ -33,7 +33,7 @@ def test_without_overflow_a_stored_summary_is_not_shown_and_the_record_says_why(
     selected = select(talk(15), "They spoke of May.", WINDOW, words)
 
     assert (selected.summary, selected.as_message) == ("", None)
-    assert reasons(selected.cuts) == {"history summary": "history.keep: nothing has overflowed that it could stand for"}
+    assert reasons(selected.cuts) == {"history summary": "history.keep: nothing has overflowed for it to replace"}
     assert selected.store.text == "They spoke of May."
 
 
@@ -69,7 +69,7 @@ def test_every_message_left_out_has_a_cut_with_its_reason() -> None:
 
     assert reasons(selected.cuts) == {
         "history messages 1 to 4": "history.load: older than the newest 16 messages",
-        "history messages 5 to 10": "history.on_overflow: more than 15 messages, so only the last 10 go in",
+        "history messages 5 to 10": "history.on_overflow: more than 15 messages, so only the last 10 are included",
     }
     assert [cut.tokens for cut in selected.cuts] == [0, 6 * (4 + 2)]
 

@@ -89,7 +89,7 @@ def test_the_prompt_has_the_inputs_as_arguments(folder: Path, mode: str) -> None
     assert [(a.name, a.description, a.required) for a in prompt.arguments or []] == [
         ("name", "who is helped", True),
         ("age", "integer", False),
-        ("discovered", "names of tools whose instructions it shall hold, with commas between", False),
+        ("discovered", "names of the tools whose instructions to include, separated by commas", False),
     ]
 
 
@@ -108,7 +108,7 @@ def test_a_prompt_is_rendered_with_its_arguments(folder: Path, mode: str) -> Non
     [
         ("nobody", {}, "there is no prompt `nobody`"),
         ("helper", {}, "error[missing-input]: `name` has no value"),
-        ("helper", {"name": "x", "age": "old"}, "error[wrong-input]: `age` is not of the type integer"),
+        ("helper", {"name": "x", "age": "old"}, "error[wrong-input]: `age` is not of type integer"),
         ("helper", {"name": "x", "age": '"7"'}, "error[wrong-input]"),
         ("helper", {"name": "x", "age": "[" * 50_000}, "error[wrong-input]: `age` is not of the type integer"),
         ("helper", {"name": "x", "nmae": "y"}, "error[unknown-input]"),

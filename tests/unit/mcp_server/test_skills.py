@@ -94,23 +94,23 @@ def outside(uri: str) -> dict[str, Any]:
     [
         (changed(resources="dynamic"), "the skill `forms` lists no files"),
         (changed(resources=[]), "the skill has no `SKILL.md`"),
-        (changed(resources=[{"uri": URI, "digest": digest(b"other")}]), "is not what its digest says"),
-        (changed(resources=[{"uri": URI}]), "is not what its digest says"),
-        (changed(resources=[7]), "a file of `forms` has no place in it"),
+        (changed(resources=[{"uri": URI, "digest": digest(b"other")}]), "does not match its digest"),
+        (changed(resources=[{"uri": URI}]), "does not match its digest"),
+        (changed(resources=[7]), "a file of `forms` lies outside of the skill"),
         (changed(resources=[{"uri": URI}] * 600), "has more than 512 files"),
-        (changed(frontmatter={"name": "forms", "description": "Other."}), "is listed as something else than its SKILL"),
-        (changed(frontmatter=None), "is no entry of a skill"),
-        (changed(uri=7), "is no entry of a skill"),
-        (changed(uri="skill://x/forms/other.md"), "is no entry of a skill"),
-        (changed(uri="skill://x/../SKILL.md"), "is no entry of a skill"),
-        (outside("skill://x/forms/../../etc/passwd"), "has no place in it"),
-        (outside("skill://x/forms/%2e%2e/passwd"), "has no place in it"),
-        (outside("skill://x/forms/a%2Fb"), "has no place in it"),
-        (outside("skill://x/forms/.git/config"), "has no place in it"),
-        (outside("skill://x/forms/c:%5Cx"), "has no place in it"),
-        (outside("skill://x/forms/a%00b"), "has no place in it"),
-        (outside("skill://y/forms/a"), "has no place in it"),
-        (outside("file:///etc/passwd"), "has no place in it"),
+        (changed(frontmatter={"name": "forms", "description": "Other."}), "differs from its SKILL"),
+        (changed(frontmatter=None), "is not a skill entry"),
+        (changed(uri=7), "is not a skill entry"),
+        (changed(uri="skill://x/forms/other.md"), "is not a skill entry"),
+        (changed(uri="skill://x/../SKILL.md"), "is not a skill entry"),
+        (outside("skill://x/forms/../../etc/passwd"), "lies outside of the skill"),
+        (outside("skill://x/forms/%2e%2e/passwd"), "lies outside of the skill"),
+        (outside("skill://x/forms/a%2Fb"), "lies outside of the skill"),
+        (outside("skill://x/forms/.git/config"), "lies outside of the skill"),
+        (outside("skill://x/forms/c:%5Cx"), "lies outside of the skill"),
+        (outside("skill://x/forms/a%00b"), "lies outside of the skill"),
+        (outside("skill://y/forms/a"), "lies outside of the skill"),
+        (outside("file:///etc/passwd"), "lies outside of the skill"),
     ],
 )
 def test_what_a_server_lies_about_is_left_out_with_the_reason(entry: dict[str, Any], told: str) -> None:
@@ -123,7 +123,7 @@ def test_what_a_server_lies_about_is_left_out_with_the_reason(entry: dict[str, A
 def test_a_list_without_end_is_one_clear_error() -> None:
     numbers = iter(range(10**9))
     for cursor in (lambda: "same", lambda: str(next(numbers))):
-        with pytest.raises(ToolServerError, match="the server lists its skills without end"):
+        with pytest.raises(ToolServerError, match="the server's list of skills is endless"):
             read_from(lying_server([], FILES, cursor))
 
 
@@ -156,7 +156,7 @@ def test_what_is_there_and_another_is_not_written_over(tmp_path: Path, monkeypat
     refused = cuecard(monkeypatch, "skills", "export", "cms", "out")
 
     assert refused.code == 2
-    assert "out/cms-pages/SKILL.md: error[file-exists]: the file is there, and is another" in refused.err
+    assert "out/cms-pages/SKILL.md: error[file-exists]: the file already exists with different content" in refused.err
     assert mine.read_text(encoding="utf-8") == "mine"
     assert cuecard(monkeypatch, "skills", "export", "cms", "out", "--check").code == 1
     assert cuecard(monkeypatch, "skills", "export", "cms", "out", "--update").code == 0

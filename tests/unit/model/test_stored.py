@@ -70,8 +70,8 @@ def test_a_newer_format_is_refused_with_what_to_do(kind: Kind, noun: str, engine
         kind.from_json(data_of(kind, engine) | {"format": 2, "colour": "red"}, "store.json")
 
     assert str(caught.value) == (
-        f"store.json: error[newer-format]: the {noun} has the format 2; this version of cuecard reads up to 1\n"
-        "  = update cuecard, or make it again with this version"
+        f"store.json: error[newer-format]: the {noun} has format 2; this version of cuecard reads up to 1\n"
+        "  = update cuecard, or create it again with this version"
     )
 
 

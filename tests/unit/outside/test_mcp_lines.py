@@ -82,8 +82,8 @@ def test_what_no_reader_takes_is_cut_out_and_is_no_value_of_json(spelled: str) -
     ("line", "why"),
     [
         (b'{"jsonrpc": "\xff"}', "bytes that are not UTF-8"),
-        (b'{"jsonrpc": ', "what is not JSON"),
-        (b'{"jsonrpc": "\\"', "what is not JSON"),
+        (b'{"jsonrpc": ', "output that is not JSON"),
+        (b'{"jsonrpc": "\\"', "output that is not JSON"),
         (b'{"jsonrpc": [' + b"," * 1_000_001, "a message of more than 1,000,000 values"),
         (TooLong(), "a line of more than 8,388,608 bytes"),
     ],

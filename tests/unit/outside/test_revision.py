@@ -123,7 +123,7 @@ def test_outside_of_a_repository_there_is_no_revision(
 def test_without_git_the_error_says_so(repository: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(into))
 
-    with pytest.raises(InputError, match="git does not start"):
+    with pytest.raises(InputError, match="git cannot be started"):
         read_revision("HEAD", into)
 
 

@@ -68,7 +68,7 @@ def test_what_else_is_known_of_the_model_stays() -> None:
 
 
 def test_a_file_in_braces_is_refused_with_what_to_do() -> None:
-    with pytest.raises(SpecError, match="without braces"):
+    with pytest.raises(SpecError, match="instead of braces"):
         with_finding(f"endpoints: {{x.example: {{in_place: {TRUE}}}}}\n", FOUND, "models.yaml")
 
 

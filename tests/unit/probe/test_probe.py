@@ -157,16 +157,16 @@ def later(error: Exception) -> Callable[[Messages], Messages]:
     ("error", "told"),
     [
         (Refusal(401, f'{{"error": "wrong key {KEY}"}}'), 'HTTP 401: {"error": "wrong key ..."}'),
-        (Refusal(403), "the key was refused"),
+        (Refusal(403), "the key was rejected"),
         (Refusal(429, "slow down"), "try again later"),
         (Refusal(503, "<html>\x1b[31m" + "x" * 9999), "HTTP 503: <html> [31mxxx"),
-        (Refusal(307, "", Location="http://127.0.0.1:1/elsewhere"), "it redirects elsewhere"),
-        (Raw(b"\xff\xfe garbage"), "the answer is no JSON"),
-        (Raw(b"[1, 2]"), "the answer is no JSON object"),
-        (Raw(b"[" * 100_000), "the answer is no JSON"),
-        (Raw(b'{"choices": [], "content": [7]}'), "has not the form of"),
-        (Raw(b'{"choices": [{"message": {"content": 7}}], "content": null}'), "has not the form of"),
-        (Raw(b"{}"), "has not the form of"),
+        (Refusal(307, "", Location="http://127.0.0.1:1/elsewhere"), "it redirects to another address"),
+        (Raw(b"\xff\xfe garbage"), "the answer is not JSON"),
+        (Raw(b"[1, 2]"), "the answer is not a JSON object"),
+        (Raw(b"[" * 100_000), "the answer is not JSON"),
+        (Raw(b'{"choices": [], "content": [7]}'), "does not have the form of"),
+        (Raw(b'{"choices": [{"message": {"content": 7}}], "content": null}'), "does not have the form of"),
+        (Raw(b"{}"), "does not have the form of"),
         (Raw(b'"' + b"x" * (1 << 21) + b'"'), "the answer is longer than 1,048,576 bytes"),
         (TimeoutError(), "no answer within 0.3 seconds"),
     ],
@@ -196,7 +196,7 @@ def test_nobody_at_the_address_is_told(path: Path) -> None:
 def test_an_address_that_is_none_is_refused_before_anything_is_sent(url: str, path: Path) -> None:
     told = refused(url, path)
 
-    assert "this is no http or https address" in told
+    assert "this is not an http or https address" in told
     assert "secret" not in told
 
 
@@ -206,17 +206,17 @@ def test_everything_that_is_wrong_is_told_at_once(path: Path, monkeypatch: pytes
     told = refused("", path, timeout=-1)
 
     assert "set the environment variable OPENAI_API_KEY" in told
-    assert "a timeout is more than 0" in told
+    assert "a timeout must be more than 0" in told
 
 
 def test_a_key_that_would_break_a_header_is_refused(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", f"{KEY}\nevil: 1")
 
-    assert "the key holds characters that no key has" in refused("http://127.0.0.1:1", path)
+    assert "the key contains characters that are not allowed in a key" in refused("http://127.0.0.1:1", path)
 
 
 def test_a_model_that_no_provider_serves_needs_an_address(path: Path) -> None:
-    assert "is served at no address that is known" in refused("", path, api="auto")
+    assert "no address is known for" in refused("", path, api="auto")
 
 
 def test_a_models_file_that_is_wrong_is_told_with_its_place(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

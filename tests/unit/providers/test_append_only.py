@@ -171,7 +171,7 @@ def test_a_tool_found_while_it_was_withdrawn_is_told_with_the_turn_that_brings_i
     assert "<t_1>" not in "".join(block.text for block in before.appended)
     assert "t_1" not in before.active_tools
     assert [cut.reason for cut in before.manifest.cuts if cut.what == "t_1"] == [
-        "discovered, but it does not exist for this call"
+        "discovered, but does not exist for this call"
     ]
     assert after.appended[-1].turn == call.turn
     assert after.appended[-1].text.count("<t_1>\n") == 1
@@ -243,7 +243,7 @@ def test_a_window_of_the_agent_that_moves_is_a_recorded_baseline(deliver: object
         reasons.append([cut.reason for cut in call.record.cuts if cut.what == "baseline"])
         steps.append(chat.step())
         said += [new, DONE]
-    moved = ["the window of the history moved: what stood in front is gone, so the system prompt is made anew"]
+    moved = ["the history window moved: earlier messages are gone, so the system prompt is rebuilt"]
 
     assert reasons == [[], [], [], moved, moved]
     assert [len(step.appended) for step in steps] == [0, 1, 2, 0, 0]

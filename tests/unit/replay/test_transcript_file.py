@@ -54,7 +54,7 @@ def test_a_transcript_reads_back_what_was_written() -> None:
 @pytest.mark.parametrize(
     ("text", "place", "message"),
     [
-        ("[]", None, "a transcript is an object"),
+        ("[]", None, "a transcript must be an object"),
         ('{"turns": [\n {"user": 3, "requests": [{}]}]}', (2, 11), "`turns.0.user` should be a text"),
         ('{"turns": [{"user": "a", "requests": [{"at": "2026-11-20"}]}]}', (1, 46), "should have a zone"),
         ('{"turns": [{"user": "a", "requests": [{}]}],\n "usage": 1}', (2, 2), "unknown key `usage`"),

@@ -186,7 +186,7 @@ def test_a_conversation_names_results_by_their_calls(tmp_path: Path) -> None:
     chat.step(calls={"c-1": "run"})
 
     assert chat.render_result(ToolResult("", "x", "c-1")).text == "ran: x"
-    with pytest.raises(InputError, match="no tool is known for the call id 'c-2'"):
+    with pytest.raises(InputError, match="unknown call id 'c-2'"):
         chat.render_result(ToolResult("", "x", "c-2"))
 
 
@@ -225,7 +225,7 @@ def test_files_are_found_through_layers_and_belong_to_the_fingerprint(tmp_path: 
         ("  run: {text: x, file: y}\n", "two of what it may have once"),
         ("  run: {head: 0}\n", "would leave nothing"),
         ("  run: {marker: '[{count}]'}\n", "cuts nothing"),
-        ("  run: {head: 1, marker: '{size}'}\n", "holds {size}, which nothing fills"),
+        ("  run: {head: 1, marker: '{size}'}\n", "contains the unknown placeholder {size}"),
         ("  run: {file: no.md}\n", "`no.md` does not exist"),
         ("  run: {error: '{{{name}}}'}\n", "`name` is nothing that the template of a result can read"),
         ("  'a b': 'x'\n", "a b"),

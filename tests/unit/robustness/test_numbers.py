@@ -129,5 +129,5 @@ def test_a_recorded_step_that_nests_too_deep_is_one_error(tmp_path: Path) -> Non
     from cuecard.cli.diff.sides import _recorded  # noqa: PLC0415 - the command's own reader
 
     (tmp_path / "step.json").write_text("[" * 100_000, encoding="utf-8")
-    with pytest.raises(InputError, match="this JSON nests too deep"):
+    with pytest.raises(InputError, match="this JSON is nested too deeply"):
         _recorded("step.json", tmp_path / "step.json")

@@ -117,7 +117,7 @@ def test_functions_of_a_module_are_tools(monkeypatch: pytest.MonkeyPatch) -> Non
         (ToolCallPart("price", {"item": "nothing"}), "KeyError: 'no such item'"),
         (ToolCallPart("price", {"item": "tea", "count": "many"}), "wrong arguments: count: Input should be"),
         (ToolCallPart("price", {}), "wrong arguments: item: Field required"),
-        (ToolCallPart("odd", {}), "the function returned what JSON does not have"),
+        (ToolCallPart("odd", {}), "the function returned a value that JSON cannot represent"),
     ],
 )
 def test_a_function_that_fails_is_a_result_that_the_model_reads(
@@ -175,7 +175,7 @@ def test_a_tool_that_no_provider_takes_is_told_and_not_sent(tmp_path: Path, monk
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
 
     assert ran.code == 0
-    assert "warning[server-tool]: tool alerts/list is left out: the name of a tool has 1 to 64 letters" in ran.err
+    assert "warning[server-tool]: tool alerts/list is skipped: a tool name has 1 to 64 ASCII letters" in ran.err
     assert "alerts-list" in shown
     assert "alerts/list" not in shown
 
@@ -203,29 +203,29 @@ def test_a_core_tool_that_nobody_has_is_told(tmp_path: Path, monkeypatch: pytest
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--message", "?")
 
     assert ran.code == 0
-    assert "cuecard run: warning[unserved-tool]: nobody has the core tool `weigh`" in ran.err
+    assert "cuecard run: warning[unserved-tool]: no source provides the core tool `weigh`" in ran.err
 
 
 @pytest.mark.parametrize(
     ("words", "told"),
     [
-        ([], "--model: error[no-model]: a chat needs a model that decides"),
-        (["--model", "scripted"], "--model: error[wrong-model]: `scripted` plays scenarios"),
+        ([], "--model: error[no-model]: a chat needs a model"),
+        (["--model", "scripted"], "--model: error[wrong-model]: `scripted` only plays"),
         (["--model", "nobody:x"], "--model: error[wrong-model]: `nobody:x`: there is no such model"),
         (["--model", "deepseek:x"], "needs the environment variable DEEPSEEK_API_KEY\n  = set DEEPSEEK_API_KEY"),
-        (["--model", "groq:x"], 'error[not-installed]: `groq:x`: its package is not installed\n  = pip install "pydan'),
+        (["--model", "groq:x"], "error[not-installed]: `groq:x`: the package of this provider is not installed"),
         (["--model", "test", "--tools-module", "no_such_module"], "error[wrong-module]: there is no module `no_such"),
         (["--model", "test", "--tools-module", "no.such"], "error[wrong-module]: there is no module `no.such`"),
         (["--model", "test", "--tools-module", "breaks"], "cannot be imported: ZeroDivisionError: division by zero"),
         (["--model", "test", "--tools-module", "needs"], "cannot be imported: No module named 'absent_package'"),
-        (["--model", "test", "--tools-module", "lies"], "`lies.__all__` names `gone`, which the module does not have"),
-        (["--model", "test", "--mcp", "no-such-program x"], "error[server-start]: the tool server does not start: `no"),
+        (["--model", "test", "--tools-module", "lies"], "`lies.__all__` names `gone`, which it does not define"),
+        (["--model", "test", "--mcp", "no-such-program x"], "error[server-start]: the tool server cannot be started"),
         (["--model", "test", "--mcp", "a 'b"], "--mcp: error[wrong-option]: `--mcp a 'b` cannot be read: no closing"),
         (["--model", "test", "--mcp", ""], "--mcp: error[wrong-option]: `--mcp` names no command"),
         (["--model", "test", "--set", "owner"], "--set: error[wrong-option]: `--set owner` has no `=`"),
         (["--model", "test", "--set", "onwer=x"], "error[unknown-input]"),
-        (["--model", "test", "--scenario", "x", "--data", "y"], "--data: error[wrong-option]: `--data` is for the"),
-        (["--model", "test", "--turn", "turn.yaml"], "--turn: error[wrong-option]: `messages` of a turn file is what"),
+        (["--model", "test", "--scenario", "x", "--data", "y"], "--data: error[wrong-option]: `--data` only applies"),
+        (["--model", "test", "--turn", "turn.yaml"], "--turn: error[wrong-option]: a chat supplies `messages` itself"),
     ],
 )  # fmt: skip
 def test_each_mistake_has_its_error(

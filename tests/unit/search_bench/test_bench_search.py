@@ -132,7 +132,7 @@ def test_a_tool_that_the_catalogue_lacks_is_told_once_with_its_line(
     (files / "queries.jsonl").write_text("\n".join(lines))
     code, _, err = run(["tools.json", "queries.jsonl"], monkeypatch, capsys)
 
-    assert (code, err) == (0, "queries.jsonl:2: the catalogue has no `gone`: it cannot be found\n")
+    assert (code, err) == (0, "queries.jsonl:2: the catalogue has no tool `gone`, so no search can find it\n")
 
 
 @pytest.mark.parametrize(

@@ -182,7 +182,7 @@ sections: [{id: one, text: "{{{json user}}}"}]
     expected = '{"name": "guest", "plan": {"paid": true, "seats": 1}, "x": 1}'
     assert prompt(engine, Turn({"user": {"plan": {"paid": True}, "x": 1}})) == expected
     assert prompt(engine) == '{"name": "guest", "plan": {"paid": false, "seats": 1}}'
-    with pytest.raises(SpecError, match="nothing to merge with"):
+    with pytest.raises(SpecError, match="no default to merge with"):
         opened(tmp_path, 'agent: b\ninputs: {a: {merge: true, default: x}}\nsections: [{id: one, text: "{{a}}"}]\n')
 
 
@@ -190,6 +190,6 @@ def test_a_clock_follows_a_pattern(tmp_path: Path) -> None:
     text = 'agent: b\nsections: [{id: one, clock: {pattern: "EEEE, d MMM yyyy", zone: Europe/Vienna}}]\n'
     turn = Turn(now=datetime(2026, 11, 22, 23, 30, tzinfo=UTC))
     assert prompt(opened(tmp_path, text), turn) == "Monday, 23 Nov 2026"
-    for wrong, told in (("Q", "no field `Q`"), ("HH:mm", "tells the time of day"), ("''", "tells nothing")):
+    for wrong, told in (("Q", "no field `Q`"), ("HH:mm", "with the time of day"), ("''", "has no date field")):
         with pytest.raises(SpecError, match=told):
             opened(tmp_path, f'agent: b\nsections: [{{id: one, clock: {{pattern: "{wrong}"}}}}]\n')

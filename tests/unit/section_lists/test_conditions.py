@@ -201,14 +201,22 @@ sections: [{id: a, text: "{{mode}}{{count}}{{on}}{{items}}", when: WHEN}]
 @pytest.mark.parametrize(
     ("when", "message", "hint"),
     [
-        ("{equals: {mode: [plan, yolo]}}", "`mode` is never 'yolo'", "known here: `act`, `plan`"),
-        ("{equals: {mode: acct}}", "`mode` is never 'acct'", "did you mean `act`?"),
-        ("{equals: {mode: true}}", "`mode` is of type string, and never True", 'write "true"'),
-        ('{not: {equals: {count: "3"}}}', "`count` is of type integer, and never '3'", "write a value of type integer"),
-        ("{any: [on, {equals: {on: 1}}]}", "`on` is of type boolean, and never 1", "write a value of type boolean"),
-        ("{equals: {items: [a, b]}}", "`items` is of type list, and never 'a'", "ask for its length"),
-        ("{at_least: {on: 1}}", "`on` is true or false, and has no size", "write `input: on`"),
-        ("mode.length", "`mode.length` leads nowhere: `mode` is of type string", "declare it with `type: object`"),
+        ("{equals: {mode: [plan, yolo]}}", "`mode` can never be 'yolo'", "known here: `act`, `plan`"),
+        ("{equals: {mode: acct}}", "`mode` can never be 'acct'", "did you mean `act`?"),
+        ("{equals: {mode: true}}", "`mode` is of type string and can never be True", 'write "true"'),
+        (
+            '{not: {equals: {count: "3"}}}',
+            "`count` is of type integer and can never be '3'",
+            "write a value of type integer",
+        ),
+        (
+            "{any: [on, {equals: {on: 1}}]}",
+            "`on` is of type boolean and can never be 1",
+            "write a value of type boolean",
+        ),
+        ("{equals: {items: [a, b]}}", "`items` is of type list and can never be 'a'", "test its length"),
+        ("{at_least: {on: 1}}", "`on` is true or false and has no size", "write `input: on`"),
+        ("mode.length", "`mode.length` cannot exist: `mode` is of type string", "declare it with `type: object`"),
     ],
 )
 def test_a_condition_that_can_never_hold_is_an_error_at_its_place(
@@ -234,7 +242,7 @@ def test_a_condition_that_may_hold_is_fine(tmp_path: Path, when: str) -> None:
 def test_an_input_with_values_has_one_of_them(tmp_path: Path) -> None:
     engine = opened(tmp_path, INPUTS.replace("WHEN", "mode"))
 
-    with pytest.raises(InputError, match="`mode` is never `atc`") as caught:
+    with pytest.raises(InputError, match="`mode` can never be `atc`") as caught:
         engine.prepare_call(Turn({"mode": "atc"}))
     assert caught.value.problems[0].hint == "did you mean `act`?"
     assert prompt(engine, mode="act")

@@ -82,7 +82,7 @@ def test_an_overlay_puts_sections_before_and_after_others_or_takes_them_away(
     if order:
         assert ids(over(tmp_path, f"sections: [{overlay}]")) == order
     else:
-        assert "there is no section `identity2` below this file" in refused(tmp_path, f"sections: [{overlay}]")
+        assert "the base of this file has no section `identity2`" in refused(tmp_path, f"sections: [{overlay}]")
 
 
 def test_a_section_cannot_be_placed_by_itself_or_by_one_that_was_taken_away(tmp_path: Path) -> None:
@@ -91,8 +91,8 @@ def test_a_section_cannot_be_placed_by_itself_or_by_one_that_was_taken_away(tmp_
         "sections: [{id: new, text: x, before: new}, {id: tone, remove: true}, {id: other, text: x, after: tone}]",
     )
 
-    assert "there is no section `new` below this file" in said
-    assert "there is no section `tone` below this file" in said
+    assert "the base of this file has no section `new`" in said
+    assert "the base of this file has no section `tone`" in said
 
 
 def test_what_an_overlay_says_of_a_place_is_never_silently_ignored(tmp_path: Path) -> None:
@@ -101,16 +101,20 @@ def test_what_an_overlay_says_of_a_place_is_never_silently_ignored(tmp_path: Pat
         "sections:\n  - {id: tone, before: identity, after: legal}\n  - {id: legal, remove: 'yes'}\n",
     )
 
-    assert "agent.yaml:3:34: error[wrong-value]: `before` and `after` are two places" in said
+    assert "agent.yaml:3:34: error[wrong-value]: `before` and `after` exclude each other" in said
     assert "agent.yaml:4:25: error[wrong-value]: `remove` should be true or false" in said
 
 
 def test_the_lowest_file_has_nothing_to_be_placed_by(tmp_path: Path) -> None:
     base = "agent: base\nsections: [{id: a, text: a, before: b}, {id: b, text: b, remove: true}]\n"
 
-    assert "base.yaml:2:29: error[unknown-key]: `before` has no file below it" in refused(tmp_path, "agent: mine", base)
-    assert "base.yaml:2:58: error[unknown-key]: `remove` has no file below it" in refused(tmp_path, "agent: mine", base)
-    assert "agent.yaml:2:29: error[unknown-key]: `after` has no file below it" in refused(
+    assert "base.yaml:2:29: error[unknown-key]: `before` refers to sections of a base file" in refused(
+        tmp_path, "agent: mine", base
+    )
+    assert "base.yaml:2:58: error[unknown-key]: `remove` refers to sections of a base file" in refused(
+        tmp_path, "agent: mine", base
+    )
+    assert "agent.yaml:2:29: error[unknown-key]: `after` refers to sections of a base file" in refused(
         tmp_path, "sections: [{id: a, text: a, after: b}, {id: b, text: b}]", "agent: base"
     )
 
@@ -118,7 +122,7 @@ def test_the_lowest_file_has_nothing_to_be_placed_by(tmp_path: Path) -> None:
 def test_a_section_that_one_file_names_twice_is_never_silently_lost(tmp_path: Path) -> None:
     twice = "sections: [{id: tone, text: one}, {id: tone, text: two}]"
 
-    assert "agent.yaml:2:40: error[duplicate-section]: two sections are called `tone`" in refused(tmp_path, twice)
+    assert "agent.yaml:2:40: error[duplicate-section]: two sections are named `tone`" in refused(tmp_path, twice)
     for overlay in ("agent: mine", "sections: [{id: new, text: x}]"):
         assert "base.yaml:2:40: error[duplicate-section]" in refused(tmp_path, overlay, f"agent: base\n{twice}")
 
@@ -250,7 +254,9 @@ def test_warnings_of_all_layers_are_told(tmp_path: Path) -> None:
 def test_a_file_that_extends_itself_by_any_way_is_an_error_at_the_word(tmp_path: Path) -> None:
     write(tmp_path / "other" / "b.yaml", "extends: [../agent.yaml]\nagent: b\n")
 
-    with pytest.raises(SpecError, match=r"b\.yaml:1:11: error\[extends-cycle\]: `\.\./agent\.yaml` leads back here"):
+    with pytest.raises(
+        SpecError, match=r"b\.yaml:1:11: error\[extends-cycle\]: `\.\./agent\.yaml` extends this file again"
+    ):
         opened(tmp_path, "extends: other/b.yaml\nagent: a\n")
     with pytest.raises(SpecError, match="extends-cycle"):
         opened(tmp_path / "alone", "extends: ./agent.yaml\nagent: a\n")

@@ -1,4 +1,4 @@
-"""Who is an author and who is not: values print raw only where the agent file says so."""
+"""Values print raw only where the agent file marks them as `author`."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ def test_a_file_that_was_shown_is_not_shown_again_and_the_manifest_says_so(tmp_p
 
     assert call.system == "[r/d/a.md=A][r/b.md=B][r/d/old/c.md=C]"
     assert [row.path for row in call.manifest.sources] == ["r/d/a.md", "r/b.md", "r/d/old/c.md"]
-    assert any(cut.reason == "an entry before it shows it" for cut in call.manifest.cuts)
+    assert any(cut.reason == "already shown by an earlier entry" for cut in call.manifest.cuts)
 
 
 MODES = {"modes/plan.md": "P", "modes/ask.md": "Q", "modes/.secret.md": "S", "key.md": "K"}
@@ -189,12 +189,12 @@ def test_a_pattern_that_nothing_can_match_is_an_error_at_its_place(tmp_path: Pat
         ("{path: a, sort: name}", "belong to a `glob`"),
         ('{glob: "*", name: x}', "one `name` for several files"),
         ("{path: a, optional: true}", "which may always be missing"),
-        ('{glob: "a/**.md"}', "`**` beside something else"),
+        ('{glob: "a/**.md"}', "`**` next to other characters"),
         ('{glob: "a/*.{md,txt}"}', "write a list of globs"),
-        ('{glob: "a/../*"}', "has `..` behind a name"),
-        ('{path: "{{#if x}}a{{/if}}"}', "`{{name}}`, and nothing else"),
+        ('{glob: "a/../*"}', "has `..` after a name"),
+        ('{path: "{{#if x}}a{{/if}}"}', "only to read an input"),
         ('{upward: {name: "{{x}}", from: a}}', "a name without inputs"),
-        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only files that the host supplies"),
+        ('{upward: {name: a, from: b, to: "{{x}}"}}', "only works for files that the host supplies"),
     ],
 )
 def test_what_cannot_be_meant_is_refused(tmp_path: Path, entry: str, told: str) -> None:

@@ -111,7 +111,7 @@ def test_where_nothing_remains_an_empty_file_has_no_place_either() -> None:
     made = content(spec(total=3), held({"SOUL.md": "abc", "IDENTITY.md": "", "USER.md": None}))
 
     assert "IDENTITY.md" not in made.text
-    assert Cut("file IDENTITY.md", "nothing remains of files.total") in made.cuts
+    assert Cut("file IDENTITY.md", "files.total is used up") in made.cuts
 
 
 @pytest.mark.parametrize("limits", [{"per_file": 0}, {"total": 0}])
@@ -223,8 +223,8 @@ def test_every_wrong_template_is_told_at_once() -> None:
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
-        ("[{path: A}, {path: [B, A]}]", "has `A` as path of two entries"),
-        ("[{path: a/X}, {path: b/X}]", "has `X` as name of two entries"),
+        ("[{path: A}, {path: [B, A]}]", "has `A` as the path of two entries"),
+        ("[{path: a/X}, {path: b/X}]", "has `X` as the name of two entries"),
         ("[]", "should not be empty"),
         ("[{path: []}]", "should not be empty"),
     ],

@@ -112,7 +112,7 @@ def test_blocked_beats_allowed() -> None:
 
     assert shown(gates) == ["bare"]
     assert reason(gates, "sendMail") == "it is blocked"
-    assert reason(gates, "findNote") == "it is not among the allowed tools"
+    assert reason(gates, "findNote") == "it is not an allowed tool"
     assert shown(Gates(allowed=())) == []
 
 

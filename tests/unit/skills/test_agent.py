@@ -77,7 +77,7 @@ def test_a_bad_skill_takes_nothing_away_but_itself_and_is_told(agent: Path) -> N
         "invisible-character",
         "missing-key",
     ]
-    assert all("the skill is left out" in problem.hint for problem in warned)
+    assert all("the skill is skipped" in problem.hint for problem in warned)
     assert not engine.read_skill("rail").found
 
 

@@ -135,7 +135,7 @@ def test_pipes_sockets_devices_and_folders_are_refused_without_waiting(tmp_path:
         found = problems(tmp_path)
 
     assert found == [
-        ("link-outside", "a link that leads out of the roots, to /dev/zero"),
+        ("link-outside", "a link that points outside of the roots, to /dev/zero"),
         ("missing-file", "this is not a regular file"),
         ("missing-file", "this is not a regular file"),
         ("missing-file", "this is not a regular file"),

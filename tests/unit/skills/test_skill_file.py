@@ -129,9 +129,8 @@ def test_an_escape_that_makes_an_invisible_character_is_an_error_with_its_place(
     made, problems = read('name: trip\ndescription: y\npaths: ["a\\u200b"]')
 
     assert made is None
-    assert [problem.picture().splitlines()[0] for problem in problems] == [
-        "skills/trip/SKILL.md:4:8: error[invisible-character]: an escape makes an invisible character, U+200B"
-    ]
+    told = "error[invisible-character]: an escape sequence produces an invisible character, U+200B"
+    assert [problem.picture().splitlines()[0] for problem in problems] == [f"skills/trip/SKILL.md:4:8: {told}"]
 
 
 @pytest.mark.parametrize(

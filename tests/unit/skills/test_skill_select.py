@@ -94,7 +94,7 @@ def test_every_requested_skill_that_is_missing_is_named_at_once() -> None:
 
 def test_a_missing_skill_may_be_recorded_instead() -> None:
     assert cuts(RAIL, missing="record", wish=Wish(requested=["boat"])) == {
-        "skill boat": "requested, but there is none of that name"
+        "skill boat": "requested, but there is no skill of that name"
     }
 
 
@@ -151,8 +151,8 @@ def test_names_in_the_agent_file_that_no_skill_has_are_told_with_their_places() 
     problems = list(check_skill_names(document, (), spec, [RAIL, VISA]))
 
     assert [problem.picture().splitlines()[0] for problem in problems] == [
-        "agent.yaml:2:9: warning[unknown-skill]: `block` names `visum`, which is no skill",
-        "agent.yaml:6:5: error[unknown-skill]: `request` names `boat`, which is no skill",
+        "agent.yaml:2:9: warning[unknown-skill]: `block` names `visum`, which is not a skill",
+        "agent.yaml:6:5: error[unknown-skill]: `request` names `boat`, which is not a skill",
     ]
     assert problems[0].hint == "did you mean `visa`?"
 

@@ -129,7 +129,7 @@ def test_a_loop_that_prints_too_much_is_stopped_before_it_has_printed_all(text: 
 def test_an_inline_partial_in_another_one_sees_no_names_of_the_blocks_around_them() -> None:
     text = "{{#each names as |it|}}{{#*inline 'a'}}{{#*inline 'b'}}{{it}}{{/inline}}{{> b}}{{/inline}}{{> a}}{{/each}}"
 
-    with pytest.raises(TemplateRenderError, match="nothing to name"):
+    with pytest.raises(TemplateRenderError, match="no values to name"):
         rendered(text)
 
 

@@ -92,7 +92,7 @@ def test_a_readme_and_settings_of_a_project_stay(shell: Shell) -> None:
     code, out, _ = shell("init", ".", "--name", "shop")
 
     assert code == 0
-    assert "README.md is yours, and stays as it is" in out
+    assert "README.md already exists and was kept" in out
     assert Path("README.md").read_text(encoding="utf-8") == "mine\n"
     assert shell("test", ".")[0] == 0
 
@@ -116,7 +116,7 @@ def test_a_name_that_is_none_is_refused(shell: Shell) -> None:
     code, _, err = shell("init", "shop", "--name", "9 lives")
 
     assert code == 2
-    assert "--name: error[wrong-option]: `9 lives` cannot be the name of an agent" in err
+    assert "--name: error[wrong-option]: `9 lives` is not a valid agent name" in err
     assert not Path("shop").exists()
 
 
@@ -128,7 +128,7 @@ def test_on_a_terminal_it_asks(shell: Shell, monkeypatch: pytest.MonkeyPatch) ->
     code, out, _ = shell("init", "shop")
 
     assert code == 0
-    assert "`nothing` is none of them" in out
+    assert "`nothing` is not one of them" in out
     assert (Path("shop") / "texts" / "identity.md").is_file()
 
 

@@ -65,7 +65,7 @@ def test_a_failure_tells_section_lines_tokens_and_cache(run: Run, pytester: pyte
     result.assert_outcomes(failed=1, deselected=3)
     result.stdout.fnmatch_lines(
         [
-            "*the prompt is not the one in *test_customer_Jana.txt",
+            "*the prompt differs from *test_customer_Jana.txt",
             "*section `identity`: 8 -> 8 tokens",
             "*-You answer the mail of a bakery.",
             "*+You answer every mail of a bakery.",
@@ -80,7 +80,7 @@ def test_unused_snapshots_are_told_and_pruned(run: Run, pytester: pytest.Pyteste
     run("--cue-update")
     pytester.makepyfile(test_prompts=TESTS.partition("def test_two")[0])
 
-    run(*workers).stdout.fnmatch_lines(["unused snapshot: *test_two.txt", "throw them away: pytest --cue-prune"])
+    run(*workers).stdout.fnmatch_lines(["unused snapshot: *test_two.txt", "delete them: pytest --cue-prune"])
     run("-k", "Jana", "--cue-prune")
     assert len(files(pytester)) == 5  # tests that were not run may need theirs
 
@@ -117,7 +117,7 @@ def test_the_agent_is_the_nearest_the_setting_or_the_marker(pytester: pytest.Pyt
 
 def test_what_does_not_exist_is_one_clear_error(pytester: pytest.Pytester) -> None:
     pytester.makepyfile("def test_agent(render_turn):\n    render_turn()\n")
-    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?no-agent?: no agent.yaml in the folder of the test*"])
+    pytester.runpytest_inprocess().stdout.fnmatch_lines(["*error?no-agent?: no agent.yaml in the test*"])
 
     pytester.makefile(".yaml", agent=AGENT)
     pytester.makepyfile("def test_turn(render_turn):\n    render_turn('turns/none.yaml')\n")

@@ -58,13 +58,13 @@ def test_inputs_of_a_test_go_over_those_of_the_turn() -> None:
 @pytest.mark.parametrize(
     ("config", "given", "message"),
     [
-        ({}, {}, "the agent or the turn is missing or no text"),
-        (CONFIG, {"turn": 3}, "the agent or the turn is missing or no text"),
-        (CONFIG, {"inputs": "Max"}, "the agent or the turn is missing or no text"),
+        ({}, {}, "the agent or the turn is missing or not a string"),
+        (CONFIG, {"turn": 3}, "the agent or the turn is missing or not a string"),
+        (CONFIG, {"inputs": "Max"}, "the agent or the turn is missing or not a string"),
         (CONFIG, {"turn": "turns/jan.yaml"}, "jan.yaml"),
         (CONFIG, {"inputs": {"custmer": "Max"}}, "did you mean `customer`?"),
         ({**CONFIG, "model": "gpt-4o", "price": "2"}, JANA, "`price` is not a number"),
-        ({**CONFIG, "model": "gtp-4o", "price": 2}, JANA, "nothing is known of the model"),
+        ({**CONFIG, "model": "gtp-4o", "price": 2}, JANA, "unknown model"),
     ],
 )
 def test_a_slip_is_the_answer_s_error(config: dict[str, Any], given: dict[str, Any], message: str) -> None:

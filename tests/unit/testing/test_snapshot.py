@@ -75,7 +75,7 @@ def test_new_gone_and_moved_sections_are_told() -> None:
     a, b, c = (Part(name, "static", 1, name) for name in "abc")
 
     assert "section `c`: new, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (a, b, c)))
-    assert "section `a`: gone, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (b,)))
+    assert "section `a`: removed, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (b,)))
     assert "order: b, a" in difference(Snapshot({}, (a, b)), Snapshot({}, (b, a)))
 
 
@@ -84,7 +84,7 @@ def test_new_gone_and_moved_sections_are_told() -> None:
     [
         ("", "no snapshot"),
         ("cuecard snapshot 9\n", "another version"),
-        ("cuecard snapshot 1\n=== a | static\nx\n", "begins no section"),
+        ("cuecard snapshot 1\n=== a | static\nx\n", "does not begin a section"),
     ],
 )
 def test_what_is_no_snapshot_is_refused_with_a_way_out(text: str, message: str) -> None:

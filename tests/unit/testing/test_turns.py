@@ -113,18 +113,18 @@ UNMET = {
         "expect-contains",
         "nearest line is: You answer the mail of a bakery.",
     ),
-    "absent: Promise": ("expect-absent", "it stands in section `rules`"),
-    'absent: "\\n\\n##"': ("expect-absent", "the prompt holds `##`"),
+    "absent: Promise": ("expect-absent", "it is in section `rules`"),
+    'absent: "\\n\\n##"': ("expect-absent", "the prompt contains `##`"),
     "active: [find_day]": ("expect-active", "`find_day` is not active"),
     "active: [find_dya]": ("expect-active", "did you mean `find_day`?"),
     "inactive: [tool_search]": ("expect-inactive", "`tool_search` is active"),
-    "sections: [rules, identity]": ("expect-sections", "they stand as: identity, rules"),
+    "sections: [rules, identity]": ("expect-sections", "their order is: identity, rules"),
     "sections: [ruls]": ("expect-sections", "did you mean `rules`?"),
-    "sections: [guides]": ("expect-sections", "it says nothing in this turn"),
+    "sections: [guides]": ("expect-sections", "it is empty in this turn"),
     "without: [rules]": ("expect-without", "there is a section `rules`"),
     "without: [customr]": ("expect-without", "did you mean `customer`?"),
     "max_tokens: 3": ("expect-max-tokens", "the longest sections: "),
-    "shares_cache: true": ("expect-shares-cache", "there is no turn before this one"),
+    "shares_cache: true": ("expect-shares-cache", "there is no previous turn"),
     "snapshot: true": ("snapshot-missing", "write it: cuecard test --update"),
     "nonsense: true": ("unknown-key", "nonsense"),
     "max_tokens: 0": ("wrong-value", "max_tokens"),
@@ -181,7 +181,7 @@ def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
 
     assert code == 1
     assert "✓ turns/two.yaml turn 1" in out
-    assert "the prompt parts from the one before at `customer`" in err
+    assert "the prompt differs from the previous one at `customer`" in err
     assert "cause: input customer" in err
 
 
@@ -200,7 +200,7 @@ def test_a_history_that_was_forgotten_is_told_as_the_cause(bakery: Bakery) -> No
     code, _, err = bakery.test(".")
 
     assert code == 1
-    assert "the window of the history moved" in err
+    assert "the history window moved" in err
 
 
 def test_sections_stand_in_the_text_as_in_the_prompt(bakery: Bakery) -> None:
@@ -212,7 +212,7 @@ def test_sections_stand_in_the_text_as_in_the_prompt(bakery: Bakery) -> None:
 
     bakery.write("turns/a.yaml", 'expect: {absent: "\\n\\n"}\n')
 
-    assert r"the prompt holds `\n\n`" in bakery.test(".")[2]
+    assert r"the prompt contains `\n\n`" in bakery.test(".")[2]
 
 
 def test_a_snapshot_is_written_holds_and_tells_what_changed(bakery: Bakery) -> None:

@@ -74,13 +74,13 @@ def test_every_duplicate_is_reported_with_both_places() -> None:
         str(error.value)
         == """\
 two.yaml:9: error[duplicate-tool]: two tools are named `a`
-  = first from one.yaml:3; the model calls tools by name alone: rename one, or leave it out
+  = first from one.yaml:3; the model identifies tools by name alone: rename or remove one
 
 error[duplicate-tool]: two tools are named `b`
-  = the model calls tools by name alone: rename one, or leave it out
+  = the model identifies tools by name alone: rename or remove one
 
 three.yaml:5: error[duplicate-tool]: two tools are named `a`
-  = first from one.yaml:3; the model calls tools by name alone: rename one, or leave it out"""
+  = first from one.yaml:3; the model identifies tools by name alone: rename or remove one"""
     )
 
 

@@ -85,7 +85,7 @@ class Reports:
                 return status
 
     def until_prompt(self, text: str) -> Status:
-        """The report after which the prompt holds this text."""
+        """The report after which the prompt contains this text."""
         return self.until(lambda status: not status.refused and text in prompt(self.watcher.current))
 
 

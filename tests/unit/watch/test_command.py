@@ -83,10 +83,10 @@ def test_a_refusal_is_a_line_and_a_picture(folder: Folder, command: Command) -> 
     folder.write("agent.xml", folder.template("broken").replace("</role>", "</rule>"))
     command.until("error[xml]")
     folder.write("agent.xml", folder.template("first"))
-    command.until("mended")
+    command.until("fixed")
 
-    assert re.fullmatch("refused; [0-9a-f]{12} goes on serving", command.lines[1])
-    assert command.lines[2] == "mended: the files say again what is served  54 tokens"
+    assert re.fullmatch("refused; still serving [0-9a-f]{12}", command.lines[1])
+    assert command.lines[2] == "fixed: the files match the served state again  54 tokens"
     assert "</rule>\n" in command.err
 
 

@@ -70,7 +70,7 @@ def test_a_conversation_of_another_process_goes_on_with_its_state(process: Proce
     pins = Pins(process)
     served = pins.serve(previous=calls[0])
 
-    assert served.reason == "the state that this conversation began with"
+    assert served.reason == "the state that this conversation started with"
     assert served.engine.prepare_call().prompt.segments == calls[0].prompt.segments
     assert pins.serve(previous=calls[0], call=calls[1]).engine.agent.sha256 == calls[1].configuration.sha256
 
@@ -135,7 +135,9 @@ def test_a_state_that_is_nowhere_is_replaced_and_the_reason_says_so(process: Pro
     call = served.prepare_call(previous=calls[0])
 
     assert served.engine is process.current
-    assert served.reason == "the newest state: the one that this conversation began with is not in the folder of states"
+    assert (
+        served.reason == "the newest state: the one that this conversation started with is not in the folder of states"
+    )
     assert [each.code for each in call.record.diagnostics] == ["configuration_changed"]
     assert served.reason in call.record.diagnostics[0].message
     assert "baseline" in [cut.what for cut in call.record.cuts]
@@ -158,9 +160,9 @@ def test_a_state_that_is_refused_now_is_replaced_and_not_tried_again(process: Pr
     pins = Pins(process)
     reasons = {pins.serve(previous=calls[0]).reason for _ in range(3)}
 
-    reason = "is refused by this version of the engine: unknown key `old`"
+    reason = "is rejected by this version of the engine: unknown key `old`"
 
-    assert reasons == {f"the newest state: the one that this conversation began with {reason}"}
+    assert reasons == {f"the newest state: the one that this conversation started with {reason}"}
     assert len(process.made) == 1
 
 
@@ -194,7 +196,7 @@ def test_the_state_of_another_agent_never_serves(folder: Folder, process: Proces
         served = Pins(process).serve(previous=call, call=call)
 
         assert served.engine is process.current
-        assert served.reason.endswith("the one that prepared this call is of another agent")
+        assert served.reason.endswith("the one that prepared this call belongs to another agent")
 
 
 @pytest.mark.parametrize("digest", ["../" * 8 + "etc/passwd", "A" * 64, "", "\0", "0" * 1_000_000])
@@ -203,7 +205,7 @@ def test_a_forged_fingerprint_gets_the_newest_state(process: Process, calls: lis
     served = Pins(process).serve(previous=forged)
 
     assert served.engine is process.current
-    assert served.reason.endswith("has a fingerprint that is none")
+    assert served.reason.endswith("has an invalid fingerprint")
     assert len(served.changed) < 500
 
 
@@ -212,7 +214,7 @@ def test_a_damaged_state_is_replaced_and_the_reason_says_so(process: Process, ca
     served = Pins(process).serve(previous=calls[0])
 
     assert served.engine is process.current
-    assert served.reason.endswith("has a file in the folder of states that does not hold it")
+    assert served.reason.endswith("has a file in the folder of states that does not contain it")
 
 
 def test_a_state_in_memory_is_not_removed_from_the_folder(folder: Folder, process: Process, calls: list[Call]) -> None:

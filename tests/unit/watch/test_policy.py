@@ -57,7 +57,7 @@ def test_without_a_word_a_conversation_keeps_its_state(folder: Folder, reports: 
     served = pins.serve(previous=first)
 
     assert served.engine.prepare_call().prompt.segments == first.prompt.segments
-    assert (served.policy, served.reason) == ("next-conversation", "the state that this conversation began with")
+    assert (served.policy, served.reason) == ("next-conversation", "the state that this conversation started with")
 
 
 def test_under_rewrite_a_change_waits_for_the_next_call_only(folder: Folder, start: Start) -> None:

@@ -131,7 +131,7 @@ def test_using_a_state_that_is_not_there_makes_no_file(tmp_path: Path) -> None:
 def test_a_state_that_is_too_large_is_not_kept_and_takes_nothing_away(tmp_path: Path) -> None:
     states = States(tmp_path, size=2000)
     states.save(state(0))
-    with pytest.raises(OSError, match="the folder may hold 2,000"):
+    with pytest.raises(OSError, match="the folder's limit is 2,000"):
         states.save(state(1, 3000))
 
     assert digests(tmp_path) == {state(0).sha256()}
@@ -155,7 +155,7 @@ def test_a_state_that_is_too_large_is_not_kept_and_takes_nothing_away(tmp_path: 
 )
 def test_only_a_fingerprint_is_ever_looked_up(tmp_path: Path, digest: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("cuecard.reload.states.read_file", lambda *_: pytest.fail("it was looked up"))
-    with pytest.raises(NoState, match="has a fingerprint that is none"):
+    with pytest.raises(NoState, match="has an invalid fingerprint"):
         States(tmp_path).load(digest, HOME)
 
 
@@ -198,7 +198,7 @@ def test_a_file_that_does_not_hold_its_state_is_ignored_and_the_reason_says_so(
     digest = States(tmp_path).save(sources)
     file = tmp_path / f"{digest}.json"
     file.write_text(FORGERIES[forgery](json.loads(file.read_text())), encoding="latin-1")
-    with pytest.raises(NoState, match="has a file in the folder of states that does not hold it") as caught:
+    with pytest.raises(NoState, match="has a file in the folder of states that does not contain it") as caught:
         States(tmp_path).load(digest, HOME)
 
     assert caught.value.damaged

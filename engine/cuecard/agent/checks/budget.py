@@ -31,8 +31,8 @@ def check_budget(
         message = f"{what} take {always:,} tokens; the budget is {budget.total:,}"
         yield document.problem(("budget", "total"), "over-budget", message, "raise it, or shorten the texts")
     if frozen and budget.protocols is not None:
-        message = "`frozen` shows every tool's instructions from the start, so this budget is not looked at"
-        hint = "take it out, or choose `append`; `budget.total` holds under every delivery"
+        message = "this budget has no effect: `frozen` shows every tool's instructions from the start"
+        hint = "remove it, or choose `append`; `budget.total` applies under every delivery"
         at = ("budget", "protocols")
         yield document.problem(at, "ignored-budget", message, hint, severity="warning")
     for name, tokens in costs.items():

@@ -14,4 +14,4 @@ def check_cues(document: Document, spec: AgentFile) -> Iterator[Problem]:
     if spec.tools.cues.on_result and spec.delivery in {"rewrite", "frozen"}:
         message = f"`{spec.delivery}` prints all cues of a tool at once, so none of them waits for a result"
         at = ("tools", "cues", "on_result")
-        yield document.problem(at, "idle-cues", message, "take it out, or choose `append`", severity="warning")
+        yield document.problem(at, "idle-cues", message, "remove it, or choose `append`", severity="warning")

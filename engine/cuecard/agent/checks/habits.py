@@ -66,7 +66,7 @@ def _found(
 
 def _foreign(source: Source, node: Content) -> Iterator[Problem]:
     for found in FOREIGN.finditer(source.text, node.start, node.end):
-        message = f"`{found.group()}` is no tag of Handlebars: it is printed as it is"
+        message = f"`{found.group()}` is not a Handlebars tag: it is printed verbatim"
         hint = foreign_hint(found["word"])
         yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
 

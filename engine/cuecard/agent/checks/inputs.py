@@ -50,8 +50,8 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
         yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
     elif spec.merge and not (spec.type == "object" and spec.default):
         message, hint = (
-            f"`{name}` has nothing to merge with",
-            "give it `type: object` and a default, or leave `merge` out",
+            f"`{name}` has no default to merge with",
+            "give it `type: object` and a default, or remove `merge`",
         )
         yield document.problem(("inputs", name, "merge"), "no-effect", message, hint, key=True)
     elif spec.values is not None:
@@ -62,10 +62,10 @@ def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Jso
     """Values of another type, and a default that is none of them."""
     for place, value in enumerate(values):
         if not is_of_type(value, spec.type):
-            message = f"`{name}` is of type {spec.type}, and never {value!r}"
+            message = f"`{name}` is of type {spec.type} and can never be {value!r}"
             yield document.problem(("inputs", name, "values", place), "wrong-value", message, "write another value")
     if spec.default is not None and spec.default not in values:
-        message = f"the default of `{name}` is none of its values"
+        message = f"the default of `{name}` is not one of its values"
         hint = did_you_mean(str(spec.default), map(str, values))
         yield document.problem(("inputs", name, "default"), "wrong-default", message, hint)
 

@@ -15,7 +15,7 @@ from cuecard.template import find_invisible
 def refuse_invisible(source: SourceText) -> list[Problem]:
     """An error for each invisible character of an author's file, up to a bound: models read what people cannot see."""
     found = find_invisible(source.text)
-    more = f" (and {len(found) - MAX_PROBLEMS:,} more further on)" if len(found) > MAX_PROBLEMS else ""
+    more = f" (and {len(found) - MAX_PROBLEMS:,} more below)" if len(found) > MAX_PROBLEMS else ""
     return [
         problem_at(
             source.name,
@@ -23,7 +23,7 @@ def refuse_invisible(source: SourceText) -> list[Problem]:
             _span_at(source.text, offset),
             "invisible-character",
             f"an invisible character, U+{ord(character):04X}{more if number == MAX_PROBLEMS else ''}",
-            "delete it: models read what people cannot see",
+            "delete it: people cannot see it, but models read it",
         )
         for number, (offset, character) in enumerate(found[:MAX_PROBLEMS], 1)
     ]
@@ -37,8 +37,8 @@ def refuse_escaped(document: Document) -> list[Problem]:
         document.problem(
             path,
             "invisible-character",
-            f"an escape makes an invisible character, U+{ord(character):04X}",
-            "remove the escape: models read what people cannot see",
+            f"an escape sequence produces an invisible character, U+{ord(character):04X}",
+            "remove the escape: people cannot see the character, but models read it",
         )
         for path, text in _texts(document.value, ())
         for _, character in find_invisible(text)

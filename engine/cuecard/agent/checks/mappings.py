@@ -29,7 +29,7 @@ def _unsorted(source: Source, body: Sequence[Statement], uses: Collection[Span])
     for node in walk(body):
         path = _walked(node) if isinstance(node, Block) else None
         if path and source.span(path.start, path.end) in uses:
-            message = f"`each` over the mapping `{path.original}` prints in whatever order the host built it"
+            message = f"`each` over the mapping `{path.original}` prints its keys in whatever order the host built it"
             hint = "pass a list, or let the host sort the keys"
             yield source.problem(path.start, path.end, "unsorted-mapping", message, hint, severity="warning")
 

@@ -24,7 +24,7 @@ def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -
         elif last:
             does = "comes and goes" if conditional else f"changes {_RHYTHM[section.tier]}"
             message = f"{section.label} {does}, before {lost:,} tokens of static text"
-            hint = f"a prompt cache ends at the first difference: move it behind {last}"
+            hint = f"a prompt cache ends at the first difference: move it after {last}"
             problem = each.text.problem
             found.append(
                 problem("conditional-section" if conditional else "section-order", message, hint, severity="warning")

@@ -25,7 +25,7 @@ def _namesakes(files: Sequence[SourceText]) -> Iterator[Problem]:
     for file in files:
         other = first.setdefault(file.stem, file)
         if other is not file:
-            message, hint = f"two partials are called `{file.stem}`", f"the other is {other.name}; rename one"
+            message, hint = f"two partials are named `{file.stem}`", f"the other is {other.name}; rename one"
             yield Problem("duplicate-partial", message, hint, file.name)
 
 
@@ -51,8 +51,8 @@ def _cycles(texts: Sequence[Text], trees: Trees) -> Iterator[Problem]:
             told.update(circle)
             shown = " -> ".join(f"`{link}`" for link in (*circle, circle[0]))
             node = leads[circle[0]].node
-            message = f"a partial that calls itself for ever: {shown}"
-            hint = "end the recursion: put the call into `{{#if}}` or `{{#each}}`"
+            message = f"a partial calls itself forever: {shown}"
+            hint = "end the recursion: put the call inside `{{#if}}` or `{{#each}}`"
             yield trees[circle[0]][0].problem(node.start, node.end, "partial-cycle", message, hint)
 
 

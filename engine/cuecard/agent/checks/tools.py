@@ -34,8 +34,8 @@ def check_file_order(document: Document, spec: AgentFile, files: Sequence[Source
     for names in _siblings([file.path for file in files if file.path not in listed]):
         for first, second in pairwise(sorted(names)):
             if first.lower() > second.lower():
-                message = f"`{first}` and `{second}` stand in another order on Windows, and with them their tools"
-                hint = "write both names in the same case"
+                message = f"`{first}` and `{second}` sort differently on Windows, and so do their tools"
+                hint = "use the same case for both names"
                 yield document.problem(("tools", "instructions"), "tool-order", message, hint, severity="warning")
 
 

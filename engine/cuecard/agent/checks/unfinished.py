@@ -26,6 +26,6 @@ def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> 
             file, at = known[place], int(line)
             row = file.text.split("\n")[at - 1]
             span = Span(at, len(row) - len(row.lstrip()) + 1, len(card.name))
-            message = f"`{card.name}` is not written yet: {', '.join(waiting)}"
-            hint = "the model reads these texts; write them, or `None required`"
+            message = f"`{card.name}` has unfinished texts: {', '.join(waiting)}"
+            hint = "models read these texts: write them, or put `None required`"
             yield problem_at(file.name, file.text, span, "unfinished-tool", message, hint, severity="warning")

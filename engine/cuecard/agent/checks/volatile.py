@@ -55,6 +55,6 @@ def _volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]
             continue
         kind = list(_LOOKS)[int(str(match.lastgroup)[1:])]
         message = f"`{match.group()}` looks like {kind}, in a section that should never change"
-        hint = "make it an input, in a section behind the static ones; or say on the line that it is an example"
+        hint = "make it an input in a section after the static ones, or say on the same line that it is an example"
         place = offset + match.start(), offset + match.end()
         yield source.problem(*place, "volatile-text", message, hint, severity="warning")

@@ -14,7 +14,7 @@ def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None)
     """An error for each line of the working memory that looks like a mark of the layout, which no data may fake."""
     for path, text in _lines(words) if guard else ():
         if guard and path in document.values and guard_layout(text, guard)[0] != text:
-            message = f"`{'.'.join(map(str, path))}` looks like a heading or a separator of the layout"
+            message = f"`{'.'.join(map(str, path))}` looks like a heading or separator of the layout"
             hint = "the working memory is printed as data: put the heading into `title:` of its section"
             yield document.problem(path, "wrong-value", message, hint)
 

@@ -25,8 +25,8 @@ def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:
     for part in (part for part in parts if not part.id.startswith("/")):
         seam, other = part.seam, first.setdefault(part.seam.name, part)
         if other is not part:
-            message = f"a second section is called `{seam.name}`; manifests name it `{seam.id}`"
-            hint = f"the first is at {source.where(other.seam.mark[0])}; rename one, or make one section of both"
+            message = f"a second section is named `{seam.name}`; manifests call it `{seam.id}`"
+            hint = f"the first is at {source.where(other.seam.mark[0])}; rename one, or merge both into one section"
             yield source.problem(*seam.mark, "duplicate-section", message, hint, severity="warning")
 
 
@@ -42,10 +42,10 @@ def check_placeholders(texts: Iterable[Text]) -> Iterator[Problem]:
 
 def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Problem]:
     if quote == "'":
-        message = "a placeholder between single quotes: a value with an apostrophe would end the attribute"
+        message = "a placeholder in single quotes: an apostrophe in its value would end the attribute"
         yield source.problem(node.start, node.end, "attribute-quotes", message, "use double quotes")
     elif quote and not node.escaped:
-        message = "a placeholder in an attribute without escaping"
+        message = "an unescaped placeholder in an attribute"
         hint = f"write `{{{{{source.text[node.call.start : node.call.end]}}}}}`"
         yield source.problem(node.start, node.end, "attribute-placeholder", message, hint, severity="warning")
 
@@ -54,19 +54,19 @@ def check_new_name(document: Document, written: Written, root: tuple[str, Sectio
     """The id of a new section that can be no name of an element, or is that of the root."""
     name, place = written.spec.id, written.place("id")
     if name == root[0]:
-        hint = f"that stands at {root[1].origin}; rename the section"
-        yield document.problem(place, "duplicate-section", f"`{name}` is the root of the template", hint)
+        hint = f"the root is at {root[1].origin}; rename the section"
+        yield document.problem(place, "duplicate-section", f"`{name}` is the template's root element", hint)
     elif not is_name(name):
-        message, hint = f"`{name}` cannot be the name of an element", "begin it with a letter, such as `a-section`"
+        message, hint = f"`{name}` is not a valid element name", "begin it with a letter, such as `a-section`"
         yield document.problem(place, "wrong-value", message, hint)
 
 
 def lost_protocols(world: World, name: str, origin: str) -> Problem:
     """The place for tool instructions is in a section that the agent file has replaced, or taken away."""
-    message = f"the place for tool instructions is lost: {origin} has it, in <{name}>"
+    message = f"the placeholder for tool instructions is lost: {origin} has it, in <{name}>"
     hint = "write '{{{" + PROTOCOLS + "}}}' into the text of another section"
     if name in world.removed:
-        hint = f"it is taken away at {world.removed[name]}; keep it, or {hint}"
+        hint = f"the element is removed at {world.removed[name]}; keep it, or {hint}"
         return world.document.problem(("template",), "no-protocols", message, hint)
     index = [section.id for section in world.spec.sections].index(name)
     return world.document.problem(("sections", index, "text"), "no-protocols", message, hint)
@@ -75,7 +75,7 @@ def lost_protocols(world: World, name: str, origin: str) -> Problem:
 def refuse_layout(document: Document, spec: AgentFile) -> Iterator[Problem]:
     """Keys that have no effect beside a template, whose text says itself how its sections stand."""
     if "layout" in spec.model_fields_set:
-        yield _no_effect(document, ("layout",), "write separators and headings into the template")
+        yield _no_effect(document, ("layout",), "put separators and headings into the template")
     for index, section in enumerate(spec.sections):
         for key in ("title", "group"):
             if key in section.model_fields_set:

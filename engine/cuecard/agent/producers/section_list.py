@@ -56,7 +56,7 @@ class SectionList:
 
     def no_protocols(self) -> Problem:
         """What to say where no section has a place for tool instructions."""
-        message = "no section has a place for tool instructions"
+        message = "no section has a placeholder for tool instructions"
         hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
         return self._world.document.problem(("sections",), "no-protocols", message, hint)
 

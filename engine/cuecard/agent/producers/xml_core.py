@@ -129,7 +129,7 @@ class XmlCore:
         """What to say where no section has a place for tool instructions."""
         lost = [part for part in self._own.values() if any(use.name == PROTOCOLS for use in part.inputs)]
         if not lost:
-            message = "the template has no place for tool instructions"
+            message = "the template has no placeholder for tool instructions"
             hint = "add to it: <tool-usage-instructions>{{{" + PROTOCOLS + "}}}</tool-usage-instructions>"
             return self._world.document.problem(("template",), "no-protocols", message, hint)
         return lost_protocols(self._world, lost[0].id, self._origin(lost[0]))

@@ -40,8 +40,8 @@ def check_waiting(
             if part.empty is not None:
                 path = (*at, *place, "empty")
                 if at[-1] != "when" or "choose" in at:
-                    message = "which text a section has is chosen before any section is written"
-                    yield document.problem(path, "wrong-condition", message, "make two sections of it, with `when`")
+                    message = "a section's text is chosen before any section is rendered"
+                    yield document.problem(path, "wrong-condition", message, "split it into two sections with `when`")
                 else:
                     yield from _asked(document, path, part.empty, section, known)
 
@@ -53,8 +53,10 @@ def _asked(
     if other is None:
         yield document.problem(at, "unknown-section", f"there is no section `{name}`", did_you_mean(name, known))
     elif name == section.id or (other.spec.when and any(sections_asked(other.spec.when))):
-        message = f"`{name}` waits for another section itself" if name != section.id else "a section cannot ask itself"
-        yield document.problem(at, "wrong-condition", message, "ask a section whose condition asks none")
+        message = (
+            f"`{name}` itself depends on another section" if name != section.id else "a section cannot depend on itself"
+        )
+        yield document.problem(at, "wrong-condition", message, "refer to a section that depends on no other")
     elif other.tier == "step":
-        message = f"`{name}` changes from step to step, and whether a section is there is settled with the call"
-        yield document.problem(at, "wrong-condition", message, "ask a section of the tier `static` or `call`")
+        message = f"`{name}` changes from step to step, but sections are chosen once per call"
+        yield document.problem(at, "wrong-condition", message, "refer to a section of tier `static` or `call`")

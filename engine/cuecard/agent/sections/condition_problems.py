@@ -35,7 +35,7 @@ def check_condition(
         for key, table in (("at_least", part.at_least), ("at_most", part.at_most)):
             for path in table or ():
                 if path in inputs and inputs[path].type == _NO_SIZE:
-                    message = f"`{path}` is true or false, and has no size"
+                    message = f"`{path}` is true or false and has no size"
                     yield document.problem(
                         (*at, *place, key, path), "wrong-condition", message, f"write `input: {path}`"
                     )
@@ -46,8 +46,8 @@ def _inside(document: Document, at: Path, path: str, inputs: Mapping[str, InputS
     name, dot, _ = path.partition(".")
     spec = inputs.get(name)
     if dot and spec is not None and spec.type != "object":
-        message = f"`{path}` leads nowhere: `{name}` is of type {spec.type}"
-        yield document.problem(at, "wrong-condition", message, f"ask `{name}`, or declare it with `type: object`")
+        message = f"`{path}` cannot exist: `{name}` is of type {spec.type}"
+        yield document.problem(at, "wrong-condition", message, f"use `{name}`, or declare it with `type: object`")
 
 
 def _equals(document: Document, at: Path, spec: InputSpec, wanted: Json) -> Iterator[Problem]:
@@ -55,16 +55,16 @@ def _equals(document: Document, at: Path, spec: InputSpec, wanted: Json) -> Iter
     for number, each in enumerate(wanted if several else [wanted]):
         place = (*at, number) if several else at
         if each is not None and not is_of_type(each, spec.type):
-            message = f"`{at[-1]}` is of type {spec.type}, and never {each!r}"
+            message = f"`{at[-1]}` is of type {spec.type} and can never be {each!r}"
             yield document.problem(place, "wrong-condition", message, _as_type(each, spec))
         elif each is not None and spec.values is not None and each not in spec.values:
             hint = did_you_mean(str(each), map(str, spec.values))
-            yield document.problem(place, "wrong-condition", f"`{at[-1]}` is never {each!r}", hint)
+            yield document.problem(place, "wrong-condition", f"`{at[-1]}` can never be {each!r}", hint)
 
 
 def _as_type(wanted: Json, spec: InputSpec) -> str:
     if spec.type == "string":
         return f'write "{str(wanted).lower() if isinstance(wanted, bool) else wanted}"'
     if spec.type == "list":
-        return "ask for its length: `at_least: {NAME: 1}`"
+        return "test its length: `at_least: {NAME: 1}`"
     return f"write a value of type {spec.type}"

@@ -53,7 +53,7 @@ class Headings:
             return None
         unknown = [use for use in template.inputs if use.name != "title"]
         for use in unknown:
-            message, hint = f"a heading reads `title`, not `{use.name}`", did_you_mean(use.name, ["title"])
+            message, hint = f"a heading can only read `title`, not `{use.name}`", did_you_mean(use.name, ["title"])
             self.problems.append(place(Problem("undeclared-input", message, hint, "heading", use.span)))
         return None if unknown else template
 

@@ -55,12 +55,12 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
         place = ("sections", index, "id")
         if section.id in first:
             other = document.span(("sections", first[section.id], "id")).line
-            hint = f"the first is at line {other}; rename one"
-            yield document.problem(place, "duplicate-section", f"two sections are called `{section.id}`", hint)
+            hint = f"the first is on line {other}; rename one"
+            yield document.problem(place, "duplicate-section", f"two sections are named `{section.id}`", hint)
         first.setdefault(section.id, index)
     for path, name in _named(spec):
         if name not in first:
-            gone = f"it is taken away at {removed[name]}" if name in removed else did_you_mean(name, list(first))
+            gone = f"it is removed at {removed[name]}" if name in removed else did_you_mean(name, list(first))
             yield document.problem(path, "unknown-section", f"there is no section `{name}`", gone)
     yield from _patched_twice(document, spec)
 
@@ -69,13 +69,13 @@ def check_groups(document: Document, spec: AgentFile) -> Iterator[Problem]:
     """Groups that the layout does not have, and those that stand in themselves."""
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
-            hint = did_you_mean(name, spec.layout.groups) or "name it in `layout.groups`"
+            hint = did_you_mean(name, spec.layout.groups) or "declare it in `layout.groups`"
             yield document.problem(path, "unknown-group", f"`layout.groups` has no group `{name}`", hint)
     for name in spec.layout.groups:
         around = groups_around(spec.layout, name)
         if spec.layout.groups[around[0]].group == name:
-            at, hint = ("layout", "groups", name, "group"), "name a group around it, or leave `group` out"
-            yield document.problem(at, "wrong-value", f"the group `{name}` stands in itself", hint)
+            at, hint = ("layout", "groups", name, "group"), "name a group that encloses it, or remove `group`"
+            yield document.problem(at, "wrong-value", f"the group `{name}` contains itself", hint)
 
 
 def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
@@ -84,8 +84,8 @@ def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
             ids = [patch.id for patch in selection.sections]
             for index, changed in enumerate(ids):
                 if changed in ids[:index]:
-                    at, message = (kind, name, "sections", index, "id"), f"`{changed}` is changed here twice"
-                    yield document.problem(at, "duplicate-section", message, "make them one")
+                    at, message = (kind, name, "sections", index, "id"), f"`{changed}` is changed twice here"
+                    yield document.problem(at, "duplicate-section", message, "merge the two changes")
 
 
 def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:

@@ -37,7 +37,7 @@ def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | No
         InputError: when the fingerprints were made with different salts.
     """
     if before.salt != after.salt:
-        hint = "make both manifests with the same salt, or both without"
+        hint = "make both manifests with the same salt, or both without one"
         raise InputError(Problem("other-salt", "the two manifests were made with different salts", hint, "manifest"))
     pair = Pair(before, after)
     changes = (*_changes(pair, "system"), *_changes(pair, "message"), *_changes(pair, "appended"))

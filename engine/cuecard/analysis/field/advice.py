@@ -10,22 +10,26 @@ from cuecard.analysis.field.findings import SearchUse, ToolUse
 def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:
     """What stands out about a tool; nothing where all is well."""
     if with_calls and use.found and not use.calls:
-        yield "found and never called: narrow its phrases, or ask which tool was called instead"
+        yield "found but never called: narrow its phrases, or see which tool was called instead"
     if use.unread:
         yield f"{_times(use.unread, 'call')} without its instructions"
     if use.errors and use.foretold is None:
-        yield f"{_times(use.errors, 'error')}: `--agent` tells whether its GOTCHA warns of them"
+        yield f"{_times(use.errors, 'error')}: with `--agent`, the report says whether its GOTCHA warns about them"
     if use.foretold:
-        yield f"its GOTCHA warns of {_times(use.foretold, 'error')} that happened all the same: say it in BEFORE"
+        yield f"its GOTCHA warns about {_times(use.foretold, 'error')} that still happened: move the warning to BEFORE"
     if use.foretold is not None and use.errors > use.foretold:
-        yield f"its GOTCHA does not name the reason of {_times(use.errors - use.foretold, 'error')}"
+        yield f"its GOTCHA does not mention the cause of {_times(use.errors - use.foretold, 'error')}"
 
 
 def search_advice(use: SearchUse) -> str:
     """What to do about a search that did not help."""
     if use.meant:
         return f"add the phrase to {use.meant}"
-    return "no tool was found later, either: is there one?" if not use.found else "what it found was not called"
+    return (
+        "later searches found no tool either: does one exist?"
+        if not use.found
+        else "none of the tools found was called"
+    )
 
 
 def _times(number: int, what: str) -> str:

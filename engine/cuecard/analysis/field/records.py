@@ -15,7 +15,7 @@ from cuecard.errors import CuecardError, Problem
 from cuecard.model import Json, Manifest
 from cuecard.pipeline.found_names import found_names
 
-_HINT = "write one object a line: a `manifest`, and the `calls` that followed"
+_HINT = "write one object per line: a `manifest` and the `calls` that followed"
 _ERROR_CHARACTERS = 2_000
 
 
@@ -84,7 +84,7 @@ class WrongShapeError(ValueError):
 
 def _request(data: Any, where: str, name: str) -> Requested:
     if not isinstance(data, Mapping):
-        raise WrongShapeError("this is no JSON object")
+        raise WrongShapeError("this is not a JSON object")
     manifest = data.get("manifest", data)
     calls = data.get("calls", ())
     if not isinstance(calls, (list, tuple)) or not all(isinstance(call, Mapping) for call in calls):

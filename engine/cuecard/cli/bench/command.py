@@ -76,7 +76,7 @@ def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec
         cards, spec = read_catalogue(source.text, source.name), SearchSpec()
     if not cards:
         raise SpecError(
-            Problem("missing-key", "there are no tools to search", "name a catalogue with tools", shown(path))
+            Problem("missing-key", "there are no tools to search", "name a catalogue that contains tools", shown(path))
         )
     return cards, spec
 
@@ -105,7 +105,7 @@ def _warn(queries: Iterable[JudgedQuery], cards: Sequence[ToolCard], name: str) 
     for query in queries:
         for tool in sorted(query.tools):
             if tool not in known and not known.setdefault(tool, answers(tool, cards)):
-                message = f"{name}:{query.line}: the catalogue has no `{tool}`: it cannot be found"
+                message = f"{name}:{query.line}: the catalogue has no tool `{tool}`, so no search can find it"
                 sys.stderr.write(f"{visible(message)}\n")
 
 
@@ -124,4 +124,4 @@ def _rows(found: Iterable[Measured]) -> Iterator[str]:
         answered = f"{each.returned:8.2f} {each.recall_returned:6.3f} {each.empty:6.3f}"
         yield f"{each.ranker:12}{recalls}{answered}   {each.build_ms:8.1f} {each.query_ms:8.2f}"
     yield ""
-    yield "R@k: the right tools among the first k, none cut. tools, recall, empty: what a search returns."
+    yield "R@k: right tools among the first k, without a cut. tools, recall, empty: for what a search returns."

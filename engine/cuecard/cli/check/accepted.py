@@ -21,10 +21,10 @@ def without_accepted(problems: Sequence[Problem], document: Document, accept: Ma
         if code not in CODES:
             left.append(
                 document.problem(
-                    at, "unknown-code", f"`{code}` is no check", DidYouMean(code, frozenset(CODES)), key=True
+                    at, "unknown-code", f"`{code}` is not a check", DidYouMean(code, frozenset(CODES)), key=True
                 )
             )
         elif code not in warned:
-            message = f"nothing warns of `{code}` any more"
+            message = f"the warning `{code}` no longer occurs"
             left.append(document.problem(at, "unused-acceptance", message, "remove it", key=True, severity="warning"))
     return left

@@ -52,4 +52,4 @@ def _unknown(option: str, names: list[str]) -> Iterator[Problem]:
     for name in names:
         if not any(_fits(code, [name]) for code in CODES):
             hint = did_you_mean(name, CODES)
-            yield Problem("unknown-code", f"`{name}` is no check, and no check begins with it", hint, option)
+            yield Problem("unknown-code", f"`{name}` is neither a check nor the beginning of one", hint, option)

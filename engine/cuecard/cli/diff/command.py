@@ -47,10 +47,10 @@ def diff(before: str, after: str, reading: Reading, options: Options) -> int:
 def _refuse_what_does_not_fit(options: Options) -> None:
     wrong = []
     if options.form != "markdown" and len(options.turns) > 1:
-        wrong.append(Problem("wrong-option", "several turns are for Markdown", "add --format markdown", "--turn"))
+        wrong.append(Problem("wrong-option", "several turns require Markdown", "add --format markdown", "--turn"))
     if options.per_million is not None and (options.form, bool(options.model)) != ("markdown", True):
         hint = "add --format markdown and --model NAME"
-        wrong.append(Problem("wrong-option", "a price is for Markdown, and for a model", hint, "--price"))
+        wrong.append(Problem("wrong-option", "a price requires Markdown and a model", hint, "--price"))
     if wrong:
         raise InputError(wrong)
 
@@ -62,12 +62,17 @@ def _refuse_idle(reading: Reading, before: str, after: str, options: Options) ->
     if options.form == "markdown":
         hint = "write `discovered` into the turn files"
         raise InputError(
-            Problem("wrong-option", "turns of Markdown say themselves what is found", hint, "--discovered")
+            Problem(
+                "wrong-option",
+                "with Markdown, the turn files themselves say which tools are discovered",
+                hint,
+                "--discovered",
+            )
         )
     if before.endswith(".json") and after.endswith(".json"):
-        hint = "leave it out, or name agents or turn files"
+        hint = "remove it, or name agents or turn files"
         raise InputError(
-            Problem("wrong-option", "both prompts are recorded; nothing is rendered", hint, "--discovered")
+            Problem("wrong-option", "both prompts are recordings, so nothing is rendered", hint, "--discovered")
         )
 
 

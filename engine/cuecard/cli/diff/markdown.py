@@ -161,7 +161,7 @@ def _delta(before: int, after: int) -> str:
 
 def _add_lines(body: Body, sections: Sequence[_Section]) -> None:
     """The lines of each section, folded, while there is room; then how many are left out."""
-    note = "\nMore lines are left out: `cuecard diff` shows them.\n"
+    note = "\nMore lines are omitted: `cuecard diff` shows them.\n"
     for section in sections:
         shown = [*islice(section.lines, _MOST_LINES)]
         if len(shown) < len(section.lines):

@@ -50,4 +50,4 @@ class Body:
         """Add rows of a table while there is room, and say how many are left out."""
         taken = next((at for at, each in enumerate(rows) if not self.take(each, spare=spare)), len(rows))
         if taken < len(rows):
-            self.text += f"\n{len(rows) - taken:,} more {what} are left out.\n"
+            self.text += f"\n{len(rows) - taken:,} more {what} are omitted.\n"

@@ -77,8 +77,8 @@ class Reading:
         if "agent" in read_yaml(source.text, source.name).value:
             return self._rendered(name, path, self.turn)
         if self.agent is None:
-            hint = "say whose turn it is: --agent AGENT\nan agent file begins with `agent:`"
-            raise InputError(Problem("no-agent", "this is a turn file, and no agent is named", hint, name))
+            hint = "name the agent it belongs to: --agent AGENT\nan agent file begins with `agent:`"
+            raise InputError(Problem("no-agent", "this is a turn file, but no agent is named", hint, name))
         return self._rendered(name, self.agent, path)
 
     def _rendered(self, name: str, agent: Path, turn: Path | None) -> Side:
@@ -146,7 +146,7 @@ def _recorded(name: str, path: Path) -> Side:
     try:
         data: Any = json.loads(read_bytes(path, limit=MAX_LOG_BYTES))
     except RecursionError:
-        raise InputError(Problem("bad-json", "this JSON nests too deep", _FORMS, name)) from None
+        raise InputError(Problem("bad-json", "this JSON is nested too deeply", _FORMS, name)) from None
     except ValueError as error:
         raise InputError(Problem("bad-json", f"this is not JSON: {error}", _FORMS, name)) from None
     if not isinstance(data, dict) or "manifest" not in data:

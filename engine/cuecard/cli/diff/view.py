@@ -18,6 +18,7 @@ from cuecard.errors import visible
 from cuecard.model import CacheRecord, Json
 
 _STYLES = {"+": "green", "-": "red", "@": "cyan"}
+_MOST_PAIRS = 4_000_000
 _SIGNS = {"added": "+", "removed": "-", "changed": "~", "moved": ">"}
 
 
@@ -93,8 +94,24 @@ def lines(before: Side, after: Side, change: Change) -> Iterator[str]:
         return
     old = before.texts[change.at_before] if change.at_before is not None else ""
     new = after.texts[change.at_after] if change.at_after is not None else ""
-    differing = unified_diff(old.splitlines(), new.splitlines(), lineterm="")
-    yield from (visible(line.replace("\t", "    ")) for line in list(differing)[2:])
+    yield from (visible(line.replace("\t", "    ")) for line in line_differences(old.splitlines(), new.splitlines()))
+
+
+def line_differences(old: list[str], new: list[str]) -> list[str]:
+    """A unified diff without its first two lines. Of very long texts, everything between the first and the last line
+    that differ is shown as replaced: `difflib` compares each line with each other, which takes hours there.
+    """
+    if len(old) * len(new) <= _MOST_PAIRS:
+        return list(unified_diff(old, new, lineterm=""))[2:]
+    pairs = list(zip(old, new, strict=False))
+    head = next((at for at, (one, other) in enumerate(pairs) if one != other), len(pairs))
+    ends = zip(reversed(old[head:]), reversed(new[head:]), strict=False)
+    tail = next((at for at, (one, other) in enumerate(ends) if one != other), min(len(old), len(new)) - head)
+    gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
+    if not gone and not come:
+        return []
+    place = f"@@ -{head + 1},{len(gone)} +{head + 1},{len(come)} @@"
+    return [place, *(f"-{line}" for line in gone), *(f"+{line}" for line in come)]
 
 
 def _told_by_provider(before: Side, after: Side) -> CacheRecord | None:
@@ -113,9 +130,9 @@ def _provider(before: Side, after: Side) -> Iterator[str]:
 
 _VERDICTS = {
     "agrees": "agrees with this",
-    "elsewhere": "nothing of the prompt changed, so look at messages, tools and settings",
+    "elsewhere": "the prompt did not change, so check messages, tools and settings",
     "overlooked": "saw no break",
-    "differs": "saw it in another part of the request",
+    "differs": "saw a break in another part of the request",
     "unknown": "could not say",
 }
 
@@ -132,5 +149,5 @@ def _cache(comparison: Comparison, price: Price | None) -> Iterator[str]:
     if price:
         yield f"  cost        {price.cost:,.1f} uncached input tokens on {price.model}; {price.warm:,.1f} once cached"
         if comparison.tokens_after < price.minimum:
-            few = f"below {price.minimum:,} tokens nothing is cached, unless tools or messages add to it"
+            few = f"fewer than {price.minimum:,} tokens are not cached, unless tools or messages add to them"
             yield f"              ({few})"

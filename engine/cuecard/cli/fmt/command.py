@@ -87,7 +87,7 @@ def _is_linked(each: Changed, problems: list[Problem]) -> bool:
     """Whether it has further names, which would be left with the old text."""
     linked = has_other_names(each.file.path)
     if linked:
-        problems.append(not_formatted(each.file.name, "it has other names (hard links), which would keep the old text"))
+        problems.append(not_formatted(each.file.name, "it has other names (hard links) that would keep the old text"))
     return linked
 
 

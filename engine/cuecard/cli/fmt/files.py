@@ -61,7 +61,7 @@ def find_files(paths: Sequence[Path]) -> Found:
     found = Found()
     for path in paths:
         if not is_there(path):
-            hint = "check the path: it is relative to where you stand"
+            hint = "check the path: it is relative to the current folder"
             found.problems.append(Problem("missing-file", "no such file or folder", hint, shown(path)))
         elif is_folder(path):
             _folder(found, path)

@@ -66,7 +66,7 @@ class Texts:
             if agents:
                 yield file, self._tidied(real, file, agents)
             elif real in self._found.texts:
-                self.problems.append(not_formatted(file.name, "no agent of its folder, or above it, names it"))
+                self.problems.append(not_formatted(file.name, "no agent in its folder or above names it"))
 
     def _of_agents(self) -> dict[Path, File]:
         files: dict[Path, File] = {}
@@ -114,9 +114,9 @@ class Texts:
             changed = agent.with_text(real, text)
             before, after = self._shape(agent.sources), self._shape(changed)
             if before is None:
-                return f"what it says cannot be known while {shown(agent.path)} has errors"
+                return f"its content cannot be determined while {shown(agent.path)} has errors"
             if before != after or self._prompts(agent, agent.sources) != self._prompts(agent, changed):
-                return "it is part of what the prompt says"
+                return "it is part of the prompt's text"
         return ""
 
     def _shape(self, sources: AgentSources) -> Shape | None:

@@ -60,8 +60,8 @@ def _read(paths: Sequence[Path]) -> list[Imported]:
 def _write(files: Mapping[Path, str]) -> None:
     there = [path for path in files if path.exists() or path.is_symlink()]
     if there:
-        hint = "name another folder, or move it away; nothing was written"
-        raise InputError(Problem("file-exists", "there is such a file already", hint, shown(path)) for path in there)
+        hint = "name another folder, or move the file; nothing was written"
+        raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)
     try:
         data = {path: text.encode("utf-8") for path, text in files.items()}  # all of them first: one may hold too much
         for path, each in data.items():
@@ -70,7 +70,7 @@ def _write(files: Mapping[Path, str]) -> None:
                 file.write(each)
     except (OSError, ValueError) as error:
         message = f"cannot be written to: {getattr(error, 'strerror', None) or error}"
-        raise InputError(Problem("wrong-option", message, "name a folder of your own", "--to")) from None
+        raise InputError(Problem("wrong-option", message, "name a folder you can write to", "--to")) from None
 
 
 def _show(
@@ -87,4 +87,4 @@ def _show(
     for name, found in agents.items():
         here = visible(shown(folder / name))
         print(f"{'would write' if check else 'wrote'} {len(found)} files into {here}")
-    print(f"left as it is: {errors}; not carried over or otherwise: {len(problems) - errors}")
+    print(f"left as it is: {errors}; not carried over, or changed: {len(problems) - errors}")

@@ -20,7 +20,7 @@ _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,63}")
 
 _NEXT = {
     "render": "print its prompt",
-    "test": "hold the prompts of turns/ against what they expect",
+    "test": "check the prompts of turns/ against their expectations",
     "watch": "follow the files while you edit them",
 }
 
@@ -59,7 +59,7 @@ def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_jso
         return
     here = visible(shown(folder))
     print("".join(f"  {path}\n" for path in written if not path.startswith(".schemas/")), end="")
-    print("".join(f"  {path} is yours, and stays as it is\n" for path in kept), end="")
+    print("".join(f"  {path} already exists and was kept\n" for path in kept), end="")
     print(f"wrote the agent `{called}` into {here}, with schemas for your editor\n")
     for command, what in _NEXT.items():
         print(f"  {f'cuecard {command} {here}':<24}  {what}")
@@ -73,7 +73,7 @@ def _ask() -> Kind:
         for kind in KINDS:
             if answer == kind:
                 return kind
-        print(f"  `{visible(answer)}` is none of them")
+        print(f"  `{visible(answer)}` is not one of them")
 
 
 def _name_of(folder: Path) -> str:
@@ -84,17 +84,17 @@ def _name_of(folder: Path) -> str:
 
 def _checked(name: str, *, given: bool) -> str:
     if not _NAME.fullmatch(name):
-        hint = "a letter, then letters, digits, `_` or `-`; at most 64"
+        hint = "use a letter, then letters, digits, `_` or `-`; at most 64 characters"
         where = "--name" if given else "the folder"
-        raise InputError(Problem("wrong-option", f"`{name}` cannot be the name of an agent", hint, where))
+        raise InputError(Problem("wrong-option", f"`{name}` is not a valid agent name", hint, where))
     return name
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
     there = [folder / path for path in files if (folder / path).exists() or (folder / path).is_symlink()]
     if there:
-        hint = "name another folder, or move it away; nothing was written"
-        raise InputError(Problem("file-exists", "there is such a file already", hint, shown(path)) for path in there)
+        hint = "name another folder, or move the file; nothing was written"
+        raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)
     try:
         for path, text in files.items():
             target = folder / path
@@ -102,4 +102,4 @@ def _write(folder: Path, files: Mapping[str, str]) -> None:
             target.write_text(text, encoding="utf-8", newline="")
     except OSError as error:
         message = f"cannot be written to: {error.strerror}"
-        raise InputError(Problem("wrong-option", message, "name a folder of your own", shown(folder))) from None
+        raise InputError(Problem("wrong-option", message, "name a folder you can write to", shown(folder))) from None

@@ -100,9 +100,9 @@ def _asked(service: Service, api: Api, model: str, role: MidConversation) -> Ver
 
 
 def _no_model(model: str, why: str, status: int) -> InputError:
-    hint = "look at the address, the name of the model, and --api"
+    hint = "check the address, the model name and --api"
     if status in {401, 403}:
-        hint = "the key was refused: set the environment variable of the API to one that is valid here"
+        hint = "the key was rejected: set the API's environment variable to a valid key"
     elif status == 429 or status >= 500:
         hint = "try again later"
     return InputError(Problem("wrong-model", f"`{model}` does not answer: {why}", hint, "cuecard probe"))
@@ -115,7 +115,7 @@ def _api(model: str, options: Options) -> Api:
     profile = read_models().find(model)
     if not options.base_url and profile.provider not in _OWN:
         hint = "pass --base-url, and --api where it is not OpenAI's"
-        message = f"`{model}` is served at no address that is known"
+        message = f"no address is known for `{model}`"
         raise InputError(Problem("wrong-option", message, hint, "--base-url"))
     like_openai = options.base_url.rstrip("/").endswith(("/v1", "/openai"))
     return "anthropic" if profile.provider == "anthropic" and not like_openai else "openai"
@@ -129,16 +129,20 @@ def _role(model: str, api: Api, base_url: str) -> MidConversation:
 def _service(api: Api, base: str, options: Options) -> Service:
     problems = []
     if not _is_address(base):
-        hint = "such as http://localhost:8000/v1; keys belong into the environment"
-        problems.append(Problem("wrong-option", "this is no http or https address", hint, "--base-url"))
+        hint = "such as http://localhost:8000/v1; put keys into the environment"
+        problems.append(Problem("wrong-option", "this is not an http or https address", hint, "--base-url"))
     if not 0 < options.timeout <= 3600:
-        problems.append(Problem("wrong-option", "a timeout is more than 0 and at most 3600 seconds", "", "--timeout"))
+        problems.append(
+            Problem("wrong-option", "a timeout must be more than 0 and at most 3600 seconds", "", "--timeout")
+        )
     key = os.environ.get(_KEY[api], "").strip()
     if not key and not options.base_url:
         hint = f"set the environment variable {_KEY[api]}"
         problems.append(Problem("wrong-model", f"there is no key for {api}", hint, "cuecard probe"))
     if key and not (key.isascii() and key.isprintable()):
-        problems.append(Problem("wrong-option", "the key holds characters that no key has", "", _KEY[api]))
+        problems.append(
+            Problem("wrong-option", "the key contains characters that are not allowed in a key", "", _KEY[api])
+        )
     if problems:
         raise InputError(problems)
     kinds = {"anthropic": {"x-api-key": key}, "openai": {"authorization": f"Bearer {key}"}}
@@ -171,9 +175,9 @@ def _as_json(finding: Finding, verdict: Verdict, options: Options) -> dict[str, 
 
 def _told(finding: Finding, verdict: Verdict) -> str:
     where = f"`{finding.model}` at {finding.endpoint}"
-    fate = f"a message of the operator in mid-conversation is {verdict.found}"
+    fate = f"an operator message in mid-conversation is {verdict.found}"
     if verdict.found == "unclear":
-        fate = "where a message of the operator ends up in mid-conversation is unclear"
+        fate = "it is unclear where an operator message in mid-conversation ends up"
     means = "a reminder in the user's turn" if verdict.role == "user" else f"a `{verdict.role}` message"
     cached = "" if verdict.cached is None else f"\ncached tokens reported: {verdict.cached:,}"
     return f"{where}: {fate}\n{verdict.why}\ninstructions become {means}{cached}"

@@ -76,7 +76,7 @@ def answer_of(api: Api, data: Mapping[str, Any]) -> Answer:
     try:
         return _READERS[api](data)
     except (KeyError, IndexError, TypeError, AttributeError):
-        raise AskingError(f"the answer has not the form of {api}'s answers") from None
+        raise AskingError(f"the answer does not have the form of {api} answers") from None
 
 
 def _anthropic(data: Mapping[str, Any]) -> Answer:

@@ -37,19 +37,19 @@ class Verdict:
 
 
 def verdict_of(role: MidConversation, colours: Sequence[str], order: Answer, heed: Answer, mark: str) -> Verdict:
-    """The verdict on two answers: the order of four notes, the third of them the operator's; and a marked answer."""
+    """The verdict on two answers: the order of four notes, the third of them from the operator, and a marked answer."""
     seen, heeded = colours_in(order.text, colours), mark.lower() in heed.text.lower()
     found = _found(seen, list(colours))
     told = ", ".join(seen) or "no colour at all"
     why = f"the notes were given as {', '.join(colours)} and seen as {told}"
-    why += "; the order of the operator was " + ("followed" if heeded else "not followed")
+    why += "; the operator's instruction was " + ("followed" if heeded else "not followed")
     granted = found == "in place" and heeded
     cached = max((each for each in (order.cached, heed.cached) if each is not None), default=None)
     return Verdict(found, heeded, role if granted else "user", why, cached)
 
 
 def refused(why: str) -> Verdict:
-    """The verdict on a service that takes no such message."""
+    """The verdict on a service that rejects such a message."""
     return Verdict("refused", None, "user", why)
 
 

@@ -99,7 +99,7 @@ def _write_page(path: Path, report: Report, advice: Recommendation | None) -> No
     try:
         path.write_text(page(report, advice), encoding="utf-8")
     except OSError as error:
-        hint = "name a file in a folder that exists and can be written to"
+        hint = "name a file in an existing folder that you can write to"
         raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
     sys.stderr.write(f"wrote {visible(str(path))}\n")
 
@@ -111,14 +111,14 @@ def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
     for profile in profiles:
         if not profile.known:
             hint = did_you_mean(profile.name, (name for name in known.models if not name.endswith("*")))
-            message = f"no profile for `{profile.name}`: it is billed as if its provider had no cache"
+            message = f"no profile for `{profile.name}`: priced as if its provider had no cache"
             _say(Problem("unknown-model", message, hint, "--model", severity="warning"))
     return profiles
 
 
 def _ending(models: Sequence[ModelProfile]) -> list[Problem]:
     return [
-        Problem("model-ends", f"`{m.name}` is served until {m.ends}", "choose a later model", severity="warning")
+        Problem("model-ends", f"`{m.name}` is only served until {m.ends}", "choose a later model", severity="warning")
         for m in models
         if m.ends
     ]
@@ -130,8 +130,8 @@ def _uncounted(engine: Engine, conversation: TranscriptFile) -> list[Problem]:
     without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
     if not without:
         return []
-    message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions count too little"
-    return [Problem("no-schemas", message, "put them under `tools` of the transcript", severity="warning")]
+    message = f"{len(without)} of {len(engine.tools)} tools have no schema here: their definitions are undercounted"
+    return [Problem("no-schemas", message, "add the schemas under `tools` in the transcript", severity="warning")]
 
 
 def _say(problem: Problem) -> None:

@@ -44,7 +44,8 @@ def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:
     axis = _axis(shown[0])
     yield _figure(
         "Cost per request",
-        f"In plain input tokens, with the prices of {report.model}. A ring: the request rewrites what was sent before.",
+        f"In uncached input tokens, at the prices of {report.model}. A ring marks a request that rewrites earlier "
+        "content.",
         line_chart("Cost per request by delivery", axis, [_line(report, variant) for variant in reversed(shown)]),
         _legend((variant.name, variant.name) for variant in shown),
     )
@@ -61,7 +62,8 @@ def _sections(report: Report, advice: Recommendation | None) -> Iterator[str]:
     )
     yield _figure(
         "What each request is made of",
-        "Tokens from its first block (below) to its last. Red: what is sent anew, because here it is not as before.",
+        "Tokens from the first block (bottom) to the last. Red: content that is sent again because it differs from "
+        "before.",
         charts,
         _legend(_LAYERS),
     )
@@ -127,10 +129,10 @@ def _breaks(shown: Sequence[Variant]) -> str:
     groups = [group for variant in shown for group in break_groups(variant)]
     rows = [(group.variant, group.where, group.id, group.cause, f"{group.lost:,}") for group in groups]
     if not rows:
-        return "<section><h2>Breaks</h2><p>No request changes what was sent before.</p></section>"
+        return "<section><h2>Breaks</h2><p>No request changes earlier content.</p></section>"
     table = _table(
         "Where a prefix broke",
-        ("delivery", "requests", "first block that differs", "why", "tokens sent in vain"),
+        ("delivery", "requests", "first block that differs", "why", "tokens no longer cached"),
         rows,
         numbers=(4,),
     )
@@ -195,7 +197,7 @@ def _legend(entries: Iterable[tuple[str, str]]) -> str:
 def _reported(report: Report) -> str:
     usage = report.reported
     if not usage:
-        return "the recording says nothing of the provider's own count."
+        return "the recording does not contain the provider's own count."
     return f"the provider reported {usage.input_tokens:,} input tokens, {usage.cached_tokens:,} of them cached."
 
 

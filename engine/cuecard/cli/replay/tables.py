@@ -107,7 +107,7 @@ def _requests(report: Report, room: int) -> Table:
 def _breaks(report: Report) -> Iterator[Text]:
     for variant in report.variants:
         for group in break_groups(variant) if variant.name != NO_CACHE else ():
-            said = f"{group.id} ({group.cause}); {group.lost:,} tokens after it were sent in vain"
+            said = f"{group.id} ({group.cause}); {group.lost:,} tokens after it were no longer cached"
             yield Text.assemble((f"{variant.name} {group.where}: ", _style(variant)), visible(said))
 
 

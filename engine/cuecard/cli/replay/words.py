@@ -68,8 +68,10 @@ def _threshold(threshold: Threshold) -> str:
     if threshold.tools is None:
         return f"{frozen} costs less than {against} even with {MOST_TOOLS:,} tools like these"
     if threshold.tools <= threshold.fewest:
-        return f"{frozen} costs more than {against} even with the {threshold.fewest} tools that this conversation needs"
-    return f"from {threshold.tools:,} tools on, {against} costs less than {frozen}; with fewer, {frozen} does"
+        return f"{frozen} costs more than {against} even with just the {threshold.fewest} tools this conversation needs"
+    return (
+        f"with {threshold.tools:,} tools or more, {against} costs less than {frozen}; with fewer, {frozen} costs less"
+    )
 
 
 def _count(number: int, noun: str) -> str:

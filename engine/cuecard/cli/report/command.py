@@ -31,8 +31,8 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
     if problems:
         sys.stderr.write(f"{pictures(problems)}\n\n")
     if not requests:
-        hint = "`cuecard run AGENT --manifests DIR` writes some; docs/field.md says how a host does"
-        raise InputError(Problem("no-records", "there is no record of a request", hint, ", ".join(map(str, paths))))
+        hint = "`cuecard run AGENT --manifests DIR` writes some; docs/field.md explains how a host does"
+        raise InputError(Problem("no-records", "there is no request record", hint, ", ".join(map(str, paths))))
     cards = engine.tools if engine else None
     found = field_report(requests, engine.search_tool if engine else "tool_search", cards)
     if as_json:
@@ -73,6 +73,6 @@ def _write(path: Path, found: FieldReport) -> None:
     try:
         path.write_text(page(found), encoding="utf-8")
     except OSError as error:
-        hint = "name a file in a folder that exists and can be written to"
+        hint = "name a file in an existing folder that you can write to"
         raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
     sys.stderr.write(f"wrote {shown(path)}\n")

@@ -11,7 +11,7 @@ from cuecard.analysis.field import FieldReport, ToolUse
 from cuecard.analysis.field.advice import search_advice, tool_advice
 from cuecard.errors import visible
 
-TOOLS = "Tools, dearest first: the tokens of their instructions, over all requests"
+TOOLS = "Tools, most expensive first: the tokens of their instructions over all requests"
 SEARCHES = "Searches that did not help"
 
 
@@ -25,7 +25,7 @@ def tables(found: FieldReport) -> Iterator[Table | Text]:
 
 def headline(found: FieldReport) -> str:
     """How much was read."""
-    what = "" if found.with_calls else "; no calls were recorded, so only costs are known"
+    what = "" if found.with_calls else "; no calls were recorded, so only costs are shown"
     return f"{_plural(found.conversations, 'conversation')}, {_plural(found.requests, 'request')}{what}"
 
 

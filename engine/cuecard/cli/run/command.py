@@ -70,7 +70,7 @@ def run(
     pydantic_ai.BANNER_ENABLED = False  # what a command prints is its own affair
     options = chat or ChatOptions()
     settings, (kind, file) = read_settings(), find_runnable(path)
-    if kind == "assistant" or options.sources.commands:
+    if kind == "assistant" or options.sources.of_servers:
         _check_installed("mcp")
     emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     found = read_assistant(file) if kind == "assistant" else None
@@ -82,7 +82,7 @@ def run(
     decides = _model(model or settings.model or found.file.model)
     engine = open_engine(found.agent, delivery, allow_code=allow_code)
     if options.messages and not decides:
-        raise InputError(Problem("no-model", "a chat needs a model that decides", "name one", "--model"))
+        raise InputError(Problem("no-model", "a chat needs a model", "name one", "--model"))
     if decides and (options.messages or (not scenarios and sys.stdin.isatty())):
         return _chat_with_assistant(Stage(found, engine, emit), decides, options, data)
     if not chosen:
@@ -114,11 +114,11 @@ def _outcome(talk: Talk, options: ChatOptions) -> int:
 
 
 def _refuse_stage_options(scenarios: Sequence[str], data: Path | None) -> None:
-    hint = "name an assistant file, without `--mcp` and `--tools-module`"
+    hint = "name an assistant file, without `--mcp`, `--mcp-url` and `--tools-module`"
     told = {"--scenario": bool(scenarios), "--data": data is not None}
     if any(told.values()):
         raise InputError(
-            Problem("wrong-option", f"`{option}` is for the scenarios of an assistant", hint, option)
+            Problem("wrong-option", f"`{option}` only applies to an assistant's scenarios", hint, option)
             for option, given in told.items()
             if given
         )
@@ -132,8 +132,8 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
     with _folder(data) as folder:
         places = {scenario.name: folder / scenario.name for scenario in scenarios}
         if used := [place for place in places.values() if place.exists()]:
-            hint = "scenarios begin on fresh data: remove it, or name another folder"
-            raise InputError(Problem("used-data", f"`{place}` exists already", hint, "--data") for place in used)
+            hint = "scenarios start from fresh data: remove it, or name another folder"
+            raise InputError(Problem("used-data", f"`{place}` already exists", hint, "--data") for place in used)
         for scenario in scenarios:
             places[scenario.name].mkdir()
             if not asyncio.run(play(stage, scenario, places[scenario.name])):

@@ -26,22 +26,28 @@ def chosen_model(name: str | None, option: str = "--model") -> Model:
         InputError: when there is no name, no such model, a package is missing, or its key is not set.
     """
     if not name:
-        hint = f"name one, {_EXAMPLE}, or set CUECARD_MODEL; `--model test` answers without any service"
-        raise InputError(Problem("no-model", "a chat needs a model that decides", hint, option))
+        hint = f"name one, {_EXAMPLE}, or set CUECARD_MODEL; `--model test` works without any service"
+        raise InputError(Problem("no-model", "a chat needs a model", hint, option))
     if name == "scripted":
-        hint = f"an agent file has none: name a model, {_EXAMPLE}"
-        raise InputError(Problem("wrong-model", "`scripted` plays scenarios, of an assistant file", hint, option))
+        hint = f"an agent file has no script: name a model, {_EXAMPLE}"
+        raise InputError(
+            Problem("wrong-model", "`scripted` only plays the scenarios of an assistant file", hint, option)
+        )
     try:
         return infer_model(framework_name(name))
     except ImportError as error:
         extra = _EXTRA.search(str(error))
         hint = f'pip install "pydantic-ai-slim[{extra[1]}]"' if extra else "install the package of this provider"
-        raise InputError(Problem("not-installed", f"`{name}`: its package is not installed", hint, option)) from None
+        raise InputError(
+            Problem("not-installed", f"`{name}`: the package of this provider is not installed", hint, option)
+        ) from None
     except UserError as error:
         raise InputError(_refused(name, str(error), option)) from None
     except Exception as error:  # the packages of providers raise errors of their own
-        message = f"`{name}` cannot be had: {type(error).__name__}: {error}"
-        raise InputError(Problem("wrong-model", message, "see what the provider's package wants", option)) from error
+        message = f"`{name}` cannot be used: {type(error).__name__}: {error}"
+        raise InputError(
+            Problem("wrong-model", message, "see the documentation of the provider's package", option)
+        ) from error
 
 
 def _refused(name: str, told: str, option: str) -> Problem:
@@ -52,6 +58,6 @@ def _refused(name: str, told: str, option: str) -> Problem:
         return Problem("no-key", message, f"set {variable[1]} and run the command again", option)
     if said.startswith("Unknown model"):
         meant = re.search(r"Did you mean '([^']+)'", said)
-        hint = f"did you mean `{meant[1]}`?" if meant else f"write `provider:model` as pydantic-ai has it, {_EXAMPLE}"
+        hint = f"did you mean `{meant[1]}`?" if meant else f"write `provider:model` as in pydantic-ai, {_EXAMPLE}"
         return Problem("wrong-model", f"`{name}`: there is no such model", hint, option)
-    return Problem("wrong-model", f"`{name}` cannot be had: {said}", "see what the provider wants", option)
+    return Problem("wrong-model", f"`{name}` cannot be used: {said}", "see the provider's documentation", option)

@@ -48,9 +48,9 @@ def base_turn(engine: Engine, options: ChatOptions) -> Turn:
     file = turn_file(options.turn)
     said = [key for key in _LIVE if getattr(file, key) != getattr(TurnFile(), key)]
     if said:
-        hint = "leave it out; `cuecard render` shows the prompt of such a turn"
+        hint = "remove it; `cuecard render` shows the prompt of such a turn"
         raise InputError(
-            Problem("wrong-option", f"`{key}` of a turn file is what the chat itself makes", hint, "--turn")
+            Problem("wrong-option", f"a chat supplies `{key}` itself, so a turn file cannot", hint, "--turn")
             for key in said
         )
     turn = to_turn(file, {**file.inputs, **assignments(engine, options.values)})
@@ -66,7 +66,9 @@ def _tell_cuts(engine: Engine) -> None:
 
 def _tell_unserved(running: Running) -> None:
     missing = [name for name in running.engine.core_tools if name not in {*running.own, *running.tools}]
-    hint = "name its server with `--mcp`, or its module with `--tools-module`; the chat goes on without it"
+    hint = "name its server with `--mcp`, or its module with `--tools-module`; the chat continues without it"
     for name in missing:
-        told = Problem("unserved-tool", f"nobody has the core tool `{name}`", hint, "cuecard run", severity="warning")
+        told = Problem(
+            "unserved-tool", f"no source provides the core tool `{name}`", hint, "cuecard run", severity="warning"
+        )
         sys.stderr.write(f"{told.picture()}\n")

@@ -98,7 +98,7 @@ def _unexpected(scenario: Scenario, talk: Talk, content: Mapping[str, Json]) -> 
     found = {path: _value_or_none(content, place) for path, place in paths.items()}
     return tuple(
         scenario.document.problem(
-            ("expect", path), "other-end", f"`{paths[path]}` is {found[path]!r} in the end, not {wanted[path]!r}"
+            ("expect", path), "other-end", f"`{paths[path]}` is {found[path]!r} at the end, not {wanted[path]!r}"
         )
         for path in wanted
         if found[path] != wanted[path]

@@ -30,7 +30,7 @@ from cuecard.errors import visible
 
 _LINKED_FONTS = re.compile(r"@font-face \{[^}]*\}\s*|<!-- Generated with[^>]*-->\s*")
 
-TITLE = "A run, step by step: the tokens of the prompt, the calls of the model, and what the prompt gained"
+TITLE = "A run, step by step: the prompt's tokens, the model's calls, and what the prompt gained"
 """What screen readers say of the picture."""
 
 INDENT = " " * 20
@@ -39,7 +39,7 @@ INDENT = " " * 20
 WIDTH = 136
 """How wide lines are where no terminal says it: in files, pipes and pictures."""
 
-LEGEND = f"{'step':>4} {'tokens':>7} {'more':>6} calls; + tools found; ~ parts of the prompt that are new"
+LEGEND = f"{'step':>4} {'tokens':>7} {'more':>6} calls; + tools found; ~ new parts of the prompt"
 """What stands in which column, and what the signs mean."""
 
 CONTENT = f"{'content':>18}  "
@@ -68,7 +68,7 @@ def picture_writer(path: Path) -> Emit:
         view(event)
         if isinstance(event, Finished | Ended):
             # The fonts that rich links to would be fetched from somebody else's server.
-            picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run"))
+            picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run", clear=False))
             path.write_text(picture.replace(">", f">\n    <title>{TITLE}</title>", 1), encoding="utf-8")
 
     return write
@@ -142,7 +142,7 @@ def _end(event: Ended) -> Iterator[Text]:
 def _result(event: Finished) -> Text:
     if event.failed:
         failed = ", ".join(event.failed)
-        return _line((f"{len(event.failed)} of {event.scenarios} scenarios did not go as they say: {failed}", "red"))
+        return _line((f"{len(event.failed)} of {event.scenarios} scenarios did not go as expected: {failed}", "red"))
     played = "1 scenario" if event.scenarios == 1 else f"{event.scenarios} scenarios"
     return _line((f"{played} played to the end", "green"))
 

@@ -58,7 +58,7 @@ def _write(path: Path, text: str) -> None:
     try:
         path.write_text(text, encoding="utf-8")
     except OSError as error:
-        hint = "name a file in a folder that exists and can be written to"
+        hint = "name a file in an existing folder that you can write to"
         raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--junit")) from None
 
 
@@ -79,10 +79,9 @@ def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -
         for path in found:
             path.unlink()
         return []
-    way = "throw it away: cuecard test --prune"
+    way = "delete it: cuecard test --prune"
     return [
-        Problem("snapshot-unused", "no turn asks for this snapshot", way, shown(path), severity="warning")
-        for path in found
+        Problem("snapshot-unused", "no turn uses this snapshot", way, shown(path), severity="warning") for path in found
     ]
 
 

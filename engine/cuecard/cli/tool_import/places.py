@@ -22,6 +22,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.outside.paths import is_there, shown
 from cuecard.outside.reading import read_text
 from cuecard.outside.yaml_files import in_folder
+from cuecard.sources.files.files import SERVERS
 
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -53,6 +54,11 @@ class Home:
         """The file that keeps what the source said at the last import."""
         return self.file.with_name(f"{self.file.stem}.lock.json")
 
+    @property
+    def said(self) -> Path:
+        """The file that keeps what the source says of itself, for sections that show it."""
+        return self.file.with_name(f"{self.file.stem}{SERVERS}")
+
     def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
         """The texts of the files with these tools in them: as few files as can be.
 
@@ -67,7 +73,7 @@ class Home:
             before = read_text(path).text if there else new_file(category)
             fitting = _fitting(waiting, MAX_CHARACTERS - len(before)) or (0 if there else 1)
             if self.alone and fitting < len(waiting):
-                hint = "name a folder under `tools: instructions:`, which can hold several files"
+                hint = "name a folder under `tools: instructions:`, which can contain several files"
                 raise SpecError(Problem("yaml-too-large", "the file has no room for the new tools", hint, shown(path)))
             if fitting:
                 edits[path] = Edit(with_tools(before, waiting[:fitting], shown(path)), before if there else None)
@@ -90,9 +96,9 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
     """
     found = find_content(agent)
     if write and found != agent and into is None:
-        hint = "begin one of your own: `cuecard init DIR`; or only look, with `--check`"
+        hint = "create your own agent: `cuecard init DIR`; or use `--check` to only compare"
         raise InputError(
-            Problem("wrong-option", f"`{agent}` is what cuecard brings, and stays as it is", hint, "AGENT")
+            Problem("wrong-option", f"`{agent}` is shipped with cuecard and cannot be changed", hint, "AGENT")
         )
     file = in_folder(found, "agent")
     places, known = _read(file)
@@ -100,8 +106,10 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
         # It may be a file that the agent does not name yet.
         return Home(into, alone=False, known={**tools_of(into), **known})
     if not places:
-        hint = "add `tools: {instructions: tools}` to it, a folder beside it; or name a file with `--into`"
-        raise SpecError(Problem("missing-key", "the agent names no place for tool instructions", hint, shown(file)))
+        hint = "add `tools: {instructions: tools}` (a folder beside the agent file), or name a file with `--into`"
+        raise SpecError(
+            Problem("missing-key", "the agent names no folder or file for tool instructions", hint, shown(file))
+        )
     target = Path(os.path.normpath(file.parent / places[0]))
     if target.suffix in {".yaml", ".yml"}:
         return Home(target, alone=True, known=known)

@@ -91,7 +91,7 @@ class Screen:
 def _words(news: News, engine: Engine, status: Status, before: Costs, after: Costs) -> Iterator[str]:
     serving = status.serving[:12]
     if news == "refused" and status.refused:
-        yield from (status.refused.sha256[:12], f"refused; {serving} goes on serving")
+        yield from (status.refused.sha256[:12], f"refused; still serving {serving}")
         return
     yield serving
     if news == "serving":
@@ -99,7 +99,7 @@ def _words(news: News, engine: Engine, status: Status, before: Costs, after: Cos
         sections, tools = len(engine.sections), len(engine.tools)
         yield f"serving {engine.name}: {sections} sections, {tools} tools{origin}"
     elif news == "recovered":
-        yield "mended: the files say again what is served"
+        yield "fixed: the files match the served state again"
     else:
         yield _listed(status.changed)
         yield from _deltas(before, after)

@@ -139,7 +139,7 @@ def _hint(document: Document, path: Path, kind: str) -> str:
     if kind in {"dict_type", "model_type"}:
         return "write `key: value` pairs, indented"
     if kind == "string_pattern_mismatch":
-        return "use letters, digits, `_` and `-`, and begin with a letter"
+        return "use letters, digits, `_` and `-`, starting with a letter"
     return ""
 
 

@@ -49,7 +49,7 @@ def _problems(events: Iterable[Event], text: str, name: str, found: list[Event])
 
 def _over(depth: int, nodes: int) -> tuple[str, str] | None:
     if depth > MAX_DEPTH:
-        return f"nested more than {MAX_DEPTH} deep", "flatten the file"
+        return f"nested more than {MAX_DEPTH} levels deep", "flatten the file"
     return (f"more than {MAX_NODES:,} values", "split the file") if nodes > MAX_NODES else None
 
 
@@ -69,4 +69,4 @@ def _refusal(event: Event, kind: str, documents: int) -> tuple[str, str] | None:
 def _refused_document(event: Event, documents: int) -> tuple[str, str] | None:
     if event.version or event.tags:
         return "a `%` directive", "files are YAML 1.2"
-    return ("a second document", "one file holds one document; remove the `---`") if documents > 1 else None
+    return ("a second document", "a file contains one document; remove the `---`") if documents > 1 else None

@@ -43,20 +43,20 @@ def read_yaml(text: str, name: str) -> Document:
 def _document(events: Iterable[Event], text: str, name: str) -> Document:
     _, *found = checked(events, text, name)
     if len(found) == 1:
-        raise SpecError(Problem("yaml-empty", "the file holds no YAML", "write a mapping: `key: value`", name))
+        raise SpecError(Problem("yaml-empty", "the file contains no YAML", "write a mapping: `key: value`", name))
     _, *written, _, _ = found
     kind = type(written[0]).__name__.removesuffix("Event").removesuffix("Start").lower()
     if kind != "mapping":
         span = span_of(written[0], written[-1])
         raise SpecError(
-            problem_at(name, text, span, "yaml-root", f"the file holds a {kind}", "write a mapping: `key: value`")
+            problem_at(name, text, span, "yaml-root", f"the file contains a {kind}", "write a mapping: `key: value`")
         )
     return build(written, text, name)
 
 
 def _syntax_problem(error: Exception, text: str, name: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-    message = getattr(error, "problem", None) or "the YAML cannot be read"
+    message = getattr(error, "problem", None) or "the YAML cannot be parsed"
     # ruamel names no place where its own check fails, as in `%YAML 1.0`: then a directive is to blame, if there is one.
     lines = enumerate(text.split("\n"), 1)
     span = Span(next((number for number, line in lines if line.startswith("%")), 1), 1)
@@ -70,7 +70,7 @@ def _syntax_hint(message: str, text: str, span: Span) -> str:
     if "\t" in line[: span.column]:
         return "indent with spaces, not tabs"
     if "mapping values are not allowed" in message:
-        return "a text that holds `: ` must be in quotes"
+        return "quote a text that contains `: `"
     if "cannot start any token" in message:
-        return "a text that begins with this character must be in quotes"
+        return "quote a text that begins with this character"
     return "check indentation, quotes and brackets"

@@ -104,12 +104,12 @@ class _Builder:
         end = self.skip(event)
         span = span_of(event, end)
         if end is not event:
-            self.problem(span, "yaml-key", "a key that is not a text", "a text with `{{ }}` must be in quotes")
+            self.problem(span, "yaml-key", "a key that is not a text", "quote a text with `{{ }}`")
             return None
         key = str(event.value)
         if first := self.keys.get((*path, key)):
             hint = f"first at {self.name}:{first.line}:{first.column}; keep one"
-            self.problem(span, "duplicate-key", f"`{key}` stands here twice", hint)
+            self.problem(span, "duplicate-key", f"duplicate key `{key}`", hint)
             return None
         self.keys[*path, key] = span
         return key
@@ -120,12 +120,12 @@ class _Builder:
         try:
             value = self.scalars.value(event)
         except Exception:  # noqa: BLE001 - ruamel raises whatever int() and float() raise
-            self.problem(span, "yaml-value", "a value that cannot be read", "put it in quotes if it is a text")
+            self.problem(span, "yaml-value", "this value cannot be read", "quote it if it is a text")
             return None
         if isinstance(value, int) and value.bit_length() > MAX_BITS:
             # Python itself refuses to print an integer of more than 4,300 digits.
-            message = "a whole number too large to be used"
-            self.problem(span, "yaml-value", message, "put it in quotes if it is a text")
+            message = "this whole number is too large"
+            self.problem(span, "yaml-value", message, "quote it if it is a text")
             return None
         if isinstance(value, float) and not isfinite(value):
             message = "a number that JSON does not have"
@@ -138,8 +138,10 @@ class _Builder:
         rest = self.lines[end.line][end.column :] if end.line < len(self.lines) else ""
         if rest.startswith(" #") and rest[2:3].strip():
             span = Span(end.line + 1, end.column + 1, len(rest.rstrip()))
-            hint = "put the whole text in quotes, or write `# ` if it is meant as a comment"
-            self.problem(span, "yaml-comment", "text after ` #` is a comment and is lost", hint, severity="warning")
+            hint = "quote the whole text, or write `# ` if a comment is intended"
+            self.problem(
+                span, "yaml-comment", "text after ` #` is a comment, so it is dropped", hint, severity="warning"
+            )
 
     def problem(self, span: Span, code: str, message: str, hint: str, **more: Any) -> None:
         self.problems.append(problem_at(self.name, self.text, span, code, message, hint, **more))

@@ -38,14 +38,14 @@ def formatted_yaml(text: str, name: str) -> str:
     """
     read_yaml(text, name)
     if _ODD_BREAKS.search(text):
-        raise KeptError("it holds line or paragraph separators (U+0085, U+2028, U+2029), which YAML may break lines at")
+        raise KeptError("it contains line or paragraph separators (U+0085, U+2028, U+2029), where YAML may break lines")
     for _ in range(_ROUNDS):
         laid_out = _once(text)
         _check(text, laid_out, name)
         if laid_out == text:
             return text
         text = laid_out
-    raise KeptError("it does not settle")
+    raise KeptError("formatting does not converge")
 
 
 def _once(text: str) -> str:
@@ -54,7 +54,7 @@ def _once(text: str) -> str:
     edits = spacing(events, rows)
     lines = Lines(rows, events)
     if lines.explicit:
-        raise KeptError("it has keys that are written with `?`")
+        raise KeptError("it has keys written with `?`")
     return lines.laid_out(edits)
 
 
@@ -67,9 +67,9 @@ def _check(before: str, after: str, name: str) -> None:
     try:
         same = _said(read_yaml(before, name).value) == _said(read_yaml(after, name).value)
     except SpecError as error:
-        raise KeptError(f"laid out, it could not be read: {error.problems[0].message}") from None
+        raise KeptError(f"formatted, it could not be read: {error.problems[0].message}") from None
     if not same or _WHITE.sub("", before) != _WHITE.sub("", after):
-        raise KeptError("laid out, it would say something else")
+        raise KeptError("formatting would change its meaning")
 
 
 def _said(value: Json) -> str:
@@ -79,5 +79,5 @@ def _said(value: Json) -> str:
 
 def not_formatted(name: str, why: str) -> Problem:
     """The warning for a file that stays as it is."""
-    hint = "write it otherwise by hand, or leave it: nothing is wrong with it"
+    hint = "rewrite it by hand, or leave it: nothing is wrong with it"
     return Problem("not-formatted", f"left as it is: {why}", hint, name, severity="warning")

@@ -15,9 +15,9 @@ from cuecard.config.values.names import as_tuple
 class ChoiceSpec(FileModel):
     """A text, and when it is the section's."""
 
-    when: Condition | None = Field(None, description="this text counts only where this holds")
+    when: Condition | None = Field(None, description="this text is used only if this condition holds")
     model: Patterns | None = Field(None, description="short for `when: {model: ...}`")
-    text: str | None = Field(None, description="a Handlebars template, as the section's `text`")
+    text: str | None = Field(None, description="a Handlebars template, like the section's `text`")
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
 
     @model_validator(mode="after")
@@ -25,7 +25,7 @@ class ChoiceSpec(FileModel):
         if (self.text is None) == (self.file is None):
             raise ValueError("should have one of the keys text, file")
         if self.when is not None and self.model is not None:
-            raise ValueError("has two of what it may have once: when, model")
+            raise ValueError("may have only one of when, model")
         return self
 
     @property
@@ -39,7 +39,7 @@ def _reachable(choices: tuple[ChoiceSpec, ...]) -> tuple[ChoiceSpec, ...]:
     always = next((at for at, choice in enumerate(choices, 1) if choice.condition is None), len(choices))
     if always < len(choices):
         context = {"at": always}
-        raise PydanticCustomError("unreachable", "has entries behind number {at}, which always holds", context)
+        raise PydanticCustomError("unreachable", "has entries after number {at}, which always applies", context)
     return choices
 
 

@@ -47,22 +47,22 @@ class ClockSpec(FileModel):
     """
 
     zone: Annotated[str, AfterValidator(_exists(zone_named))] = Field(
-        "", description="the time zone, such as `Europe/Vienna`; when left out, the zone of the turn's time"
+        "", description="the time zone, such as `Europe/Vienna`; by default that of the turn's time"
     )
     zone_input: str = Field("", description="an input that names the time zone; it wins over `zone` unless it is empty")
     locale: Annotated[str, AfterValidator(_exists(check_locale))] = Field(
         "",
-        description="the language and country that it is written for, such as `en-GB`; all but `en`, `en-US` and "
-        "`en-GB` need the extra `locale`; when left out, ISO 8601",
+        description="the locale, such as `en-GB`; all but `en`, `en-US` and `en-GB` need the extra `locale`; by "
+        "default ISO 8601",
     )
     locale_input: str = Field(
         "", description="an input that names the locale; it wins over `locale` unless it is empty"
     )
     precision: Literal["date", "minute", "second"] = Field(
-        "date", description="how exactly it is told: the finer, the more often the prompt changes"
+        "date", description="the precision: the finer it is, the more often the prompt changes"
     )
     date_style: Style = Field("full", description="how a locale writes the date")
-    between: str = Field("", description="stands between a locale's date and time; when left out, as the locale has it")
+    between: str = Field("", description="the text between date and time; by default the locale's own")
     time_style: Annotated[Style, AfterValidator(_can_be_written)] = Field(
         "short",
         description="how a locale writes the time; `short` has no seconds, `long` and `full` name the time zone and "
@@ -79,5 +79,5 @@ class ClockSpec(FileModel):
         if self.pattern:
             told = _checked(self.pattern, lambda: writer_named(self.locale or "en").pattern(_SAMPLE, self.pattern))
             if self.precision == "date" and any(name[0] in CLOCK for name in fields(told)):
-                raise ValueError("has a `pattern` that tells the time of day, and `precision: date`")
+                raise ValueError("has a `pattern` with the time of day, but `precision: date`")
         return self

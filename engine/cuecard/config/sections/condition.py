@@ -22,29 +22,29 @@ class ConditionSpec(FileModel):
     """One test on the values of a call; exactly one key. A text alone is short for `input`."""
 
     input: str | None = Field(
-        None, description="true when this value is not empty, 0 or false; `a.b` goes into objects"
+        None, description="true if this value is not empty, 0 or false; `a.b` reads a key of an object"
     )
-    set: str | None = Field(None, description="true when this input has a value, be it empty, 0 or false")
+    set: str | None = Field(None, description="true if this input has a value, even an empty one, 0 or false")
     equals: dict[str, Json] | None = Field(
-        None, description="true when each of these inputs has this value, or one of a list of values", min_length=1
+        None, description="true if each of these inputs has this value, or one of a list of values", min_length=1
     )
     at_least: dict[str, float] | None = Field(
-        None, description="true when each of these numbers, or lengths of texts and lists, is not smaller", min_length=1
+        None, description="true if each of these numbers, or lengths of texts and lists, is at least this", min_length=1
     )
     at_most: dict[str, float] | None = Field(
-        None, description="true when each of these numbers, or lengths of texts and lists, is not larger", min_length=1
+        None, description="true if each of these numbers, or lengths of texts and lists, is at most this", min_length=1
     )
-    tool: str | None = Field(None, description="true when this tool exists for the call")
+    tool: str | None = Field(None, description="true if this tool exists for the call")
     model: Patterns | None = Field(
-        None, description="true when the turn's model has this name, or one of a list; `*` stands for any part of it"
+        None, description="true if the turn's model has this name, or one of a list; `*` matches any part"
     )
-    empty: str | None = Field(None, description="true when this section is not there, or says nothing")
-    not_: Condition | None = Field(None, alias="not", description="true when the condition is not")
+    empty: str | None = Field(None, description="true if this section is absent or empty")
+    not_: Condition | None = Field(None, alias="not", description="true if the condition is false")
     all: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
-        None, description="true when every condition is", min_length=1
+        None, description="true if every condition is true", min_length=1
     )
     any: Annotated[tuple[Condition, ...] | None, BeforeValidator(as_tuple)] = Field(
-        None, description="true when one of the conditions is", min_length=1
+        None, description="true if at least one condition is true", min_length=1
     )
 
     @model_validator(mode="after")

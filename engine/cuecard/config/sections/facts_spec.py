@@ -12,11 +12,11 @@ class FactsSpec(FileModel):
     """Lines of facts, in the order of `labels`. A value that is empty has no line; false and 0 are facts."""
 
     labels: dict[str, str] = Field(
-        default_factory=dict, description="value of the call to the label of its line; `a.b` goes into objects"
+        default_factory=dict, description="a value of the call to the label of its line; `a.b` reads a key of an object"
     )
-    others: str = Field("", description="an input with further facts by name, which come last, sorted")
+    others: str = Field("", description="an input with further facts by name, which are sorted and come last")
     clock: ClockSpec | None = Field(
-        None, description="adds `datetime`, `date`, `time` and `timezone` to the values that `labels` may name"
+        None, description="adds `datetime`, `date`, `time` and `timezone` to the values that `labels` can name"
     )
     line: str = Field("- {{{label}}}: {{{value}}}", description="how one fact is printed; a Handlebars template")
-    separator: str = Field("\n", description="stands between two facts")
+    separator: str = Field("\n", description="the separator between two facts")

@@ -50,7 +50,7 @@ class Upward(FileModel):
     """The file of a name in a folder and in each of its parents, the outermost first."""
 
     name: FileNames = Field(
-        description="the file's name; of several names the first one that a folder holds counts", min_length=1
+        description="the file's name; of several names, the first one found in a folder is used", min_length=1
     )
     from_: Folder = Field(alias="from", description="the innermost folder; it may read inputs, as `{{cwd}}`")
     to: Folder = Field(".", description="the outermost folder; `.` for that of this file")
@@ -61,15 +61,15 @@ class FileEntry(FileModel):
 
     path: Paths = Field(
         (),
-        description="where it is, relative to this file; of several places the first one that holds a file counts. "
-        "`{{name}}` stands for an input, which is one part of the path or less",
+        description="its path, relative to this file; of several paths, the first one with a file is used. `{{name}}` "
+        "is replaced by an input, which can be at most one path segment",
         min_length=1,
     )
     glob: Globs = Field(
-        (), description="all files that match, such as `rules/**/*.md`; it may read inputs as `path` does", min_length=1
+        (), description="all files that match, such as `rules/**/*.md`; it can read inputs like `path`", min_length=1
     )
     exclude: Globs = Field(
-        (), description="what `glob` leaves out: names of files or folders, or globs of whole paths (with a `/`)"
+        (), description="what `glob` skips: names of files or folders, or globs of whole paths (with a `/`)"
     )
     sort: Literal["path", "-path", "name", "-name"] = Field(
         "path", description="the order of what `glob` finds: by path or by the file's name; `-` for the reverse"
@@ -80,15 +80,15 @@ class FileEntry(FileModel):
     )
     name: str = Field(
         "",
-        description="how the prompt and the manifest call it; the last part of the path if left out. What `glob` and "
-        "`upward` find is called by its path below the folder in which they look",
+        description="its name in the prompt and the manifest; by default the last part of the path. Files found by "
+        "`glob` or `upward` are named by their path below the searched folder",
     )
-    purpose: str = Field("", description="what the file is for, in one line; printed by `{{{purpose}}}` of `item`")
+    purpose: str = Field("", description="the purpose of the file, in one line; printed by `{{{purpose}}}` of `item`")
     default: str | None = Field(
-        None, description="the text in its place when it is missing, unreadable or a draft; without it there is none"
+        None, description="the text to use if the file is missing, unreadable or a draft; none by default"
     )
-    keep_empty: bool = Field(default=False, description="whether a file without any text is printed all the same")
-    empty: str = Field("", description="the content that a kept file without any text is printed with")
+    keep_empty: bool = Field(default=False, description="whether to print a file even if it is empty")
+    empty: str = Field("", description="the content to print for a kept empty file")
     suffix: str = Field("", description="a text right after the file's content; printed by `{{{suffix}}}` of `item`")
 
     @model_validator(mode="after")
@@ -96,13 +96,13 @@ class FileEntry(FileModel):
         ways = [key for key in ("path", "glob", "upward") if getattr(self, key)]
         if len(ways) != 1:
             told = f"has {' and '.join(ways)}" if ways else "names no file"
-            raise ValueError(f"{told}; write one of `path`, `glob` and `upward`")
+            raise ValueError(f"{told}; write exactly one of `path`, `glob` and `upward`")
         if not self.glob and {"exclude", "sort"} & self.model_fields_set:
             raise ValueError("has `exclude` or `sort`, which belong to a `glob`")
         if self.name and not self.path:
-            raise ValueError("has one `name` for several files; leave it out")
+            raise ValueError("has one `name` for several files; remove it")
         if self.optional and self.path and not any(map(has_inputs, self.path)):
-            raise ValueError("has a plain `path`, which may always be missing; leave `optional` out")
+            raise ValueError("has a plain `path`, which may always be missing; remove `optional`")
         return self
 
     @property

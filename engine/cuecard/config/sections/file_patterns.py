@@ -34,6 +34,15 @@ class Matcher:
         """Whether this path is named."""
         return len(self.segments) in self._reached(parts)
 
+    def matches_above(self, parts: Sequence[str]) -> bool:
+        """Whether this path, or a folder above it, is named."""
+        reached = self._skipped({0})
+        for part in parts:
+            reached = self._next(reached, part)
+            if len(self.segments) in reached:
+                return True
+        return False
+
     def leads(self, parts: Sequence[str]) -> bool:
         """Whether a path below this folder may be named."""
         return any(at < len(self.segments) for at in self._reached(parts))
@@ -42,8 +51,11 @@ class Matcher:
         """How many segments the parts may have used up."""
         reached = self._skipped({0})
         for part in parts:
-            reached = self._skipped({after for at in reached for after in self._step(at, part)})
+            reached = self._next(reached, part)
         return reached
+
+    def _next(self, reached: set[int], part: str) -> set[int]:
+        return self._skipped({after for at in reached for after in self._step(at, part)})
 
     def _skipped(self, reached: set[int]) -> set[int]:
         """`**` may stand for no folder."""
@@ -88,7 +100,7 @@ class FilePattern:
         for segment in segments:
             rest = _INPUT.sub("", segment)
             if _FOLDERS in rest and segment != _FOLDERS:
-                raise ValueError("has `**` beside something else; write it alone between slashes, as in `a/**/*.md`")
+                raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
             if "{" in rest:
                 raise ValueError("has alternatives in braces; write a list of globs")
         return cls(written, (*segments, "*") if segments[-1] == _FOLDERS else segments)
@@ -148,8 +160,7 @@ class Exclusion:
     def _holds(self, written: str, parts: Sequence[str]) -> bool:
         if "/" not in written:
             return any(_fits(written, part) for part in parts)
-        matcher = FilePattern.of_glob(written).anything()
-        return any(matcher.matches(parts[:length]) for length in range(1, len(parts) + 1))
+        return FilePattern.of_glob(written).anything().matches_above(parts)
 
 
 def parts_of(path: str) -> tuple[str, ...]:
@@ -195,7 +206,7 @@ def inputs_in(text: str) -> tuple[str, ...]:
         ValueError: when braces are no input.
     """
     if "{{" in _INPUT.sub("", text):
-        raise ValueError("reads an input in braces as `{{name}}`, and nothing else")
+        raise ValueError("can contain braces only to read an input, as in `{{name}}`")
     return tuple(dict.fromkeys(_INPUT.findall(text)))
 
 
@@ -204,7 +215,7 @@ def _segments(written: str) -> tuple[str, ...]:
     parts = [part for part in written.split("/") if part != "."]
     below = next((at for at, part in enumerate(parts) if part != ".."), len(parts))
     if ".." in parts[below:]:
-        raise ValueError("has `..` behind a name; write it without")
+        raise ValueError("has `..` after a name; write the path without it")
     kept = [part for at, part in enumerate(parts) if part or not at]
     if not any(kept) or kept[-1] == "..":
         raise ValueError("names no file")

@@ -22,7 +22,7 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
         twice = sorted({word for word in words if words.count(word) > 1})
         if twice:
             context = {"listed": ", ".join(f"`{word}`" for word in twice), "what": what}
-            raise PydanticCustomError("twice", "has {listed} as {what} of two entries; give each its own", context)
+            raise PydanticCustomError("twice", "has {listed} as the {what} of two entries; make each unique", context)
     return entries
 
 
@@ -38,42 +38,38 @@ class FilesSpec(FileModel):
     )
     supplied: bool = Field(
         default=False,
-        description="the host supplies these files with each call, by these paths; a `path` that it leaves out is "
-        "looked up beside the agent file that is opened",
+        description="the host supplies these files with each call, by these paths; a `path` that it omits is read "
+        "from the folder of the opened agent file",
     )
     per_file: int | None = Field(
-        20_000, ge=0, description="how many characters of one file are printed at most; null for all of them"
+        20_000, ge=0, description="the maximum number of characters printed of one file; null for no limit"
     )
     total: int | None = Field(
-        150_000, ge=0, description="how many characters of all files are printed at most; null for all of them"
+        150_000, ge=0, description="the maximum number of characters printed of all files; null for no limit"
     )
     unit: Literal["characters", "bytes"] = Field(
-        "characters", description="what the limits count; bytes are those of UTF-8, and no character is cut in two"
+        "characters", description="the unit of the limits; bytes are UTF-8 bytes, and no character is split"
     )
-    trim: bool = Field(
-        default=True, description="remove white space around each text and around what is printed of each file"
-    )
-    pool: str = Field(
-        "", description="sections with the same word here, and the same unit, share `total`, in the order of sections"
-    )
-    marker: str = Field("", description="stands at the end of a text that was cut, within the limit")
+    trim: bool = Field(default=True, description="strip white space around each text and around each printed file")
+    pool: str = Field("", description="sections with the same pool name and unit share `total`, in section order")
+    marker: str = Field("", description="the marker at the end of a truncated text; it counts towards the limit")
     item: str = Field(
         "### {{{name}}} ({{{path}}})\n{{{content}}}{{{suffix}}}",
         description="how one file is printed, from name, path, purpose, content, suffix and the values of the call",
     )
-    suffix_gap: str = Field("\n\n", description="stands between a file's content and its suffix")
-    empty_suffix_gap: str = Field("\n", description="stands before the suffix where there is no content")
+    suffix_gap: str = Field("\n\n", description="the separator between a file's content and its suffix")
+    empty_suffix_gap: str = Field("\n", description="the text before the suffix if there is no content")
     separator: str = Field(
-        "\n\n", description="stands between two files, and around them where there is `before` or `after`"
+        "\n\n", description="the separator between two files, and between them and `before` or `after`"
     )
-    before: str = Field("", description="a text before the first file, when there is any")
-    after: str = Field("", description="a text after the last file, when there is any")
-    otherwise: str = Field("", description="the whole text when no file is used")
+    before: str = Field("", description="the text before the first file, if there is one")
+    after: str = Field("", description="the text after the last file, if there is one")
+    otherwise: str = Field("", description="the whole text if no file is used")
     front_matter: Literal["keep", "strip"] = Field(
-        "keep", description="`strip` leaves out the YAML between `---` lines at the beginning of a file"
+        "keep", description="`strip` removes the YAML between `---` lines at the beginning of a file"
     )
     draft: Literal["use", "skip"] = Field(
-        "use", description="`skip` does not use a file whose front matter says `status: draft`"
+        "use", description="`skip` ignores a file whose front matter says `status: draft`"
     )
 
     @property
@@ -86,5 +82,5 @@ class FilesSpec(FileModel):
         """Where files are read when the agent is opened, the folder is known then."""
         for entry in () if self.supplied else self.entries:
             if entry.upward and inputs_in(entry.upward.to):
-                raise ValueError("reads an input in `upward.to`, which only files that the host supplies can have")
+                raise ValueError("reads an input in `upward.to`, which only works for files that the host supplies")
         return self

@@ -34,35 +34,37 @@ Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
 class SectionPatch(FileModel):
     """What another file, a profile or a variant says of a section; what it leaves out stays."""
 
-    id: SectionId = Field(description="the section's name, in manifests and for those who change it")
-    title: str = Field("", description="what the layout's heading says; without it there is no heading")
+    id: SectionId = Field(description="the section's name, in manifests and in files that extend this one")
+    title: str = Field("", description="the title for the layout's heading; without one, there is no heading")
     text: str | None = Field(
-        None, description="a Handlebars template; a source of this section stands in it as `{{{content}}}`"
+        None, description="a Handlebars template; it prints the section's source with `{{{content}}}`"
     )
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
-    choose: Choices | None = Field(None, description="several texts, of which the first counts whose condition holds")
+    choose: Choices | None = Field(None, description="several texts; the first one whose condition holds is used")
     files: FilesSpec | None = Field(None, description="filled from files that may be missing, within limits")
     tools: ToolListSpec | None = Field(None, description="filled with a list of the tools that exist for the call")
     skills: SkillsSpec | None = Field(None, description="filled with the skills that fit the call")
     clock: ClockSpec | None = Field(
-        None, description="filled with the time: `datetime`, `date`, `time`, `timezone` in its text"
+        None, description="supplies the time to its text: `datetime`, `date`, `time`, `timezone`"
     )
     facts: FactsSpec | None = Field(None, description="filled with lines of facts about the call")
     rows: RowsSpec | None = Field(None, description="filled with the entries of a list that the host supplies")
-    when: Condition | None = Field(None, description="the section is left out unless this holds")
-    group: str = Field("", description="a group of the layout: neighbouring sections under one heading")
-    tier: Tier | None = Field(None, description="how often it may change; inferred when left out, checked when given")
+    when: Condition | None = Field(None, description="the section is left out unless this condition holds")
+    group: str = Field("", description="a group of the layout: adjacent sections under one heading")
+    tier: Tier | None = Field(None, description="how often it may change; checked if given, otherwise inferred")
     trust: Literal["data", "author"] = Field(
         "data",
-        description="`author` prints the markup of values in this section as it is; marks of the layout are still kept "
-        "out of an input, unless the input is an author's itself",
+        description="`author` prints markup in this section's values as it is; inputs still cannot imitate layout "
+        "marks, unless the input itself is `author`",
     )
     priority: int | None = Field(
-        None, description="over the total budget, sections with the lowest number go first; without one it stays"
+        None,
+        description="if the total budget is exceeded, sections with the lowest priority are dropped first; a section "
+        "without one is kept",
     )
-    budget: int | None = Field(None, ge=1, description="tokens it may take; what is more is cut off at a line's end")
+    budget: int | None = Field(None, ge=1, description="the section's maximum tokens; longer text is cut at a line end")
     role: Literal["system", "user", "assistant"] = Field(
-        "system", description="`system` is part of the system prompt; the others are messages of their own after it"
+        "system", description="`system` is part of the system prompt; other roles become separate messages after it"
     )
 
     @model_validator(mode="after")
@@ -70,17 +72,17 @@ class SectionPatch(FileModel):
         filled = [name for name in SOURCES if getattr(self, name) is not None]
         written = [name for name in TEXTS if getattr(self, name) is not None]
         if len(filled) > 1 or len(written) > 1:
-            raise ValueError(f"has two of what it may have once: {', '.join(filled if len(filled) > 1 else written)}")
+            raise ValueError(f"may have only one of {', '.join(filled if len(filled) > 1 else written)}")
         return self
 
 
 def _with_places(schema: dict[str, Any]) -> None:
     """The keys of a section that are gone when files are laid over each other; editors know them all the same."""
-    where = "beside a template, or over another file: puts the section {} the one of this name"
+    where = "with a template or `extends`: places the section {} the one with this name"
     schema["properties"] |= {
         "before": {"type": "string", "description": where.format("before")},
         "after": {"type": "string", "description": where.format("behind")},
-        "remove": {"type": "boolean", "description": "beside a template, or over another file: takes the section away"},
+        "remove": {"type": "boolean", "description": "with a template or `extends`: removes the section"},
     }
 
 
@@ -94,30 +96,30 @@ class BoundarySpec(FileModel):
     """A marker between the part of the prompt that seldom changes and the part that often does."""
 
     marker: str = Field(description="its text, with the line breaks around it")
-    before: SectionId = Field(description="the first section behind it")
+    before: SectionId = Field(description="the first section after it")
 
 
 class GroupSpec(FileModel):
     """Neighbouring sections under one heading, which stands before the first of them that says something."""
 
-    title: str = Field("", description="what the layout's heading says before the group; without it there is none")
+    title: str = Field("", description="the title for the heading before the group; without one, there is no heading")
     heading: str | None = Field(
         None,
-        description="put before what stands in the group and has a title; as around the group when left out",
+        description="the heading of titled sections inside the group; by default the same as outside",
     )
-    group: str = Field("", description="the group that this one stands in, whose heading comes first")
+    group: str = Field("", description="the enclosing group, whose heading comes first")
 
 
 class LayoutSpec(FileModel):
     """How sections are put together. Sections that say nothing leave no trace of heading or separator."""
 
-    heading: str = Field("", description='put before a section that has a title, such as "## {{title}}\\n"')
-    separator: str = Field("\n\n", description="put between two sections")
-    boundary: BoundarySpec | None = Field(None, description="a marker for caches")
+    heading: str = Field("", description='the heading of a section that has a title, such as "## {{title}}\\n"')
+    separator: str = Field("\n\n", description="the separator between two sections")
+    boundary: BoundarySpec | None = Field(None, description="a marker for cache boundaries")
     groups: dict[SectionId, GroupSpec] = Field(
-        default_factory=dict, description="groups of sections, by the name that sections give as their `group`"
+        default_factory=dict, description="groups of sections, by the name that sections use as `group`"
     )
-    trim: bool = Field(default=True, description="remove white space around each section")
+    trim: bool = Field(default=True, description="strip white space around each section")
     escaping: Literal["text", "names"] = Field("text", description="how `{{{x}}}` prints data, as in `template`")
     partials: str = Field("", description="a folder of partials, relative to the agent file")
 
@@ -125,10 +127,10 @@ class LayoutSpec(FileModel):
 class SelectionSpec(FileModel):
     """A profile or a variant: which sections a call has, and what is different in them."""
 
-    include: Ids | None = Field(None, description="only these sections; all when left out")
-    exclude: Ids = Field((), description="these are left out")
+    include: Ids | None = Field(None, description="only these sections; all by default")
+    exclude: Ids = Field((), description="all but these sections")
     sections: Annotated[tuple[SectionPatch, ...], BeforeValidator(as_tuple)] = Field(
-        (), description="what is different in a section, by its `id`"
+        (), description="changes to a section, by its `id`"
     )
 
 

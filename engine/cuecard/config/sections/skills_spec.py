@@ -13,9 +13,9 @@ from cuecard.config.values.names import Texts
 class SkillBudgetSpec(FileModel):
     """How much room the skills have."""
 
-    limit: int = Field(ge=1, description="the size of the whole text, at most")
+    limit: int = Field(ge=1, description="the maximum size of the whole text")
     unit: Literal["characters", "bytes"] = Field(
-        "characters", description="`characters` are code points, `bytes` those of UTF-8"
+        "characters", description="`characters` are code points, `bytes` are UTF-8 bytes"
     )
 
 
@@ -36,45 +36,46 @@ class SkillsSpec(FileModel):
 
     roots: Texts = Field(
         min_length=1,
-        description="folders, relative to this file, in which SKILL.md files are looked for at any depth; "
-        "of skills with equal folder names, that of the first root counts",
+        description="folders, relative to this file, that are searched for SKILL.md files at any depth; of skills "
+        "with the same folder name, the one in the first root is used",
     )
     strict: bool = Field(
         default=False,
-        description="whether a skill that cannot be used, a second one of the same name, and a root without skills are "
-        "errors; else they are warnings, and only that skill is left out",
+        description="whether an unusable skill, a duplicate name and a root without skills are errors; otherwise they "
+        "are warnings, and only that skill is skipped",
     )
     show: Literal["all", "requested"] = Field(
         "all",
-        description="`requested` lists only skills that were requested, mentioned, matched by a path or are eager",
+        description="`requested` lists only skills that are requested, mentioned, matched by a path, or eager",
     )
     allow: Texts | None = Field(
-        None, description="only these skills, by slug or display name; `*` and `?` are wild; all when left out"
+        None, description="only these skills, by slug or display name; `*` and `?` are wildcards; all by default"
     )
     block: Texts = Field((), description="never these skills, even if they are allowed")
     eager: Texts = Field(
-        (), description="skills with their instructions in the list, besides those whose file says `auto_load: true`"
+        (), description="skills listed with their instructions, in addition to those with `auto_load: true`"
     )
     request: Texts = Field((), description="skills that every call requests; `*` for all")
-    request_input: str = Field("", description="the input that holds the skills a call requests: a text or a list")
+    request_input: str = Field("", description="the input with the skills that a call requests: a text or a list")
     missing: Literal["error", "record"] = Field(
-        "error", description="a requested skill that does not exist is an error, or only recorded in the manifest"
+        "error",
+        description="whether a requested skill that does not exist is an error, or only recorded in the manifest",
     )
     mentions: bool = Field(default=True, description="whether `$name` in the task requests a skill")
     task_input: str = Field(
-        "", description="the input that holds the task in which `$name` is looked for; else the current message does"
+        "", description="the input with the task to search for `$name`; by default the current message"
     )
-    paths_input: str = Field("", description="the input that lists the files in question, for skills with `paths`")
+    paths_input: str = Field("", description="the input that lists the relevant files, for skills with `paths`")
     sort: Literal["slug", "name", "root"] = Field(
-        "slug", description="the order of the list; `root` is that of the roots, then of the paths in them"
+        "slug", description="the order of the list; `root` sorts by root, then by path"
     )
     trust: Literal["author", "data"] = Field(
         "author", description="`author` prints the texts of skills as they are; `data` escapes them"
     )
     fallback_description: str | None = Field(
         None,
-        description="the description of a skill without one; then broken front matter is a warning instead of an "
-        "error, and a missing name is the slug",
+        description="the description for a skill without one; if set, broken front matter is only a warning, and a "
+        "missing name defaults to the slug",
     )
     item: str = Field(
         ITEM,
@@ -83,19 +84,20 @@ class SkillsSpec(FileModel):
         "auth_profiles, requires_env, requires_tools",
     )
     body: str = Field(
-        "", description="the instructions of one skill that was mentioned or matched by a path, behind the list"
+        "", description="the instructions of a skill that was mentioned or matched by a path, after the list"
     )
-    before: str = Field("", description="stands before the list; its field: count")
-    after: str = Field("", description="stands behind list and bodies")
-    empty: str = Field("", description="instead of everything, when no skill is there to list")
-    footer: str = Field("", description="stands behind everything if it fits")
+    before: str = Field("", description="the text before the list; its field: count")
+    after: str = Field("", description="the text after the list and the bodies")
+    empty: str = Field("", description="the whole text if there is no skill to list")
+    footer: str = Field("", description="the text at the very end, if it fits")
     note: str = Field(
-        "", description="said if something was left out, and if it fits; its fields: omitted (slugs), omitted_count"
+        "",
+        description="the note if something was left out, provided it fits; its fields: omitted (slugs), omitted_count",
     )
-    hint: str = Field("", description="the same, but the text before it is cut to make room for it")
+    hint: str = Field("", description="the same, but the text before it is cut to make room")
     budget: Budget | None = Field(
-        None, description="the room for the whole text: a number of characters, or a mapping; no limit when left out"
+        None, description="the limit for the whole text: a number of characters, or a mapping; unlimited by default"
     )
     compact_mode_threshold: int | None = Field(
-        None, ge=0, description="with more skills than this in the list, no `body` is shown"
+        None, ge=0, description="if the list has more skills than this, no `body` is shown"
     )

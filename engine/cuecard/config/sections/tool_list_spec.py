@@ -21,17 +21,17 @@ class VisibilitySpec(FileModel):
     meta: Names = Field((), description="tools that are never listed")
     harness: dict[str, Names] = Field(
         default_factory=dict,
-        description="category to the tools that exist only in runs with this category, switched on or not; "
-        "an empty list stands for every tool of the category",
+        description="category to the tools that exist only in runs with this category, whether switched on or not; an "
+        "empty list means every tool of the category",
     )
     flags: dict[str, Texts] = Field(
         default_factory=dict,
-        description="feature flag to the categories or tools that it switches off when it is false",
+        description="feature flag to the categories or tools that are off while it is false",
     )
     secrets: dict[ToolName, Texts] = Field(
-        default_factory=dict, description="tool to the names of the secrets without which it is not there"
+        default_factory=dict, description="tool to the names of the secrets it requires"
     )
-    optional_secrets: Texts = Field((), description="secrets that may be missing all the same")
+    optional_secrets: Texts = Field((), description="secrets that are optional")
 
 
 class ToolListSpec(FileModel):
@@ -41,19 +41,17 @@ class ToolListSpec(FileModel):
         "- **{{{name}}}**: {{{description}}}",
         description="how one tool is printed, from name, description, category and the values of the call",
     )
-    separator: str = Field("\n", description="stands between two tools")
-    sort: Literal["catalogue", "name"] = Field(
-        "catalogue", description="the order: as the catalogue has them, or by name"
-    )
+    separator: str = Field("\n", description="the separator between two tools")
+    sort: Literal["catalogue", "name"] = Field("catalogue", description="the order: as in the catalogue, or by name")
     lines: Literal["join", "keep"] = Field(
         "join", description="`join` puts a description on one line, so that it cannot look like another tool"
     )
-    missing_description: str = Field("", description="the description of a tool that has none")
-    unknown: str = Field(
-        "No tools available.", description="the whole text when the host does not say which tools exist"
-    )
-    empty: str = Field("", description="the whole text when there are no tools")
+    missing_description: str = Field("", description="the description for a tool without one")
+    unknown: str = Field("No tools available.", description="the whole text if the host does not say which tools exist")
+    empty: str = Field("", description="the whole text if there are no tools")
     examples: dict[ToolName, dict[str, Json]] = Field(
         default_factory=dict, description="tool to examples of its input, by label; they follow its description"
     )
-    examples_heading: str = Field("\n\nInput examples:", description="stands between a description and the examples")
+    examples_heading: str = Field(
+        "\n\nInput examples:", description="the separator between a description and its examples"
+    )

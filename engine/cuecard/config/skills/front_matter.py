@@ -48,7 +48,7 @@ def split_front(text: str, name: str) -> Front:
         if size > MAX_FRONT:
             break
     hint = f"end it with a line `---` within the first {MAX_FRONT // 1024} KiB"
-    return Front(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is never closed", hint))
+    return Front(None, _trimmed(lines), _at_start(name, lines, first, "the front matter is not closed", hint))
 
 
 def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
@@ -136,12 +136,12 @@ def _is_misread(lines: list[str]) -> bool:
 def _told(yaml: str, name: str) -> Iterator[Problem]:
     """A warning for each entry that had to be mended, at the first line of it that was."""
     number = 1
-    hint = "put the text in quotes, or indent with spaces: other readers of this file may refuse it"
+    hint = "quote the text, or indent with spaces: other tools may reject this file"
     for entry in _entries(yaml):
         for offset, (old, new) in enumerate(zip(entry, _mend(entry), strict=True)):
             if old.rstrip() != new.rstrip():
                 span = Span(number + offset, 1, len(old))
-                message = "this is not YAML as it is meant"
+                message = "this is not valid YAML"
                 yield problem_at(name, yaml, span, "front-matter", message, hint, severity="warning")
                 break
         number += len(entry)

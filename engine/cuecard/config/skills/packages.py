@@ -74,7 +74,7 @@ def make_package(files: Mapping[str, bytes], name: str, source: str) -> SkillPac
         raise SpecError(Problem("missing-file", f"the skill has no `{MAIN}`", "every skill has one", source))
     if len(files) > MAX_FILES or sum(map(len, files.values())) > MAX_BYTES:
         hint = f"at most {MAX_FILES} files, and {MAX_BYTES // 1024 // 1024} MiB together"
-        raise SpecError(Problem("large-folder", "the skill is too large to be served", hint, source))
+        raise SpecError(Problem("large-folder", "the skill is too large to serve", hint, source))
     text = files[MAIN].decode("utf-8", "replace")
     front = split_front(text, source)
     if front.yaml is None:
@@ -87,6 +87,6 @@ def make_package(files: Mapping[str, bytes], name: str, source: str) -> SkillPac
             Problem("skill-name", f"`{str(said)[:80]}` is not the name of the skill `{name}`", hint, source)
         )
     if not isinstance(description, str) or not 1 <= len(description.strip()) <= 1024:
-        hint = "1 to 1,024 characters, or no client takes the skill"
+        hint = "use 1 to 1,024 characters, or clients will reject the skill"
         raise SpecError(Problem("long-text", "the description is missing or too long", hint, source))
     return SkillPackage(name, document.value, files)

@@ -101,15 +101,15 @@ def left_out(problem: Problem) -> Problem:
     """The same as a warning: one bad skill takes nothing else away."""
     if problem.severity == "warning":
         return problem
-    advice = "\n".join(filter(None, (problem.hint, "the skill is left out; `strict: true` makes this an error")))
+    advice = "\n".join(filter(None, (problem.hint, "the skill is skipped; `strict: true` makes this an error")))
     return replace(problem, severity="warning", advice=advice)
 
 
 def _without_skills(spec: SkillsSpec, sources: Sequence[SkillSource]) -> Iterator[Problem]:
     """Roots in which nothing was found; where files were found that are no skills, they are told themselves."""
     for root in sorted({*spec.roots}.difference(source.root for source in sources)):
-        message = f"`{visible(root)}` holds no skill that can be read"
-        hint = "put folders with a SKILL.md into it, or take it out of `roots`"
+        message = f"`{visible(root)}` contains no readable skill"
+        hint = "add folders with a SKILL.md, or remove it from `roots`"
         yield Problem("no-skills", message, hint, visible(root), severity="error" if spec.strict else "warning")
 
 
@@ -118,7 +118,7 @@ def _errors(problems: Iterable[Problem]) -> list[Problem]:
 
 
 def _duplicate(slug: str, first: SkillSource, second: SkillSource, *, strict: bool) -> Problem:
-    message = f"`{slug}` is the name of two skills in `{second.root}`"
+    message = f"two skills in `{second.root}` are named `{slug}`"
     hint = f"the first is {first.name}; rename one of the folders"
     problem = Problem("duplicate-skill", message, hint, second.name)
     return problem if strict else left_out(problem)
@@ -135,7 +135,7 @@ def _too_long(reader: SkillFields, name: str, description: str) -> Iterator[Prob
     for field, text, limit in (("name", name, MAX_NAME), ("description", description, MAX_DESCRIPTION)):
         if len(text) > limit:
             message = f"`{field}` has {len(text):,} characters; the specification allows {limit:,}"
-            hint = "shorten it: other readers of this file may refuse it"
+            hint = "shorten it: other tools may reject this file"
             path = reader.found[field]
             yield reader.document.problem(path, "long-text", message, hint, key=True, severity="warning")
 
@@ -143,13 +143,14 @@ def _too_long(reader: SkillFields, name: str, description: str) -> Iterator[Prob
 def _off_the_specification(reader: SkillFields, slug: str, name: str) -> Iterator[Problem]:
     """Warnings for a folder's name, and for a `name` that is meant to be the same and is not; titles are welcome."""
     hint = (
-        "lower-case letters, digits and single hyphens, and folder and `name` the same: other readers refuse the rest"
+        "use lower-case letters, digits and single hyphens, the same for folder and `name`: other tools reject "
+        "anything else"
     )
     if not _SLUG.fullmatch(slug):
-        message = f"`{visible(slug)}` is no name of the Agent Skills specification"
+        message = f"`{visible(slug)}` is not a valid name in the Agent Skills specification"
         yield Problem("skill-name", message, f"rename the folder: {hint}", reader.document.name, severity="warning")
     if name and name != slug and not re.search(r"[\sA-Z]", name):
-        message = f"`name` is `{visible(name)[:MAX_NAME]}`, and the folder is `{visible(slug)}`"
+        message = f"`name` is `{visible(name)[:MAX_NAME]}`, but the folder is `{visible(slug)}`"
         path = reader.found["name"]
         yield reader.document.problem(path, "skill-name", message, hint, severity="warning")
 
@@ -158,7 +159,7 @@ def _bad_slug(source: SkillSource) -> Iterator[Problem]:
     slug = source.slug
     if not slug or not slug.isprintable() or slug != slug.strip() or set(slug) & set("/\\"):
         hint = "rename the folder: lower-case letters, digits and hyphens"
-        yield Problem("skill-name", f"`{visible(slug)}` cannot be the name of a skill", hint, visible(source.name))
+        yield Problem("skill-name", f"`{visible(slug)}` is not a valid skill name", hint, visible(source.name))
 
 
 def _invisible(source: SkillSource, reader: SkillFields) -> Iterator[Problem]:
@@ -166,8 +167,8 @@ def _invisible(source: SkillSource, reader: SkillFields) -> Iterator[Problem]:
     for path in reader.found.values():
         for character in dict.fromkeys(c for t in _strings(reader.value(path)) for _, c in find_invisible(t)):
             if character not in source.text:
-                message = f"an escape makes an invisible character, U+{ord(character):04X}"
-                hint = "remove the escape: models read what people cannot see"
+                message = f"an escape sequence produces an invisible character, U+{ord(character):04X}"
+                hint = "remove the escape: people cannot see the character, but models read it"
                 yield reader.document.problem(path, "invisible-character", message, hint)
 
 

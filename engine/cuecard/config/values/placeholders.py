@@ -26,10 +26,12 @@ def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:
         if unknown:
             listed = ", ".join(f"{{{word}}}" for word in known) or "none"
             context = {"word": f"{{{unknown[0]}}}", "known": listed}
-            raise PydanticCustomError("placeholder", "holds {word}, which nothing fills; known here: {known}", context)
+            raise PydanticCustomError(
+                "placeholder", "contains the unknown placeholder {word}; known here: {known}", context
+            )
         if missing := [word for word in required if word not in found]:
             listed = " and ".join(f"{{{word}}}" for word in missing)
-            raise PydanticCustomError("placeholder", "should hold {word}", {"word": listed})
+            raise PydanticCustomError("placeholder", "should contain {word}", {"word": listed})
         return value
 
     return AfterValidator(check)

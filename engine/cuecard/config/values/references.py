@@ -63,7 +63,7 @@ def value_at(value: Json, path: str) -> Json:
         elif isinstance(value, list) and key.isdecimal() and int(key) < len(value):
             value = value[int(key)]
         else:
-            raise UnresolvedError(f"`{path}` leads nowhere: there is no `{key}`", _instead(value, key))
+            raise UnresolvedError(f"`{path}` does not exist: there is no `{key}`", _instead(value, key))
     return value
 
 
@@ -71,7 +71,7 @@ def _text(saved: Mapping[str, Json], path: str) -> str:
     value = value_at(saved, path)
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
         kind = type(value).__name__
-        raise UnresolvedError(f"`{path}` is of type {kind} and cannot stand inside a text", "name one of its values")
+        raise UnresolvedError(f"`{path}` is of type {kind} and cannot be put inside a text", "name one of its values")
     return str(value)
 
 

@@ -21,13 +21,13 @@ def tag_problems(text: str, numbers: Collection[str] = ()) -> Iterator[str]:
     """
     plain = _plain(text)
     if any(skipped(plain)):
-        yield "should hold no comment, CDATA or processing instruction: a value could end it"
+        yield "should contain no comment, CDATA section or processing instruction: a value could end it"
         return
     found = list(tags(plain))
     starts = {tag.start for tag in found}
     for match in _BEGINNING.finditer(plain):
         if match.start() not in starts:
-            yield f"holds `{text[match.start() : match.end()]}`, a tag without its `>`"
+            yield f"contains `{text[match.start() : match.end()]}`, a tag without its `>`"
             return
     yield from _filled_tags(text, plain, found, numbers)
     yield from _unbalanced(found)
@@ -52,7 +52,7 @@ def _filled_tags(text: str, plain: str, found: Sequence[Tag], numbers: Collectio
         if tag is None:
             continue
         if match[1] not in numbers or not _IN_QUOTES.search(plain[tag.start : match.start()]):
-            yield f"holds {match[0]} in a tag, where a value would become markup; put it between tags"
+            yield f"contains {match[0]} in a tag, where a value would become markup; put it between tags"
             return
 
 

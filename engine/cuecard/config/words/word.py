@@ -16,7 +16,7 @@ NUMBERS = frozenset({"turn", "count"})
 
 def _say_something(text: str) -> str:
     if not text.strip():
-        raise PydanticCustomError("empty_word", "should say something")
+        raise PydanticCustomError("empty_word", "should not be blank")
     return text
 
 
@@ -28,21 +28,21 @@ def _with_sound_tags(text: str) -> str:
 
 def _without_tags(text: str) -> str:
     if "<" in text:
-        message = "should hold no `<`: the working memory is printed as data, so that it would come out as `&lt;`"
+        message = "should contain no `<`: the working memory is printed as data, so it would become `&lt;`"
         raise PydanticCustomError("word_tags", message)
     return text
 
 
 def _in_an_element(text: str) -> str:
     if not is_wrapped(text):
-        message = "should stand in one element, such as `<note>...</note>`: else what it tells could pose as it"
+        message = "should be a single element, such as `<note>...</note>`: otherwise its values could imitate it"
         raise PydanticCustomError("word_tags", message)
     return text if text.endswith("\n") else f"{text}\n"
 
 
 def _behind_a_sign(text: str) -> str:
     if any(line.lstrip().startswith("{") for line in text.splitlines()):
-        message = "should begin with a sign of its own, such as `- `: else a name could pose as another line"
+        message = "should begin with a marker, such as `- `: otherwise a name could imitate another line"
         raise PydanticCustomError("word_start", message)
     return text
 

@@ -17,9 +17,9 @@ Partials = Callable[[str], tuple[str, str] | None]
 """The text of a partial by its name, and how errors call its file; None where there is no such file."""
 
 _HINTS = {
-    "model": "the host names the model of a call; conditions may ask for it: `model` of a turn file",
-    "config": "hand it to the model's client yourself",
-    "output": "hand the schema to the model's client yourself, or ask for the form in the text",
+    "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
+    "config": "pass it to the model's client yourself",
+    "output": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
 }
 _TELLING = 40  # characters of a text that say where it stands
@@ -52,8 +52,8 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
     declared = _declared(document, schema, notes.problems)
     for missing in (key for key in reads if key not in declared):
         kind, line = reads[missing]
-        hint = "declare it as what it is"
-        notes.add(line, f"`{missing}` is read, and no schema declares it: it is a `{kind}` here", hint, "warning")
+        hint = "declare its actual type"
+        notes.add(line, f"`{missing}` is read, but no schema declares it: it is a `{kind}` here", hint, "warning")
         declared[missing] = Input(kind, (EMPTY[kind],))
     said = document.value.get("description")
     return Imported(
@@ -87,7 +87,7 @@ def _settings(document: Document) -> Iterator[Problem]:
     for key in document.value:
         if key in _SILENT:
             continue
-        message = f"`{key}` is no part of a prompt here" if key in _HINTS else f"`{key}` has no counterpart"
+        message = f"`{key}` is not part of a prompt here" if key in _HINTS else f"`{key}` has no counterpart"
         hint = _HINTS.get(key, "keep it where it is used")
         yield document.problem((key,), "not-imported", message, hint, key=True, severity="warning")
 
@@ -130,7 +130,7 @@ def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]
         front = read_front(text, called)
         inner = from_handlebars(front.body, inner_notes, front.line)
         for marker in (part for part in inner.parts if isinstance(part, Marker)):
-            message = "a role inside a partial: which messages there are is fixed here"
+            message = "a role inside a partial: the list of messages is fixed here"
             inner_notes.add(marker.line, message, "write the role where the partial is called")
         found[name] = "".join(part for part in inner.parts if isinstance(part, str))
         notes.problems.extend(inner_notes.problems)
@@ -149,13 +149,13 @@ def _messages(body: Body, notes: Notes) -> Iterator[Message]:
                     found = notes.text.find(part.strip()[:_TELLING], at)
                     line += notes.text.count("\n", at, max(at, found))
                     at = found if found >= 0 else len(notes.text)  # one that was translated, and those behind it
-                    message = "a text behind the history: sections stand before the conversation here"
-                    notes.add(line, message, "hand it over as `message` of the turn", "warning")
+                    message = "text after the history: sections come before the conversation here"
+                    notes.add(line, message, "pass it as `message` of the turn", "warning")
                 yield Message(role, part)
         elif part.role in ROLES:
             role = ROLES[part.role]
         elif part.role:
             role = "user"
-            notes.add(part.line, f"there is no role `{part.role}` for a section", "results of tools come with the turn")
+            notes.add(part.line, f"a section cannot have the role `{part.role}`", "results of tools come with the turn")
         else:
             role, passed = "assistant", True

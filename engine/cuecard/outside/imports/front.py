@@ -32,9 +32,7 @@ def read_front(text: str, name: str) -> Front:
     end = next((number for number, line in enumerate(lines[1:], 1) if _FENCE.fullmatch(line)), 0)
     if not end:
         hint = "end it with a line `---`"
-        raise SpecError(
-            Problem("front-matter", "the front matter is never closed", hint, name, Span(1, 1, 3), lines[0])
-        )
+        raise SpecError(Problem("front-matter", "the front matter is not closed", hint, name, Span(1, 1, 3), lines[0]))
     # An empty line in place of the fence: places in the YAML are places in the file.
     yaml = "\n".join(["", *lines[1:end]])
     empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[1:end])

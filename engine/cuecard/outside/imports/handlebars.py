@@ -32,11 +32,11 @@ _BLOCKS = {"if", "unless", "each", "with", "lookup"}
 _COMPARED = {"ifEquals": ("if", "eq"), "unlessEquals": ("unless", "eq")}
 _MARKERS = {"role", "history"}
 _ELSEWHERE = {
-    "media": ("a picture or a file inside a text", "hand it over in the message of the turn"),
-    "section": ("a place that the host fills", "write a section of the agent file in its place"),
+    "media": ("an image or file inside a text", "pass it in the message of the turn"),
+    "section": ("a slot that the host fills", "replace it by a section of the agent file"),
     "history": ("the history inside a block", "the conversation comes with the turn: `messages`"),
-    "role": ("a role inside a block, or one that is computed: which messages there are is fixed here",
-             "make it a section of its own, with `when`"),
+    "role": ("a role that is computed or inside a block: the list of messages is fixed here",
+             "make it a separate section, with `when`"),
 }  # fmt: skip
 
 
@@ -118,7 +118,7 @@ class _Reader:
         if reason := self.unknown(call):
             return self.left(node, *reason)
         if name == "json" and not call.hash:
-            message = "`json` puts a space behind `,` and `:` here; dotprompt puts none"
+            message = "`json` puts a space after `,` and `:` here; dotprompt does not"
             self.notes.add(line, message, "compare the output, or write the value out", "warning")
         written = self.source.text[call.start : call.end]
         left, right = "~" * node.strip.left, "~" * node.strip.right
@@ -174,7 +174,7 @@ class _Reader:
         if isinstance(node, Call):
             return self.unknown(node)
         if isinstance(node, Path) and node.data and node.parts and node.parts[0] not in _DATA:
-            return f"`{node.original}` is a value of the host's", "make it an input"
+            return f"`{node.original}` is a value supplied by the host", "make it an input"
         return None
 
     def left(self, node: Statement, message: str, hint: str) -> _Edit:
@@ -187,10 +187,10 @@ class _Reader:
 
 def _unknown_helper(name: str) -> tuple[str, str]:
     if name in NAMES:
-        return f"`{name}` is a helper of the host's; there is one of this name here, which may do something else", (
-            "see docs/helpers.md, and write it again if it does the same"
+        return f"`{name}` is a helper of the host; the helper with this name here may behave differently", (
+            "see docs/helpers.md, and use it if it does the same"
         )
-    return f"`{name}` is a helper of the host's", "write it with the helpers of docs/helpers.md, or as one of your own"
+    return f"`{name}` is a helper of the host", "use the helpers of docs/helpers.md, or write your own"
 
 
 def _name(call: Call) -> str:

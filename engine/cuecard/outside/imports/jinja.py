@@ -20,9 +20,9 @@ _ROLE_LINE = re.compile(
     re.IGNORECASE | re.MULTILINE,
 )
 _HINTS = {
-    "set": "write the value where it is used, or `{{#with value as |name|}}`",
-    "include": "write the text of that file here, or a partial: `{{> name}}`",
-    "macro": "write a partial: `{{> name}}`",
+    "set": "use the value directly, or write `{{#with value as |name|}}`",
+    "include": "inline that file, or make it a partial: `{{> name}}`",
+    "macro": "use a partial: `{{> name}}`",
 }
 
 
@@ -56,7 +56,7 @@ def from_jinja(
         _Translator(environment, notes, writer).body(tree, scope)
     except TemplateSyntaxError as error:
         line = error.lineno + first_line - 1
-        raise _wrong(notes, line, (error.message or "this cannot be read").rstrip(".")) from None
+        raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None
     except RecursionError:
         raise _wrong(notes, first_line, "it is nested too deeply") from None
     except ValueError:  # Python reads no number of more than 4,300 digits
@@ -67,7 +67,7 @@ def from_jinja(
 def _wrong(notes: Notes, line: int, message: str) -> SpecError:
     source = notes.lines[line - 1] if line <= len(notes.lines) else ""
     span = Span(line, 1, max(1, len(source)))
-    hint = "mend the template, or import it without this part"
+    hint = "fix the template, or import it without this part"
     return SpecError(Problem("jinja-syntax", f"Jinja cannot read this: {message}", hint, notes.name, span, source))
 
 
@@ -89,8 +89,8 @@ class _Translator:
     def text(self, node: Piece, *, nested: bool) -> None:
         if nested and (found := _ROLE_LINE.search(node.raw)):
             line = node.line + node.raw.count("\n", 0, found.start())
-            message = "a role inside a block: which messages there are is fixed here"
-            self.notes.add(line, message, "make it a section of its own, with `when`")
+            message = "a role inside a block: the list of messages is fixed here"
+            self.notes.add(line, message, "make it a separate section, with `when`")
         self.writer.text(node.raw)
 
     def variable(self, node: Piece, scope: Scope) -> None:
@@ -155,7 +155,7 @@ class _Translator:
         items = value(loop.iter, scope)
         if type(loop.iter).__name__ == "Name" and loop.iter.name not in scope.loops:
             if scope.kind(loop.iter) in {"string", "object"}:
-                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "hand a list over")
+                raise Untranslatable(f"a loop over the keys of `{loop.iter.name}`", "pass a list")
             scope.read(loop.iter.name, "list")
         tags = [f"{{{{#each {items} as |{loop.target.name}|}}}}", *["{{else}}"] * (len(block.branches) - 1)]
         return [*tags, "{{/each}}"], [scope.inside(loop.target.name), scope]
@@ -190,7 +190,7 @@ def _printed(node: Node, scope: Scope) -> str:
     if kind == "Const" and isinstance(node.value, str):
         return node.value if _WORDS.fullmatch(node.value) else f"{{{{{{default null {quoted(node.value)}}}}}}}"
     if kind in {"Compare", "Not", "Test", "Const"}:
-        raise Untranslatable("a truth value that is printed: `True` in Python", "write `{% if %}` around a word")
+        raise Untranslatable("a printed boolean: `True` in Python", "write `{% if %}` around a word")
     typed = scope.kind(node)
     if typed in {"list", "object"}:
         hint = "write `join` for a list, `json` for an object"
@@ -198,6 +198,6 @@ def _printed(node: Node, scope: Scope) -> str:
     if typed == "boolean":
         scope.remarks.append(("Python prints `True`, a template here `true`", "write `{{#if}}` around a word"))
     if typed == "number":
-        scope.remarks.append(("Python prints `1.0`, a template here `1`", "hand the number over as a text"))
+        scope.remarks.append(("Python prints `1.0`, a template here `1`", "pass the number as a text"))
     written = value(node, scope)
     return f"{{{{{{{written[1:-1] if written.startswith('(') else written}}}}}}}"

@@ -93,7 +93,9 @@ def quoted(text: str) -> str:
         Untranslatable: when it holds both kinds of quotes, a backslash or a line break.
     """
     if "\\" in text or "\n" in text or ('"' in text and "'" in text):
-        raise Untranslatable("a text with quotes, backslashes or line breaks", "make it an input, or a text around it")
+        raise Untranslatable(
+            "a text with quotes, backslashes or line breaks", "make it an input, or move it into the surrounding text"
+        )
     return f"'{text}'" if '"' in text else f'"{text}"'
 
 
@@ -120,7 +122,7 @@ def _path(node: Node, step: str, scope: Scope) -> str:
             f"`loop.{step}` has no counterpart", "Handlebars knows `@index` (from 0), `@first`, `@last`"
         )
     if not any(_is(inner, kind) for kind in ("Name", "Getattr", "Getitem")):
-        raise Untranslatable("a part of something that is computed", "compute it in the host")
+        raise Untranslatable("a part of a computed value", "compute it in the host")
     path = value(inner, scope)
     if _is(inner, "Name") and inner.name not in scope.loops:
         scope.read(inner.name, "list" if step.isdigit() else "object")
@@ -173,7 +175,9 @@ def _test(node: Node, scope: Scope) -> str:
 def _filter(node: Node, scope: Scope) -> str:
     if node.node is None or node.kwargs or node.dyn_args or node.dyn_kwargs or node.name not in _FILTERS:
         known = ", ".join(f"`{name}`" for name in sorted(_FILTERS))
-        raise Untranslatable(f"the filter `{node.name}`, as it is used, has no helper here", f"translated are {known}")
+        raise Untranslatable(
+            f"the filter `{node.name}`, as used here, has no equivalent helper", f"supported filters: {known}"
+        )
     return _FILTERS[node.name](node, scope)
 
 
@@ -203,8 +207,8 @@ def _default(node: Node, scope: Scope) -> str:
     if not truthy:
         scope.remarks.append(
             (
-                "`default` stands for an empty value, too; in Jinja only for a missing one",
-                "check that empty values mean it",
+                "`default` also replaces an empty value; in Jinja only a missing one",
+                "check that this is right for empty values",
             )
         )
     return f"(default {value(node.node, scope)} {value(node.args[0], scope)})"
@@ -212,7 +216,7 @@ def _default(node: Node, scope: Scope) -> str:
 
 def _length(node: Node, scope: Scope) -> str:
     if node.args or not any(_is(node.node, kind) for kind in ("Name", "Getattr", "Getitem")):
-        raise Untranslatable("the length of something that is computed", "compute it in the host")
+        raise Untranslatable("the length of a computed value", "compute it in the host")
     if scope.kind(node.node) == "object":
         raise Untranslatable("the length of an object", "compute it in the host")
     return f"{value(node.node, scope)}.length"

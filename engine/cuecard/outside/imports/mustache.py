@@ -60,13 +60,13 @@ class _Reader:
     def value(self, node: Mustache, around: tuple[str, ...]) -> _Edit:
         head = node.call.head
         if node.call.has_arguments or isinstance(head, Call):
-            return self.left(node, "a tag with arguments is none of Mustache's", "write it with the helpers here")
+            return self.left(node, "a tag with arguments is not Mustache", "write it with the helpers here")
         path = self.path(head.original, around)
         if node.escaped and not self.reads.get("", None):
             self.reads[""] = "string"
             line = self.source.span(node.start, node.end).line
-            message = "Mustache writes `&amp;` for `&` in `{{x}}`; here the text stays readable"
-            self.notes.add(line, message, "nothing, if no page is made of it", "warning")
+            message = "Mustache escapes `&` as `&amp;` in `{{x}}`; here the text stays readable"
+            self.notes.add(line, message, "no action needed, unless the output is used as HTML", "warning")
         tag = f"{{{{{{{path}}}}}}}"
         return node.start, node.end, tag + between(tag, self.source.text[node.end : node.end + 1])
 
@@ -89,7 +89,7 @@ class _Reader:
             return
         if kind in {None, "object"}:
             hint = "declare its type, or write `{{#if}}`, `{{#each}}` or `{{#with}}`"
-            yield self.left(node, f"what a section of `{name}` is shows only when it is rendered", hint)
+            yield self.left(node, f"the meaning of a section `{name}` is only known when it is rendered", hint)
             return
         word = "each" if kind == "list" and not inverted else "unless" if inverted else "if"
         path = self.path(name, around)

@@ -21,18 +21,18 @@ Beside = Callable[[str], str | None]
 """The text of a file beside the prompt; None where there is none."""
 
 _HINTS = {
-    "model": "the host names the model of a call; conditions may ask for it: `model` of a turn file",
-    "outputs": "hand the schema to the model's client yourself, or ask for the form in the text",
+    "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
+    "outputs": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
-    "base": "import that file, too, and write `extends`",
+    "base": "import that file as well, and write `extends`",
 }
 _WORD = re.compile(r"\w+")
 _SILENT = {"name", "description", "inputs", "sample", "template"}
 _RICH = {
     "thread": "the conversation comes with the turn: `messages`",
-    "image": "hand it over in the message of the turn",
-    "file": "hand it over in the message of the turn",
-    "audio": "hand it over in the message of the turn",
+    "image": "pass it in the message of the turn",
+    "file": "pass it in the message of the turn",
+    "audio": "pass it in the message of the turn",
 }
 _FACTS = {
     "name",
@@ -78,8 +78,8 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
     lines = _first_lines(front)
     for missing in (key for key in reads if key and key not in declared):
         line, kind = lines.get(missing, front.line), reads[missing]
-        message = f"`{missing}` is read, and nothing declares it: it is a `{kind}` here"
-        notes.add(line, message, "declare it as what it is", "warning")
+        message = f"`{missing}` is read, but nothing declares it: it is a `{kind}` here"
+        notes.add(line, message, "declare its actual type", "warning")
         declared[missing] = Input(kind, (EMPTY[kind],))
     said = document.value.get("description")
     called = document.value.get("name")
@@ -109,7 +109,7 @@ def _settings(document: Document) -> Iterator[Problem]:
     for key in document.value:
         if key in _SILENT:
             continue
-        message = f"`{key}` is no part of a prompt here" if key in _HINTS else f"`{key}` has no counterpart"
+        message = f"`{key}` is not part of a prompt here" if key in _HINTS else f"`{key}` has no counterpart"
         hint = _HINTS.get(key, "keep it where it is used")
         yield document.problem((key,), "not-imported", message, hint, key=True, severity="warning")
 
@@ -123,7 +123,7 @@ def _language(document: Document, problems: list[Problem]) -> str:
         return "jinja2"
     if said in ("jinja2", "mustache"):
         return str(said)
-    message, hint = f"`{said}` is no template language that is known here", "write `jinja2` or `mustache`"
+    message, hint = f"`{said}` is not a supported template language", "write `jinja2` or `mustache`"
     problems.append(document.problem(("template",), "wrong-value", message, hint))
     return "jinja2"
 
@@ -157,7 +157,7 @@ def _input(document: Document, path: Path, facts: Mapping[str, Json], problems: 
     if isinstance(word, str) and word in _RICH:
         problems.append(document.problem(path, "not-imported", f"an input of kind `{word}`", _RICH[word]))
     elif word is not None and known is None:
-        message, hint = f"`{word}` is no type of an input: it is a `string` here", "write the type that it has"
+        message, hint = f"`{word}` is not an input type: it is a `string` here", "write its actual type"
         problems.append(document.problem(path, "not-imported", message, hint, severity="warning"))
     shown = facts.get("default", facts.get("example", facts.get("sample")))
     kind = known or (type_of_value(shown) if word is None and shown is not None else "string")

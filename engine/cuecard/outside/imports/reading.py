@@ -28,7 +28,7 @@ def read_prompt_file(path: Path) -> Imported:
         hint = f"name the files in it, such as {name}/*.prompt"
         raise InputError(Problem("wrong-file", "this is a folder", hint, name))
     if path.suffix not in ENDINGS:
-        message = "only dotprompt (`.prompt`) and Prompty (`.prompty`) are read"
+        message = "only dotprompt (`.prompt`) and Prompty (`.prompty`) files are supported"
         raise InputError(Problem("wrong-file", message, "for others see docs/import.md", name))
     text = read_text(path).text
     if path.suffix == ".prompty":

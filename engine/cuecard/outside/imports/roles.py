@@ -35,9 +35,14 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
         word = found["role"].lower()
         line = _line(rows.get(found[0].strip(), ()), line)
         if word not in ROLES:
-            notes.add(line, f"there is no role `{word}` for a section", "results of tools come with the turn")
+            notes.add(line, f"a section cannot have the role `{word}`", "results of tools come with the turn")
         elif word == "developer":
-            notes.add(line, "`developer` is a part of the system prompt here", "nothing, if that is meant", "warning")
+            notes.add(
+                line,
+                "`developer` becomes part of the system prompt here",
+                "no action needed if that is intended",
+                "warning",
+            )
         if found["more"]:
             notes.add(
                 line, f"`{found['more']}` of a message has no counterpart", "name the speaker in the text", "warning"

@@ -49,7 +49,7 @@ class Schema:
         """The inputs that the schema at a path declares."""
         schema = self.document.at(path)
         if not isinstance(schema, dict):
-            self.warn(path, "a schema that stands elsewhere, or one of a single value", "declare the inputs here")
+            self.warn(path, "a schema in another file, or of a single value", "declare the inputs here")
             return {}
         if isinstance(schema.get("properties"), dict):
             return dict(self._json_schema(path, schema))
@@ -78,7 +78,7 @@ class Schema:
         for key, entry in schema.items():
             here = (*path, key)
             if key == "(*)":
-                self.warn(here, "further properties: an agent names each of its inputs", "declare those you hand over")
+                self.warn(here, "further properties: an agent names each of its inputs", "declare those you pass")
                 continue
             named, _, rest = key.partition("(")
             name = named.strip().removesuffix("?")
@@ -98,7 +98,7 @@ class Schema:
             return known
         if isinstance(values, list) and values:
             return next((type_of_value(each) for each in values if each is not None), "string")
-        self.warn(path, "a type that an input cannot have: it is a `string` here", "write the type that it has")
+        self.warn(path, "an unsupported input type: it is a `string` here", "write its actual type")
         return "string"
 
     def _nested(self, path: Path, facts: Mapping[str, Json], name: str) -> None:
@@ -108,5 +108,5 @@ class Schema:
             self.examples[name] = {key: f"example of {key}" for key in keys}
         if facts.get("properties") or isinstance(facts.get("items"), dict):
             self.warn(
-                path, "what is inside a list or an object is not declared here", "its template checks what it reads"
+                path, "the contents of a list or object are not declared here", "its template checks what it reads"
             )

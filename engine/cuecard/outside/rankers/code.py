@@ -14,10 +14,10 @@ from cuecard.outside.code import named_object
 
 @runtime_checkable
 class RankerMaker(Protocol):
-    """Makes rankers, for rankings that have to know the tools."""
+    """Creates rankers that need to know the tools."""
 
     def for_tools(self, cards: Sequence[ToolCard], /) -> Ranker:
-        """The ranker of these tools; asked once for each catalogue, at its first search."""
+        """The ranker for these tools; called once per catalogue, at its first search."""
 
 
 AnyRanker: TypeAlias = Ranker | RankerMaker
@@ -39,6 +39,10 @@ def load_function(named: NamedRanker) -> AnyRanker:
     if not is_ranker(found):
         message = f"`{named.name.value}` is of type {type(found).__name__}, which cannot be called"
         raise SpecError(
-            named.problem("missing-ranker", message, "name a function: query and limit to names with scores")
+            named.problem(
+                "missing-ranker",
+                message,
+                "name a function that takes a query and a limit and returns names with scores",
+            )
         )
     return found

@@ -67,7 +67,7 @@ def load_model(files: ModelFiles) -> WordVectors:
     if rows is not None and (rows.ndim != 1 or not len(rows) or rows.min() < 0 or rows.max() >= len(table)):
         raise ValueError(f"{WEIGHTS} has a `mapping` to rows that do not exist")
     if weights is not None and (weights.ndim != 1 or len(weights) < min(size, len(table if rows is None else rows))):
-        raise ValueError(f"{WEIGHTS} has other `weights` than pieces")
+        raise ValueError(f"{WEIGHTS} has a different number of `weights` than pieces")
     return WordVectors(tokenizer, table, rows, weights, unknown=_unknown(text, tokenizer))
 
 

@@ -48,7 +48,7 @@ class SearchWish:
         if self.ranker is not None:
             if not is_ranker(self.ranker):
                 message = f"a ranker of type {type(self.ranker).__name__} cannot be called"
-                hint = "hand in a function: query and limit to names with scores"
+                hint = "pass a function that takes a query and a limit and returns names with scores"
                 raise InputError(Problem("wrong-ranker", message, hint, name="ranker"))
             return partial(_given, self.ranker)
         match named.name.kind:
@@ -62,7 +62,7 @@ class SearchWish:
 
     def _function(self, named: NamedRanker) -> AnyRanker:
         if not self.allow_code:
-            message = f"`{named.name.value}` is code, and code that a file names is not loaded here"
+            message = f"`{named.name.value}` is code, and this host does not load code named by files"
             hint = "if you trust this agent's files, allow it: `Engine.open(..., allow_code=True)`, or `--allow-code`"
             raise SpecError(named.problem("code-not-allowed", message, hint))
         return load_function(named)

@@ -32,5 +32,5 @@ class Search:
         try:
             return SearchIndex.build(cards, ranker=self.make(Tools(cards, lexical, self.cache)), fallback=lexical)
         except Exception as error:  # noqa: BLE001 - a damaged model or a host's own code: the conversation goes on
-            said = f"the ranker cannot be made, and BM25 answers instead: {reason(error)}"
+            said = f"the ranker cannot be created, so BM25 answers instead: {reason(error)}"
             return SearchIndex.build(cards, ranker=lexical(), diagnostics=(Diagnostic("ranker_failed", said),))

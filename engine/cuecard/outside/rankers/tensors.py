@@ -42,7 +42,7 @@ def _tensor(data: NDArray[Any], about: Any) -> NDArray[Any]:
     try:
         kind, shape, (start, end) = _KINDS[about["dtype"]], about["shape"], about["data_offsets"]
         if not 0 <= start <= end <= len(data):
-            raise ValueError("a tensor that is cut short")
+            raise ValueError("a truncated tensor")
         return data[start:end].view(kind).reshape(shape)
     except (KeyError, TypeError) as error:
-        raise ValueError(f"a tensor of unknown form: {error}") from None
+        raise ValueError(f"a tensor in an unknown format: {error}") from None

@@ -88,7 +88,7 @@ def read_tokenizer(name: str, data: bytes) -> Any:
     try:
         tokenizer = Tokenizer.from_str(data.decode())
     except Exception as error:  # noqa: BLE001 - the package raises nothing more exact
-        raise ValueError(f"{name} is no tokenizer: {error}") from None
+        raise ValueError(f"{name} is not a tokenizer: {error}") from None
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer

@@ -42,6 +42,6 @@ def _load() -> WordVectors:
     weights, tokenizer = (Roots.anywhere(folder).find(name) for name in (_WEIGHTS, _TOKENIZER))
     table = read_tensors(weights).get("embedding.weight")
     if table is None or table.ndim != 2:
-        raise ValueError("wordllama's weights are not where they were")
+        raise ValueError("wordllama's weights are no longer where they were")
     pieces = read_tokenizer(tokenizer.path.name, read(tokenizer, MAX_TOKENIZER))
     return WordVectors(pieces, table, weighs=True, identity=f"{MODULE} {version(MODULE)}")

@@ -38,7 +38,7 @@ def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
         newest(sizes, spec.on_overflow),
         newest(sizes, spec.load),
         overflow=True,
-        reason=f"history.on_overflow: more than {spec.keep} messages, so only the last {spec.on_overflow} go in",
+        reason=f"history.on_overflow: more than {spec.keep} messages, so only the last {spec.on_overflow} are included",
         unloaded=f"history.load: older than the newest {spec.load} messages",
     )
 

@@ -79,7 +79,7 @@ def unit_cost(unit: Unit, spec: HistorySpec, count: CountTokens) -> int:
 def _window(seen: tuple[Unit, ...], out: tuple[LeftOut, ...], spec: WindowHistory) -> Decision:
     cutoff = window(seen, spec)
     if not cutoff.overflow:
-        return Decision(seen, out, cutoff, hidden="history.keep: nothing has overflowed that it could stand for")
+        return Decision(seen, out, cutoff, hidden="history.keep: nothing has overflowed for it to replace")
     told = seen[cutoff.loaded : cutoff.start] if spec.summarize != "never" else ()
     return Decision(seen, out, cutoff, told)
 
@@ -90,7 +90,7 @@ def _blocks(
     costs = [0] * len(seen) if spec.max_tokens is None else [unit_cost(unit, spec, count) for unit in seen]
     cutoff = blocks(seen, costs, spec)
     if not cutoff.overflow:
-        return Decision(seen, out, cutoff, hidden="history.limit: nothing has moved out that it could stand for")
+        return Decision(seen, out, cutoff, hidden="history.limit: nothing has moved out for it to replace")
     told = [unit for unit in seen[: cutoff.start] if unit.places[-1] >= covered]
     return Decision(seen, out, cutoff, tuple(told) if spec.summarize != "never" else ())
 
@@ -104,7 +104,7 @@ def _tokens(
 ) -> Decision:
     before = tuple(unit for unit in seen if unit.places[-1] < stored.covers)
     rest = tuple(unit for unit in seen if unit.places[-1] >= stored.covers)
-    told_before = [LeftOut(place, "the stored summary tells it") for unit in before for place in unit.places]
+    told_before = [LeftOut(place, "covered by the stored summary") for unit in before for place in unit.places]
     loaded = newest([len(unit) for unit in rest], spec.load)
     costs = [0] * loaded + [unit_cost(unit, spec, count) for unit in rest[loaded:]]
     shown = cost(summary_message(stored.text, spec.summary), spec, count) if stored.text else 0

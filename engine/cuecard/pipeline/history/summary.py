@@ -14,7 +14,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SummaryRequest:
-    """One question to a model that writes summaries; `max_tokens` is None when the length is free."""
+    """One request to a model that writes summaries; `max_tokens` is None if the length is unlimited."""
 
     system: str
     text: str

@@ -69,7 +69,7 @@ def _dropped(messages: Iterable[Message], spec: HistoryBase) -> Iterator[LeftOut
         elif "blank" in spec.drop and message.role != "tool" and message.blank:
             yield LeftOut(place, "history.drop: blank")
         elif "duplicates" in spec.drop and message.id and message.id in seen:
-            yield LeftOut(place, f"history.drop: has the id of message {seen[message.id] + 1}")
+            yield LeftOut(place, f"history.drop: has the same id as message {seen[message.id] + 1}")
         elif message.id:
             seen[message.id] = place
 

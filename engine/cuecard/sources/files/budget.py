@@ -133,7 +133,7 @@ def _fit(spec: FilesSpec, file: TakenFile, status: Status, taken: TakenFiles) ->
     if last or (not whole and entry.keep_empty and remaining != 0):
         taken.used.append(file if last == whole else _shortened(file, last, spec))
     elif not whole:
-        reason = "nothing remains of files.total" if entry.keep_empty else "it is empty"
+        reason = "files.total is used up" if entry.keep_empty else "it is empty"
         taken.cuts.append(Cut(f"file {entry.title}", reason))
 
 

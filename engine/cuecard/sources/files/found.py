@@ -40,7 +40,7 @@ def found_entries(spec: FilesSpec, held: Held) -> tuple[tuple[FileEntry, ...], l
         for made in _plain(entry, held):
             path = next((path for path in made.path if path in held.files), "")
             if path in shown:
-                cuts.append(Cut(f"file {made.title}", "an entry before it shows it"))
+                cuts.append(Cut(f"file {made.title}", "already shown by an earlier entry"))
                 continue
             shown |= {path} if path else set()
             entries.append(made)

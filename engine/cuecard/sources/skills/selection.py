@@ -59,7 +59,7 @@ def select_skills(skills: Iterable[Skill], spec: SkillsSpec, wish: Wish) -> tupl
     requested, unknown = _requested(everything, usable, [*spec.request, *wish.requested])
     if unknown and spec.missing == "error":
         raise InputError(_unknown(name, usable) for name in unknown)
-    cuts += tuple(Cut(f"skill {name}", "requested, but there is none of that name") for name in unknown)
+    cuts += tuple(Cut(f"skill {name}", "requested, but there is no skill of that name") for name in unknown)
     mentioned = set(_mentioned(usable, wish.task)) if spec.mentions else set()
     all_chosen = [
         Chosen(
@@ -120,7 +120,7 @@ def check_skill_names(document: Document, at: Path, spec: SkillsSpec, skills: It
         for index, name in enumerate(getattr(spec, field) or ()):
             if not any(names_skill((name,), skill) for skill in everything) and name != "*":
                 must = field == "request" and spec.missing == "error"
-                message = f"`{field}` names `{name}`, which is no skill"
+                message = f"`{field}` names `{name}`, which is not a skill"
                 severity = "error" if must else "warning"
                 hint = did_you_mean(name, known)
                 yield document.problem((*at, field, index), "unknown-skill", message, hint, severity=severity)

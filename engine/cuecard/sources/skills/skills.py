@@ -105,7 +105,7 @@ class SkillsSource:
         page = self._listed(chosen, call) if chosen else self._none(call)
         diagnostics = []
         if page.omitted:
-            message = "left out, or without their instructions: " + ", ".join(sorted(page.omitted))
+            message = "left out, or listed without their instructions: " + ", ".join(sorted(page.omitted))
             diagnostics.append(Diagnostic("skills_omitted", message))
         return Content(page.text, (*cuts, *page.cuts), tuple(diagnostics), _rows(everything, page))
 

@@ -46,4 +46,4 @@ def _switched_off(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
 def _not_allowed(card: ToolCard, gates: Gates) -> str:
     if card.name in gates.blocked:
         return "it is blocked"
-    return "" if gates.allowed is None or card.name in gates.allowed else "it is not among the allowed tools"
+    return "" if gates.allowed is None or card.name in gates.allowed else "it is not an allowed tool"

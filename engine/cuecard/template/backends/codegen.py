@@ -74,7 +74,7 @@ class ProgramWriter(FunctionWriter):
         call = node.call
         if len(call.params) > 1:
             message = f"a partial takes one context, not {len(call.params)}"
-            self.report(node, "wrong-arguments", message, "pass the others as `name=value`", certain=True)
+            self.report(node, "wrong-arguments", message, "pass the other values as `name=value`", certain=True)
         if isinstance(call.head, Call):
             name = self.invoke(call.head, at)
         else:
@@ -84,8 +84,8 @@ class ProgramWriter(FunctionWriter):
             if original in self.unquoted:
                 self.unquoted_name(original)
             elif self.rules.strict and not known:
-                hint = did_you_mean(original, self.rules.partials) or "put it into the partials folder"
-                self.report(node, "unknown-partial", f"no partial is called `{original}`", hint)
+                hint = did_you_mean(original, self.rules.partials) or "add it to the partials folder"
+                self.report(node, "unknown-partial", f"there is no partial named `{original}`", hint)
         context = self.value(call.params[0], at) if call.params else at.context()
         pairs = self.pairs(call, at) if call.hash else "None"
         if isinstance(call.head, Call) or call.head.original not in self.rules.plain or node.program is not None:
@@ -153,7 +153,7 @@ class ProgramWriter(FunctionWriter):
         """Print one branch or the other."""
         program = node.program or node.inverse
         if program and program.block_params:
-            message = f"`{name}` has nothing to name with `as |{' '.join(program.block_params)}|`"
+            message = f"`{name}` has no values to name with `as |{' '.join(program.block_params)}|`"
             self.report(node.call, "wrong-arguments", message, "remove it")
         value, place = self.value(node.call.params[0], at), self.place(node.call)
         zero = next((self.value(v, at) for k, v in node.call.hash if k == "includeZero"), "")

@@ -54,10 +54,10 @@ class CallWriter(PathWriter):
         is_one_text = isinstance(call.params[0], Literal) if call.params else False
         if is_block:
             hint = f"write `{{{{#if ({usage(name)})}}}} ... {{{{/if}}}}`"
-            return self.report(call, "wrong-arguments", f"`{name}` is no block", hint, certain=True)
+            return self.report(call, "wrong-arguments", f"`{name}` is not a block", hint, certain=True)
         if not takes(name, len(call.params), keys) or (name == "tool" and not is_one_text):
             message = f"`{name}` cannot be called with these values"
-            return self.report(call, "wrong-arguments", message, f"it is written `{usage(name)}`", certain=True)
+            return self.report(call, "wrong-arguments", message, f"write `{usage(name)}`", certain=True)
         values = [self.argument(param, at) for param in call.params]
         if name == "tool":
             asked = Path(call.start, call.end, "", ("root", TOOL + as_path(call.params[0]).original), data=True)
@@ -89,7 +89,7 @@ class CallWriter(PathWriter):
         if name in BLOCKS:
             hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
             return self.report(call, "not-a-block", f"`{name}` is a block", hint)
-        hint = "Handlebars calls it where a helper is missing"
+        hint = "Handlebars calls it if a helper is missing"
         return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
     def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...]) -> str:
@@ -99,7 +99,7 @@ class CallWriter(PathWriter):
         elif call.params or self.rules.strict:
             hint = self.habit(call, head.original) or habits.WORDS.get(head.original, "")
             hint = hint or did_you_mean(head.original, [*self.rules.helpers, *BUILT_IN[:6], *NAMES])
-            return self.report(head, "unknown-helper", f"no helper is called `{head.original}`", hint)
+            return self.report(head, "unknown-helper", f"there is no helper named `{head.original}`", hint)
         else:
             missing = "None"
         return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"

@@ -67,8 +67,8 @@ def _texts(value: Json) -> Iterator[tuple[_Path, str]]:
 def _problem(text: str, found: re.Match[str], name: str) -> Problem:
     more = len(_CONTROL.findall(text)) - 1
     others = f" (and {more:,} more)" if more else ""
-    message = f"a value may not hold U+{ord(found[0]):04X} at character {found.start() + 1:,}{others}"
-    hint = "remove it; of control characters, only tab, line feed and carriage return are text"
+    message = f"a value may not contain U+{ord(found[0]):04X} (character {found.start() + 1:,}){others}"
+    hint = "remove it; the only control characters allowed are tab, line feed and carriage return"
     return Problem("control-character", message, hint, visible(name)[:_SHOWN])
 
 

@@ -35,13 +35,13 @@ _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
 
 
 class Trusted(str):
-    """An author's value: it enters the prompt as it is."""
+    """A value by an author: it enters the prompt unchanged."""
 
     __slots__ = ()
 
 
 def trusted(text: str) -> Trusted:
-    """Mark a text as an author's: `{{{x}}}` then prints it as it is.
+    """Mark a text as written by an author: `{{{x}}}` then prints it unchanged.
 
     Raises:
         InputError: for anything but a text.

@@ -147,7 +147,9 @@ def _not_json(message: str) -> Problem:
 
 
 def _too_deep(path: _Path) -> Problem:
-    return Problem("value-too-deep", f"{_shown(path[:3])} nests more than {MAX_DEPTH} levels", "supply a flatter value")
+    return Problem(
+        "value-too-deep", f"{_shown(path[:3])} is nested more than {MAX_DEPTH} levels deep", "supply a flatter value"
+    )
 
 
 def _duplicate(path: _Path) -> Problem:

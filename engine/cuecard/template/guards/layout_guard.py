@@ -70,8 +70,10 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
     inside = [mark.strip() for mark in inside]
     wrong = [mark for mark in (*starts, *alone, *inside) if "\\" in mark] + [mark for mark in inside if len(mark) == 1]
     if wrong:
-        hint = "a marker has two characters or more, and no mark has a backslash"
-        raise SpecError(Problem("layout-mark", f"`{mark}` cannot be kept out of values", hint) for mark in wrong)
+        hint = "a marker needs two characters or more, and a mark may not contain a backslash"
+        raise SpecError(
+            Problem("layout-mark", f"values cannot be kept from imitating `{mark}`", hint) for mark in wrong
+        )
     exact, blank = [[mark for mark in starts if (mark != mark.rstrip()) is spaced] for spaced in (False, True)]
     patterns = [
         *map(re.escape, exact),

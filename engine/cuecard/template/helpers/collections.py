@@ -21,7 +21,7 @@ _DEEPEST = 16
 def join(value: Json, separator: Json = _COMMA) -> str:
     """The items of a list, with a text between them; empty ones are left out."""
     if not isinstance(value, (list, tuple)):
-        raise WrongValueError("takes a list", "a text needs no `join`; of an object, write `json value`")
+        raise WrongValueError("takes a list", "a text needs no `join`; for an object, write `json value`")
     items = [item for item in map(text, value) if item]
     between = written(separator)
     within(sum(map(len, items)) + len(between) * len(items))
@@ -40,7 +40,7 @@ def json(value: Json, indent: Json = 0) -> str:
     try:
         made = json_module.dumps(value, ensure_ascii=False, indent=width or None, default=_plain)
     except (ValueError, RecursionError):
-        raise WrongValueError("cannot write a value that is nested too deep", "write a part of it") from None
+        raise WrongValueError("cannot write a value that is nested too deeply", "pass a part of it") from None
     return as_of(made, value)
 
 

@@ -37,7 +37,7 @@ def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = 
         if text(zone):
             if moment.tzinfo is None:
                 hint = "pass it with its zone, such as `2026-11-22T09:30:00Z`, or leave `zone` out"
-                raise WrongValueError("cannot tell in which zone a time without one is", hint)
+                raise WrongValueError("cannot convert a time that has no zone", hint)
             moment = moment.astimezone(zone_named(text(zone)))
         writer = writer_named(text(locale))
         how = text(form)

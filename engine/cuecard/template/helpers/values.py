@@ -25,9 +25,9 @@ def text(value: Json) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, (list, tuple)):
-        raise WrongValueError("takes a text, not a list", "make one of it: `(join value)` or `(json value)`")
+        raise WrongValueError("takes a text, not a list", "convert it: `(join value)` or `(json value)`")
     if isinstance(value, Mapping):
-        raise WrongValueError("takes a text, not an object", "make one of it: `(json value)`")
+        raise WrongValueError("takes a text, not an object", "convert it: `(json value)`")
     return text_of(value)
 
 
@@ -54,7 +54,7 @@ def within(length: int) -> None:
         WrongValueError: when it would be too long.
     """
     if length > MOST:
-        raise WrongValueError(f"would make a text of more than {MOST:,} characters", "give it less")
+        raise WrongValueError(f"would produce more than {MOST:,} characters", "pass less text")
 
 
 def as_of(result: str, *values: Json) -> str:

@@ -37,15 +37,15 @@ def tag_problems(source: Source, program: Program) -> Iterator[Problem]:
     for node, quote in placeholders_in_tags(source, program):
         if not quote:
             told.add(node.start)
-            message = "a placeholder in a tag, outside of any attribute's value: a value would become markup"
+            message = "a placeholder in a tag outside of an attribute's value: its value would become markup"
             yield source.problem(node.start, node.end, "tag-placeholder", message, 'write it as `name="{{value}}"`')
     spans = list(mustache_spans(program.body))
     plain = blanked(source.text, spans, " ")
     for start, end in spans:
         if start not in told and plain.endswith(_NAME_FOLLOWS, 0, start):
-            message = "the name of an element begins with a tag of Handlebars"
+            message = "an element name begins with a Handlebars tag"
             yield source.problem(
-                start, end, "tag-placeholder", message, "write the name out, in each branch if need be"
+                start, end, "tag-placeholder", message, "write the name out, in each branch if necessary"
             )
 
 

@@ -78,5 +78,5 @@ def _mark(node: Any, message: str) -> str:
 def _broken_rule(source: Source, text: str, node: Any, mark: str, message: str) -> Problem:
     line = sum(len(each) + 1 for each in text.split("\n")[: node.sourceline - 1])
     start = max(line, text.find(mark, line)) + len(mark) - len(mark.lstrip())
-    hint = "one root element, in it sections, in those texts and elements; no namespaces, no processing instructions"
+    hint = "write one root element with sections of text and elements; no namespaces, no processing instructions"
     return source.problem(start, start + len(mark.strip()), "xml-schema", message, hint)

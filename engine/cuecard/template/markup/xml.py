@@ -77,12 +77,12 @@ def described(source: Source, position: tuple[int, int], told: str, shift: int) 
     hints = {
         "mismatch": "close elements in the order in which they were opened",
         "Premature": "close every element",
-        "Extra content": "one root element holds everything",
-        "empty": "write one root element with the sections in it",
+        "Extra content": "one root element must contain everything",
+        "empty": "write one root element that contains the sections",
         "xmlParseEntityRef": "write `&amp;` for a plain `&`",
         "expecting ';'": "write `&amp;` for a plain `&`",
         "Entity": "only &lt; &gt; &amp; &quot; &apos; exist",
-        "depth": "nest elements less deep",
+        "depth": "nest elements less deeply",
         "redefined": "write each attribute once",
         "StartTag": "write `&lt;` for a plain `<`",
     }

@@ -34,7 +34,7 @@ class HelperCaller(PartialCaller):
         except NotData:
             self.not_data(values[0], place)
         except RecursionError:
-            self.fail(place, "value-too-deep", "the value is nested too deep", "pass a part of it")
+            self.fail(place, "value-too-deep", "the value is nested too deeply", "pass a part of it")
         if isinstance(made, str) and len(made) > self.limits.output:
             self.too_much(place)
         return made
@@ -42,8 +42,8 @@ class HelperCaller(PartialCaller):
     def tool(self, exists: Json, place: int) -> Json:
         """Whether the tool that a template asks for exists in this call."""
         if exists is None:
-            hint = "pass the answer in as a value"
-            self.fail(place, "wrong-value", "`tool` knows tools only in the texts of an agent", hint)
+            hint = "pass the answer as a value"
+            self.fail(place, "wrong-value", "`tool` only works in the texts of an agent", hint)
         return exists
 
     def xml(self, value: Json, name: Json, place: int) -> Trusted:
@@ -62,7 +62,7 @@ class HelperCaller(PartialCaller):
         try:
             return Trusted("\n".join(self._lines(value, (element, element) if element else None, place)))
         except RecursionError:
-            self.fail(place, "value-too-deep", "the value is nested too deep", "print a part of it")
+            self.fail(place, "value-too-deep", "the value is nested too deeply", "print a part of it")
 
     def _lines(self, value: Json, tags: tuple[str, str] | None, place: int) -> list[str]:
         """The lines of an element; `tags` is what stands in its two tags."""

@@ -60,17 +60,17 @@ class Lookups(Printer):
         """Raise: there is no such key."""
         known = [str(k) for k in value] if isinstance(value, Mapping) else []
         hint = WORDS.get(key, "") if not closest(key, known) else ""
-        hint = hint or did_you_mean(key, known) or "supply it, or guard it with `{{#if}}`"
+        hint = hint or did_you_mean(key, known) or "supply it, or wrap it in `{{#if}}`"
         self.fail(place, "missing-value", f"`{key}` has no value here", hint)
 
     def nothing(self, key: str, place: int) -> NoReturn:
         """Raise: there is nothing to look into."""
-        self.fail(place, "missing-value", f"`{key}` is read from nothing", "supply the value in front of it")
+        self.fail(place, "missing-value", f"`{key}` is read from a missing value", "supply the value before it")
 
     def param(self, values: Sequence[Json] | None, index: int, place: int) -> Json:
         """A block parameter."""
         if values is None:
-            self.fail(place, "missing-value", "this block has nothing to name", "remove `as |...|`")
+            self.fail(place, "missing-value", "this block has no values to name", "remove `as |...|`")
         return values[index] if index < len(values) else None
 
     def lookup(self, value: Json, key: Json, place: int) -> Json:

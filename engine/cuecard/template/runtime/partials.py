@@ -41,7 +41,7 @@ class PartialCaller(Lookups):
         """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
         data, _scope, env = at
         if env.depth >= MAX_PARTIALS:
-            message = f"partials call each other more than {MAX_PARTIALS} deep"
+            message = f"partial calls are nested more than {MAX_PARTIALS} levels deep"
             raise TemplateLimitError(self.problem(place, "too-deep", message, "end the recursion with `{{#if}}`"))
         around = data.get("partial-block")
         key = self.partial_name(name, place)
@@ -54,7 +54,7 @@ class PartialCaller(Lookups):
         self.work(PER_CALL, place)
         if target is None:
             hint = did_you_mean(key, env.partials) if is_name(key) else ""
-            self.fail(place, "unknown-partial", f"no partial is called {named(key)}", hint)
+            self.fail(place, "unknown-partial", f"there is no partial named {named(key)}", hint)
         if added is not None:
             context = extended(context, added)
         try:
@@ -69,7 +69,7 @@ class PartialCaller(Lookups):
         """What a computed name is as a text."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             message = f"the name of a partial is of type {type(value).__name__}"
-            self.fail(place, "unknown-partial", message, "compute a text: the name of a partial")
+            self.fail(place, "unknown-partial", message, "compute a text with the partial's name")
         return self.text(value, place)
 
     def include(self, name: str, place: int) -> Callable[[Json], str]:
@@ -115,8 +115,8 @@ class PartialCaller(Lookups):
 
     def too_much_work(self, place: int) -> NoReturn:
         """Raise: partials call each other, or loops walk, too often."""
-        message = f"one render calls partials and walks items more than {self.limits.work:,} times"
-        hint = "partials that call others twice double the work; call them once, or walk fewer items"
+        message = f"one render makes more than {self.limits.work:,} partial calls and loop iterations"
+        hint = "partials that call others twice double the work; call them once, or loop over fewer items"
         raise TemplateLimitError(self.problem(place, "too-much-work", message, hint))
 
 

@@ -99,7 +99,7 @@ class Printer:
         except NotData:
             self.not_data(value, place)
         except RecursionError:
-            self.fail(place, "value-too-deep", "the value is nested too deep to print", "print a part of it")
+            self.fail(place, "value-too-deep", "the value is nested too deeply to print", "print a part of it")
 
     def block(self, value: Json, place: int) -> str:
         """What a helper has made of its block."""
@@ -108,7 +108,7 @@ class Printer:
     def object_printed(self, place: int) -> NoReturn:
         """Raise: nobody means `[object Object]`."""
         hint = "print it as JSON, `{{{json value}}}`, or name a part of it, such as `value.name`"
-        self.fail(place, "object-printed", "an object has no text of its own", hint)
+        self.fail(place, "object-printed", "an object cannot be printed as text", hint)
 
     def not_data(self, value: Json, place: int) -> NoReturn:
         """Raise: functions and objects are not values."""
@@ -116,7 +116,7 @@ class Printer:
             message, hint = "`@partial-block` is called, not printed", "write `{{> @partial-block}}`"
         else:
             message = f"a value of type {type(value).__name__} is not data"
-            hint = "pass text, numbers, lists and mappings only"
+            hint = "pass only texts, numbers, lists and mappings"
         self.fail(place, "not-data", message, hint)
 
 

@@ -128,7 +128,7 @@ def is_name(text: str) -> bool:
 
 def named(text: str) -> str:
     """A computed name as an error says it."""
-    return f"`{text}`" if is_name(text) else f"what is computed here: a text of {len(text):,} characters, no name"
+    return f"`{text}`" if is_name(text) else f"the computed name: a text of {len(text):,} characters"
 
 
 def text_of(value: Json) -> str:

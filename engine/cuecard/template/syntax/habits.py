@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-CALCULATED = "templates do not calculate: pass the result in, or write a helper"
+CALCULATED = "templates do not calculate: pass the result, or write a helper"
 _CALLS = {
     **dict.fromkeys(("=", "==", "===", "eq", "is"), "eq a b"),
     **dict.fromkeys(("!=", "!=="), "ne a b"),
@@ -49,7 +49,7 @@ WORDS = {
     **dict.fromkeys(("len", "size", "count"), "the length of a list is `items.length`"),
     **dict.fromkeys(("set", "let", "assign"), "write `{{#with value as |name|}} ... {{/with}}`"),
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
-    "todo": "`cuecard import` left this as it is: write what is meant, and take the mark away",
+    "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
 }
 """Words of other template languages, and what to write instead."""
 
@@ -75,7 +75,7 @@ def bracket(text: str, opening: int, at: int) -> tuple[int, str, str] | None:
     if not before or not steps:
         return None
     path = before.group()
-    message = "a path has no `[...]` right after a name"
+    message = "a path cannot have `[...]` directly after a name"
     for step in _STEP.finditer(steps.group()):
         other = step["other"]
         if other is not None and not _INDEX.match(other):
@@ -86,8 +86,8 @@ def bracket(text: str, opening: int, at: int) -> tuple[int, str, str] | None:
 
 def _computed(path: str, key: str) -> str:
     if re.fullmatch(rf"{_NAME}(?:\.{_NAME})*", key):
-        return f"a step that is a value itself: `lookup {path} {key}`"
-    return "an item is found by its number from the front, as in `items.[0]`; pass any other part of a list in"
+        return f"to use a value as a key, write `lookup {path} {key}`"
+    return "items are addressed by their index, as in `items.[0]`; pass any other part of a list as a value"
 
 
 def _segment(name: str) -> str:
@@ -99,7 +99,7 @@ def literal_step(path: str, step: str) -> str:
     if step[:1] in {'"', "'"}:
         return f"write `{path}.{_segment(step[1:-1])}`"
     if step[:1] == "-":
-        return "an item is found by its number from the front, as in `items.[0]`"
+        return "items are addressed by their index, as in `items.[0]`"
     return f"write `{path}{''.join(f'.[{each}]' for each in step.split('.'))}`"
 
 
@@ -131,7 +131,7 @@ def piped(value: str, name: str) -> str:
         )
     if name == "default":
         return f'Handlebars has no filters: write `default {value} "otherwise"`'
-    return f"Handlebars has no filters: a helper is called: `{name} {value}`"
+    return f"Handlebars has no filters: call a helper: `{name} {value}`"
 
 
 def looped(name: str, written: str) -> str:

@@ -65,9 +65,9 @@ _WORD = re.compile(_NAME)
 _UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
 _HINTS = (
     (",", "parameters are separated by spaces"),
-    ("(", "write the helper inside of the parentheses: `(helper value)`"),
+    ("(", "write the helper inside the parentheses: `(helper value)`"),
     ("+-*%/<>&!;", habits.CALCULATED),
-    ("", "a name with other characters goes into brackets, as in `[my name]`; a text into quotes"),
+    ("", "put a name with other characters in brackets, as in `[my name]`, and a text in quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
 _COMMENT_END, _LONG_COMMENT_END = re.compile(r"\}\}"), re.compile(r"--~?\}\}")
@@ -178,17 +178,17 @@ class _Lexer:
             return self.source.problem(at, end, "unexpected-character", message, hint)
         if rest in {"<", "&", "!", ">"} and (rest != "<" or habits.is_comparison(self.text, at)):
             sign = habits.operator(self.text, at) or rest
-            message = f"`{sign}` cannot stand here in a tag"
+            message = f"`{sign}` is not allowed here in a tag"
             return self.source.problem(at, at + len(sign), "unexpected-character", message, habits.compared(sign))
         if not rest or rest in "<{" or "\n" in self.text[opening:at]:
             hint = "close it with `}}`, or write `\\{{` for literal braces"
-            return self.source.problem(opening, at, "unclosed-tag", "this tag is never closed", hint)
+            return self.source.problem(opening, at, "unclosed-tag", "this tag is not closed", hint)
         if rest in _UNCLOSED:
             what, mark = _UNCLOSED[rest]
-            message, hint = f"this {what} is never closed", f"close it with `{mark}`"
+            message, hint = f"this {what} is not closed", f"close it with `{mark}`"
             return self.source.problem(at, at + 1, "unclosed-text", message, hint)
         hint = next((hint for characters, hint in _HINTS if rest in characters), _HINTS[-1][1])
-        return self.source.problem(at, at + 1, "unexpected-character", f"`{rest}` cannot stand here in a tag", hint)
+        return self.source.problem(at, at + 1, "unexpected-character", f"`{rest}` is not allowed here in a tag", hint)
 
     def comment(self, start: int, mark: int) -> Token:
         long = self.text.startswith("!--", start + mark)
@@ -196,7 +196,7 @@ class _Lexer:
         close = (_LONG_COMMENT_END if long else _COMMENT_END).search(self.text, start + mark + 1)
         if close is None:
             hint = f"close it with `{'--' if long else ''}}}}}`"
-            message = "this comment is never closed"
+            message = "this comment is not closed"
             self.mistakes.add(self.source.problem(start, start + mark + 1, "unclosed-comment", message, hint))
             self.mistakes.is_tangled = True
         self.position = close.end() if close else len(self.text)
@@ -211,7 +211,7 @@ class _Lexer:
         while depth:
             found = self.text.find("{{{{", at)
             if found < 0:
-                message, hint = "this raw block is never closed", "close it with `{{{{/name}}}}`"
+                message, hint = "this raw block is not closed", "close it with `{{{{/name}}}}`"
                 self.mistakes.add(self.source.problem(start, begin, "unclosed-block", message, hint))
                 self.mistakes.is_tangled = True
                 self.position = len(self.text)

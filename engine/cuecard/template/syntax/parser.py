@@ -95,7 +95,7 @@ class _Parser(CallParser):
     def stray_else(self, token: Token) -> Problem:
         """An `else` that stands outside of any block."""
         hint = "put it inside a block, or remove it"
-        return self.problem(token, "stray-else", "`else` stands outside of any block", hint)
+        return self.problem(token, "stray-else", "`else` is outside of any block", hint)
 
     def misfit(self, problem: Problem) -> None:
         """Write down that blocks do not fit, if that can be told."""
@@ -119,7 +119,7 @@ class _Parser(CallParser):
     def deeper(self, what: str, hint: str) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
-            self.too_deep(self.next, f"{what} more than {MAX_DEPTH} deep", hint)
+            self.too_deep(self.next, f"{what} more than {MAX_DEPTH} levels deep", hint)
 
     def statement(self) -> Statement:
         token = self.take(*_BEGINNINGS)
@@ -181,7 +181,7 @@ class _Parser(CallParser):
             while self.next.kind == "ID":
                 params.append(self.take("ID").text)
             if self.next.kind == "CLOSE":
-                message, hint = "the names after `as |` are never closed", f"write `as |{' '.join(params)}|`"
+                message, hint = "the names after `as |` are not closed", f"write `as |{' '.join(params)}|`"
                 self.fail(self.next, "unexpected-token", message, hint)
             self.take("CLOSE_BLOCK_PARAMS")
         return call, tuple(params), self.take("CLOSE")
@@ -193,7 +193,7 @@ class _Parser(CallParser):
             return self.program(), _strip(token, token)
         if self.next.kind != "OPEN_INVERSE_CHAIN" or not chain:
             return None, Strip()
-        self.deeper("`else` branches and blocks nest", "choose the text before the template is rendered")
+        self.deeper("`else` branches and blocks nest", "choose the text before rendering the template")
         opening = self.take("OPEN_INVERSE_CHAIN")
         call, params, closing = self.opening_tag()
         program = self.program()
@@ -212,13 +212,13 @@ class _Parser(CallParser):
         tag = self.source.text[opening.start : opening.end].replace("~", "") + name
         if self.next.kind in _BRANCHES:
             message, hint = (
-                f"`{tag}}}}}` has no room for this `else`",
+                f"`{tag}}}}}` cannot have this `else`",
                 "`else` comes once, and last; before it, `else if`",
             )
             self.give_up(self.problem(self.next, "stray-else", message, hint))
         if self.next.kind == "EOF":
             hint = self.way_to_close(name, opening)
-            self.give_up(self.problem(opening, "unclosed-block", f"`{name}` is never closed", hint, to=call.end))
+            self.give_up(self.problem(opening, "unclosed-block", f"`{name}` is not closed", hint, to=call.end))
         token = self.take("OPEN_ENDBLOCK")
         closing = self.attempt(lambda: self.closing_tag(token, opening, call)) or self.tokens[self.index - 1]
         return closing.end, _strip(token, closing)
@@ -232,7 +232,7 @@ class _Parser(CallParser):
             hint = _else_hint(call) or f"write `{{{{/{name}}}}}`"
             self.give_up(self.problem(token, "mismatched-block", message, hint, to=self.next.end))
         if self.next.kind in (*HEADS, "OPEN_SEXPR"):
-            message = f"`{self.next.text}` stands behind the name of the block"
+            message = f"`{self.next.text}` follows the block's name"
             self.fail(self.next, "unexpected-token", message, f"a block is closed by its name alone: `{{{{/{name}}}}}`")
         return self.take("CLOSE")
 

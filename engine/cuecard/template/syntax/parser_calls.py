@@ -24,11 +24,11 @@ _LITERALS = ("STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
 _SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
 _HINTS = {
     "EOF": "finish the tag",
-    "CLOSE": "write a name, as in `{{user}}`; as many braces close a tag as open it",
-    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`; as many braces close a tag as open it",
-    "CLOSE_SEXPR": "parentheses hold a helper and its values: `(helper value)`",
+    "CLOSE": "write a name, as in `{{user}}`; a tag needs as many closing as opening braces",
+    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`; a tag needs as many closing as opening braces",
+    "CLOSE_SEXPR": "parentheses contain a helper and its values: `(helper value)`",
     "CLOSE_BLOCK_PARAMS": "block parameters end an opening tag: `{{#each items as |item index|}}`",
-    "EQUALS": "a name stands before `=`, a value after it",
+    "EQUALS": "write a name before `=` and a value after it",
 }
 _SHOWN |= {"CLOSE_UNESCAPED": "`}}}`", "CLOSE_RAW_BLOCK": "`}}}}`", "CLOSE_BLOCK_PARAMS": "`|`"}
 _TAG_ENDS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK", "INVERSE", "EOF")
@@ -76,7 +76,7 @@ class CallParser:
             elif self.next.kind not in (*HEADS, "OPEN_SEXPR"):
                 return Call(start, self.tokens[self.index - 1].end, head, tuple(params), tuple(pairs))
             elif pairs:
-                message = "a value without a name stands after `name=value`"
+                message = "a positional value follows `name=value`"
                 self.fail(self.next, "unexpected-value", message, "put it before the named values")
             else:
                 params.append(self.param())
@@ -90,7 +90,9 @@ class CallParser:
         opening = self.take("OPEN_SEXPR")
         self.parentheses += 1
         if self.parentheses > MAX_NESTED:
-            self.too_deep(opening, f"parentheses nest more than {MAX_NESTED} deep", "prepare the value in a helper")
+            self.too_deep(
+                opening, f"parentheses are nested more than {MAX_NESTED} levels deep", "prepare the value in a helper"
+            )
         call = self.call()
         closing = self.take("CLOSE_SEXPR")
         self.parentheses -= 1
@@ -123,8 +125,8 @@ class CallParser:
             if token.kind == "SEGMENT" or name not in {"..", ".", "this"}:
                 parts.append(name)
             elif parts:
-                message = f"`{name}` stands inside the path `{original}`"
-                self.fail(token, "invalid-path", message, "`..`, `.` and `this` stand only at the beginning")
+                message = f"`{name}` is inside the path `{original}`"
+                self.fail(token, "invalid-path", message, "`..`, `.` and `this` are only allowed at the beginning")
             else:
                 depth += name == ".."
         if parts[:1] == [""]:
@@ -137,7 +139,7 @@ class CallParser:
     def literal_step(self, first: Token) -> NoReturn:
         """Raise: a path that begins at `first` goes on with a number or another literal."""
         token, path = self.next, self.source.text[first.start : self.tokens[self.index - 1].start]
-        message = f"`{token.text}` is a value, and a path goes on with a name or brackets"
+        message = f"`{token.text}` is a value, but a path continues with a name or brackets"
         self.fail(token, "unexpected-token", message, habits.literal_step(path, token.text))
 
     def foreign(self, token: Token) -> None:
@@ -146,7 +148,7 @@ class CallParser:
         start -= token.kind == "EQUALS" and text[start - 1] == "="
         sign = habits.operator(text, start)
         if sign in {"==", "===", "||"}:
-            message = f"`{sign}` cannot stand here in a tag"
+            message = f"`{sign}` is not allowed here in a tag"
             self.fail(
                 self.tokens[self.index - (start < token.start)],
                 "unexpected-token",
@@ -157,7 +159,7 @@ class CallParser:
         following = self.tokens[min(self.index + 1, len(self.tokens) - 1)]
         if token.kind == "CLOSE_BLOCK_PARAMS" and following.kind == "ID" and (value := self.path_before()):
             hint = habits.piped(value, following.text)
-            self.fail(token, "unexpected-token", "`|` cannot stand here in a tag", hint, to=following.end)
+            self.fail(token, "unexpected-token", "`|` is not allowed here in a tag", hint, to=following.end)
 
     def path_before(self) -> str:
         """The path that ends at the cursor."""
@@ -174,8 +176,8 @@ class CallParser:
             self.foreign(token)
         shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
         wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
-        hint = _HINTS.get(token.kind, "see how the tag continues") if wanted != "`)`" else "close the parenthesis"
-        self.fail(token, "unexpected-token", f"{shown} stands where {wanted} is expected", hint)
+        hint = _HINTS.get(token.kind, "check how the tag continues") if wanted != "`)`" else "close the parenthesis"
+        self.fail(token, "unexpected-token", f"found {shown} where {wanted} is expected", hint)
 
     def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:
         """Raise: a limit was passed."""

@@ -48,8 +48,8 @@ def _read(values: Sequence[Json], name: str, form: LogForm) -> Imported:
         return Imported(read_messages(messages, name), left_out(messages, name))
     found = records(values) or records([{"messages": messages}] if _are_messages(messages) else [])
     if not found:
-        hint = "expected are a transcript, messages of pydantic-ai, or requests to OpenAI or Anthropic; see --from"
-        raise SpecError(Problem("no-conversation", "this file holds no conversation that is known here", hint, name))
+        hint = "expected a transcript, pydantic-ai messages, or requests to OpenAI or Anthropic; see --from"
+        raise SpecError(Problem("no-conversation", "this file contains no conversation in a known format", hint, name))
     if any("input" in record.body for record in found):
         whole = [record for record in found if "input" in record.body]
         return read_log(whole_inputs(whole), OPENAI_RESPONSES, name)

@@ -77,8 +77,8 @@ def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source
         else:
             results[event.id] = event
     if not turns:
-        hint = "a conversation begins with a message of the user"
-        raise SpecError(Problem("no-conversation", "no message of the user in this log", hint, name))
+        hint = "a conversation begins with a user message"
+        raise SpecError(Problem("no-conversation", "this log contains no user message", hint, name))
     recorded = [_turn(turn, results) for turn in turns]
     return TranscriptFile(source=source, tools=list({t.name: t for t in tools}.values()), turns=recorded)
 

@@ -17,8 +17,8 @@ _PLAYED = {
     *("text", "input_text", "output_text", "user-prompt", "message"),
     *("tool_use", "tool_result", "tool_reference", "tool-call", "tool-return", "retry-prompt"),
 }
-_PLURALS = {"part of another kind": "parts of other kinds"}
-_HINT = "the engine's own prompt takes the place of system prompts and reminders; thinking is not billed"
+_PLURALS = {"part of an unknown kind": "parts of unknown kinds"}
+_HINT = "the engine's own prompt replaces system prompts and reminders; thinking is not billed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,4 +80,4 @@ def _left_part(part: Mapping[str, Json]) -> Iterator[str]:
     elif isinstance(text, str) and is_reminder(text):
         yield "reminder"
     elif kind not in _PLAYED and not kind.endswith(("_call", "_output")):
-        yield "part of another kind"
+        yield "part of an unknown kind"

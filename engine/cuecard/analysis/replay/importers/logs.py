@@ -78,7 +78,7 @@ def _others(others: Sequence[Sequence[Record]], name: str) -> list[Problem]:
         return []
     requests, talks = counted(sum(map(len, others)), "request"), counted(len(others), "other conversation")
     message = f"left out: {requests} of {talks}"
-    return [warning(message, "the conversation with most requests is played", name)]
+    return [warning(message, "the conversation with the most requests is replayed", name)]
 
 
 def _usage(whole: Json, cached: Json, output: Json) -> RecordedUsage:

@@ -78,7 +78,7 @@ def _lines(text: str, name: str) -> tuple[list[Json], list[Problem]]:
         try:
             values += [read_json(line, name, number)] if line.strip() else []
         except CuecardError as error:
-            hint = "this line is left out"
+            hint = "this line is skipped"
             problems += [replace(problem, severity="warning", advice=hint) for problem in error.problems]
     return values, problems
 

@@ -1,0 +1,151 @@
+"""Readers of what others write take time in proportion to the text, accepted or refused, and little memory."""
+
+from __future__ import annotations
+
+import json
+import time
+import tracemalloc
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+import pytest
+
+from cuecard import CuecardError
+from cuecard.analysis.field import field_report, read_records
+from cuecard.cli.diff.markdown_text import Body, code, fenced, row
+from cuecard.cli.diff.view import line_differences
+from cuecard.cli.report.page import page
+from cuecard.config.formatting.yaml_layout import KeptError, formatted_yaml
+from cuecard.config.openapi_file import read_openapi
+from cuecard.config.sections.file_patterns import Exclusion, FilePattern
+from cuecard.outside.imports.dotprompt import read_dotprompt
+from cuecard.outside.imports.folder import files_of
+from cuecard.outside.imports.prompty import read_prompty
+from cuecard.template import compile_template
+
+pytestmark = pytest.mark.bench
+
+SMALL, TIMES = 20_000, 4
+MOST = 8.0
+"""How many times as long four times the text may take: twice as long as in proportion, since runs differ."""
+MEMORY = 200 * 2**20
+MOMENT = "2026-11-22T09:30:00Z"
+FRONT = "---\nname: a\n---\n"
+
+
+def prompty(text: str) -> None:
+    files_of(read_prompty(text, "a.prompty", "a", lambda _: None))
+
+
+def dotprompt(text: str) -> None:
+    files_of(read_dotprompt(text, "a.prompt", "a", lambda _: None))
+
+
+def layout(text: str) -> None:
+    with suppress(KeptError):
+        formatted_yaml(text, "a.yaml")
+
+
+def report(text: str) -> None:
+    page(field_report(read_records([("a.jsonl", text)])[0], "tool_search", None))
+
+
+def markdown(text: str) -> None:
+    body = Body(60_000)
+    body.take_rows([row([code(line)]) for line in text.split("\n")], spare=0, what="turns")
+    body.take(fenced(text.split("\n"), "diff"))
+
+
+def changed(text: str) -> None:
+    """Two prompts that differ in every other line, as `cuecard diff` compares them."""
+    old = text.split("\n")
+    new = [line if place % 2 else f"{line}." for place, line in enumerate(old)]
+    line_differences(old, new)
+
+
+def helper(written: str, **values: str) -> Callable[[str], None]:
+    template = compile_template(written)
+
+    def render(text: str) -> None:
+        template.render({"x": text, **values})
+
+    return render
+
+
+def openapi(text: str) -> None:
+    read_openapi(json.loads(text), "api.json")
+
+
+def glob(text: str) -> None:
+    parts = tuple(text.split("/"))
+    for written in ("**/*.md", "a*b*c*d", "{{x}}/**/y/*.md"):
+        bound = FilePattern.of_glob(written).bound({"x": "b"})
+        assert bound
+        bound.anything().matches(parts)
+    assert parts not in Exclusion(("b/**/c", "[!a]*"))
+
+
+def paths(many: Iterable[int]) -> str:
+    told = {f"/p{n}": {"get": {"operationId": f"o{n}", "parameters": [{"$ref": "#/x"}]}} for n in many}
+    return json.dumps({"openapi": "3.1.0", "x": {"name": "q", "in": "query"}, "paths": told})
+
+
+READERS: dict[str, tuple[Callable[[str], None], Callable[[int], str]]] = {
+    "prompty: blanks": (prompty, lambda n: FRONT + " " * n + "x"),
+    "prompty: roles": (prompty, lambda n: FRONT + "user:\nx\n" * (n // 8)),
+    "prompty: roles that are nowhere": (prompty, lambda n: FRONT + "{# x #}user:\nx\n" * (n // 15)),
+    "prompty: unknown roles": (prompty, lambda n: FRONT + "function[x]:\nx\n" * (n // 14)),
+    "prompty: names": (prompty, lambda n: FRONT + "".join(f"{{{{n{k}}}}}\n" for k in range(n // 10))),
+    "prompty: blocks": (prompty, lambda n: FRONT + "{% if a %}x{% endif %}\n" * (n // 23)),
+    "prompty: unknown filters": (prompty, lambda n: FRONT + "{{ a | odd }}\n" * (n // 14)),
+    "prompty: sums": (prompty, lambda n: FRONT + "{{ a" + " + 1" * (n // 4) + " }}"),
+    "mustache: partials": (prompty, lambda n: "---\ntemplate: mustache\n---\n" + "{{> a}}\n" * (n // 8)),
+    "dotprompt: media": (dotprompt, lambda n: "{{media url=a}}\n" * (n // 16)),
+    "dotprompt: behind the history": (dotprompt, lambda n: "{{history}}{{a}}\n" * (n // 17)),
+    "dotprompt: backslashes": (dotprompt, lambda n: "\\" * n + "{{a}}"),
+    "fmt: lists": (layout, lambda n: "a:\n" + "-   x: 1\n" * (n // 9)),
+    "fmt: deep blanks": (layout, lambda n: "a:   \n" + "     b:    |\n" + "        x\n" * (n // 10)),
+    "report: no records": (report, lambda n: "{}\n" * (n // 3)),
+    "report: brackets": (report, lambda n: "[" * n),
+    "diff: ticks and pipes": (markdown, lambda n: "`|\n" * (n // 3)),
+    "diff: changed lines": (changed, lambda n: "".join(f"line {k}\n" for k in range(n // 8))),
+    "openapi": (openapi, lambda n: paths(range(n // 90))),
+    "globs": (glob, lambda n: "a/" * (n // 2)),
+    "globs in one name": (glob, lambda n: "abc" * (n // 3)),
+    "date: fields": (helper("{{date at x}}", at=MOMENT), lambda n: "d " * (n // 2)),
+    "date: quotes": (helper("{{date at x}}", at=MOMENT), lambda n: "d" + "'a''" * (n // 4)),
+    "date: a zone": (helper('{{date at "long" zone=x}}', at=MOMENT), lambda n: "Europe/" * (n // 7)),
+    "first_sentence": (helper("{{first_sentence x}}"), lambda n: "e.g. " * (n // 5)),
+    "one_line": (helper("{{one_line x}}"), lambda n: " \n" * (n // 2)),
+    "indent": (helper("{{indent x 2}}"), lambda n: " \n" * (n // 2)),
+}
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_four_times_the_text_takes_about_four_times_as_long(reader: str) -> None:
+    read, text = READERS[reader]
+    small, large = (min(seconds(read, text(size)) for _ in range(3)) for size in (SMALL, TIMES * SMALL))
+    print(f"{reader:36} {small:6.3f} s {large:6.3f} s  x{large / small:4.1f}")
+
+    assert large < MOST * small or large < 0.02, "too quick to tell"
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_large_text_takes_little_memory(reader: str) -> None:
+    read, text = READERS[reader]
+    given = text(250_000)
+    tracemalloc.start()
+    try:
+        seconds(read, given)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak < MEMORY
+
+
+def seconds(read: Callable[[str], None], text: str) -> float:
+    start = time.process_time()
+    with suppress(CuecardError):
+        read(text)
+    return max(time.process_time() - start, 1e-4)

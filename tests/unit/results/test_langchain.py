@@ -1,0 +1,57 @@
+"""LangChain's agents send results as the agent file tells them, and their state keeps what the tools returned."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from langchain.agents import create_agent
+from langchain_core.messages import HumanMessage, ToolMessage
+from langchain_core.tools import tool
+
+from cuecard import Engine
+from cuecard.adapters.langchain import Cuecard
+from unit.adapters.graph_models import Model
+
+AGENT = """\
+agent: shell
+delivery: frozen
+sections: [{id: a, text: You work in a shell.}]
+results:
+  shell: {field: printed, head: 10, tail: 5, marker: "[{count}]", text: "<out>{{{result.code}}} {{{content}}}</out>"}
+  "*": "({{{content}}})"
+"""
+
+
+@tool
+def shell(command: str) -> dict[str, Any]:
+    """Run a command."""
+    return {"code": 0, "printed": f"{command} " * 20}
+
+
+@tool
+def picture() -> list[dict[str, Any]]:
+    """Show a picture."""
+    return [{"type": "image_url", "image_url": {"url": "data:image/png;base64,eA=="}}]
+
+
+@tool
+def words() -> str:
+    """Say something."""
+    return "some words"
+
+
+def test_requests_hold_the_texts_and_the_state_what_was_returned(tmp_path: Path) -> None:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    model = Model(batches=[[("shell", {"command": "ls"})], [("words", {}), ("picture", {})]])
+    card = Cuecard(engine=Engine.open(tmp_path / "agent.yaml"))
+
+    done = create_agent(model, [shell, words, picture], middleware=[card]).invoke({"messages": [HumanMessage("go")]})
+
+    sent = [[each.content for each in request if isinstance(each, ToolMessage)] for request in model.requests]
+    assert sent[1] == ["<out>0 ls ls ls l[45]s ls </out>"]
+    assert sent[2][:2] == [*sent[1], "(some words)"]
+    assert "image_url" in str(sent[2][2])
+    kept = [each.content for each in done["messages"] if isinstance(each, ToolMessage)]
+    assert "ls ls ls ls ls ls" in kept[0]
+    assert kept[1] == "some words"
