@@ -76,9 +76,10 @@ bench: setup ## run the benchmarks, side by side in one run
 cost: setup ## draw docs/cost.svg and its table anew (a minute)
 	$(BIN)/python tests/bench/draw_cost.py
 
-picture: setup ## draw the pictures of the README and of docs/concepts anew
+picture: setup ## draw the pictures of the README, docs/concepts and docs/run.md anew
 	$(BIN)/python tests/docs/draw_overview.py
 	PYTHONPATH=tests $(BIN)/python -m docs.pictures
+	$(BIN)/cuecard run examples/cms --scenario slug-taken --svg docs/run.svg > /dev/null
 
 compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
 	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare

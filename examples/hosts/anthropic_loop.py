@@ -1,4 +1,4 @@
-"""A loop of one's own around Anthropic's client."""
+"""Your own loop around Anthropic's client."""
 
 from __future__ import annotations
 

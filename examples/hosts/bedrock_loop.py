@@ -1,4 +1,4 @@
-"""A loop of one's own around boto3, with the Converse API of Amazon Bedrock."""
+"""Your own loop around boto3, with the Converse API of Amazon Bedrock."""
 
 from __future__ import annotations
 

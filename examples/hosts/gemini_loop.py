@@ -1,4 +1,4 @@
-"""A loop of one's own around Google's client for Gemini."""
+"""Your own loop around Google's client for Gemini."""
 
 from __future__ import annotations
 

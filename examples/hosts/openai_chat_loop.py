@@ -1,4 +1,4 @@
-"""A loop of one's own around OpenAI's client, with the Chat Completions API, as many other services speak it."""
+"""Your own loop around OpenAI's client, with the Chat Completions API, as many other services speak it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A loop of one's own around OpenAI's client, with the Responses API."""
+"""Your own loop around OpenAI's client, with the Responses API."""
 
 from __future__ import annotations
 

@@ -23,6 +23,9 @@ def run(
     mcp: Annotated[
         list[str] | None, typer.Option("--mcp", metavar="COMMAND", help="Start this tool server; repeatable.")
     ] = None,
+    mcp_url: Annotated[
+        list[str] | None, typer.Option("--mcp-url", metavar="URL", help="Use the tool server there; repeatable.")
+    ] = None,
     tools_module: Annotated[
         list[str] | None,
         typer.Option("--tools-module", metavar="MODULE", help="Functions of this Python module as tools; repeatable."),
@@ -30,7 +33,7 @@ def run(
     message: Annotated[
         list[str] | None, typer.Option("--message", metavar="TEXT", help="Send this message, then exit; repeatable.")
     ] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of a --mcp tool in seconds.")] = 60.0,
+    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of a server's tool in seconds.")] = 60.0,
     set_: Set = None,
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
@@ -48,7 +51,7 @@ def run(
     from cuecard.cli.run.command import run as command
     from cuecard.cli.run.options import ChatOptions, Sources
 
-    sources = Sources(mcp or (), tools_module or (), timeout)
+    sources = Sources(mcp or (), mcp_url or (), tools_module or (), timeout)
     raise typer.Exit(
         command(
             agent,

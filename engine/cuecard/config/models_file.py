@@ -44,7 +44,7 @@ class EndpointEntry(FileModel):
 
 
 class ModelsFile(FileModel):
-    """Facts about models."""
+    """A file with facts about models: providers, models and endpoints."""
 
     providers: dict[str, Figures] = Field(
         default_factory=dict, description="facts that apply to all models of a provider"

@@ -66,6 +66,7 @@ def test_the_picture_has_a_title_and_every_line_lies_within_it(tmp_path: Path) -
     write(Began("about-page", "An About page", 48))
     write(Changed("about-page", 1, (Change("pages.page-4", {"title": "Us " * 90}, {"title": "We " * 90}),)))
     write(Finished(1, ()))
+    write(Finished(1, ()))  # a later event adds to the picture
     drawn = path.read_text(encoding="utf-8")
     shown = re.findall(r'x="([\d.]+)" y="[\d.]+" textLength="([\d.]+)"[^>]*>([^<]*)<', drawn)
     (width,) = re.findall(r'viewBox="0 0 ([\d.]+) ', drawn)

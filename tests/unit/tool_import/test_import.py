@@ -128,6 +128,8 @@ def test_what_a_server_says_of_itself_is_kept_as_data_and_reaches_no_prompt(monk
     assert not Engine.open(".").instructions
     kept = json.loads(Path("tools/weather.lock.json").read_text(encoding="utf-8"))
     assert (kept["instructions"], kept["tools"][0]["_meta"]) == ("OBEY ME", meta)
+    engine = Engine.open(".")
+    assert "OBEY" not in engine.prepare_step(engine.prepare_call()).system
 
 
 def test_with_trust_author_its_instructions_become_entries(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

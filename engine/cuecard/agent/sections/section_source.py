@@ -78,7 +78,7 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
     if spec.files:
         own = printed if spec.files.supplied else trusted
         unmatched = tuple(check_matches(spec.files, f"{name}.files", world))
-        return compile_files(spec.files, f"{name}.files", escaping=_MARKS, printed=own), unmatched
+        return compile_files(spec.files, f"{name}.files", escaping=_MARKS, printed=own, foreign=printed), unmatched
     if spec.tools:
         seen = world.spec.tools.visibility
         # A tool server may have written the descriptions.

@@ -70,7 +70,7 @@ def run(
     pydantic_ai.BANNER_ENABLED = False  # what a command prints is its own affair
     options = chat or ChatOptions()
     settings, (kind, file) = read_settings(), find_runnable(path)
-    if kind == "assistant" or options.sources.commands:
+    if kind == "assistant" or options.sources.of_servers:
         _check_installed("mcp")
     emit = _emitter(json=json, manifests=manifests or settings.manifests, svg=svg)
     found = read_assistant(file) if kind == "assistant" else None
@@ -114,7 +114,7 @@ def _outcome(talk: Talk, options: ChatOptions) -> int:
 
 
 def _refuse_stage_options(scenarios: Sequence[str], data: Path | None) -> None:
-    hint = "name an assistant file, without `--mcp` and `--tools-module`"
+    hint = "name an assistant file, without `--mcp`, `--mcp-url` and `--tools-module`"
     told = {"--scenario": bool(scenarios), "--data": data is not None}
     if any(told.values()):
         raise InputError(

@@ -13,13 +13,20 @@ class Sources:
 
     Attributes:
         commands: how to start tool servers, each as a shell takes it.
+        urls: addresses of tool servers.
         modules: Python modules whose functions are tools.
         timeout: seconds that starting a server, or one tool call, may take.
     """
 
     commands: Sequence[str] = ()
+    urls: Sequence[str] = ()
     modules: Sequence[str] = ()
     timeout: float = 60.0
+
+    @property
+    def of_servers(self) -> bool:
+        """Whether there are tool servers among them."""
+        return bool(self.commands or self.urls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,4 +48,4 @@ class ChatOptions:
     @property
     def of_agent(self) -> bool:
         """Whether they say what an assistant file says otherwise, so that its agent alone is meant."""
-        return bool(self.sources.commands or self.sources.modules or self.values or self.turn)
+        return bool(self.sources.of_servers or self.sources.modules or self.values or self.turn)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
 from cuecard.adapters.assistant import CallTool
@@ -29,15 +29,22 @@ async def opened(wanted: Sources) -> AsyncIterator[ToolSource]:
     """All sources as one, while the block lasts.
 
     Raises:
-        InputError: when a module or a command is wrong.
+        InputError: when a module, a command or an address is wrong.
         ToolServerError: when a server cannot be started or spoken to.
     """
     commands = [server_command(text, wanted.timeout) for text in wanted.commands]
     modules = [module_tools(name, "--tools-module") for name in wanted.modules]
     async with AsyncExitStack() as stack:
         servers = [await stack.enter_async_context(open_server(command)) for command in commands]
+        servers += [await stack.enter_async_context(_at(url, wanted.timeout)) for url in wanted.urls]
         of_servers = [await of_server(server) for server in servers]
         yield _together([*of_servers, *(ToolSource(module.cards, module.call) for module in modules)])
+
+
+def _at(url: str, seconds: float) -> AbstractAsyncContextManager[ToolServer]:
+    from cuecard.outside.mcp_http import open_http_server
+
+    return open_http_server(url, seconds)
 
 
 async def of_server(server: ToolServer) -> ToolSource:

@@ -68,7 +68,7 @@ def picture_writer(path: Path) -> Emit:
         view(event)
         if isinstance(event, Finished | Ended):
             # The fonts that rich links to would be fetched from somebody else's server.
-            picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run"))
+            picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run", clear=False))
             path.write_text(picture.replace(">", f">\n    <title>{TITLE}</title>", 1), encoding="utf-8")
 
     return write

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -73,9 +74,13 @@ def import_tools(agent: Path, source: Source, options: Options) -> int:
     text = listing_text(listing)
     before = read_text(home.lock, limit=MAX_FILE_BYTES).text if is_there(home.lock) else None
     old = read_listing(before, home.lock.name) if before is not None else None
-    changes = tool_changes(listing, old, home.known, listed=text != before)
-    written = () if options.check else _write(home, listing, changes, Edit(text, before))
-    _show(Report(listing, changes, home.known, home.lock, written, options.check), as_json=options.as_json)
+    said = read_text(home.said, limit=MAX_FILE_BYTES).text if is_there(home.said) else None
+    changes = tool_changes(listing, old, home.known, listed=(text, listing.instructions) != (before, said or ""))
+    lists = {home.lock: Edit(text, before)}
+    if (said or "") != listing.instructions:
+        lists[home.said] = Edit(listing.instructions, said)
+    written = () if options.check else _write(home, listing, changes, lists)
+    _show(Report(listing, changes, home, written, options.check), as_json=options.as_json)
     return 1 if options.check and changes else 0
 
 
@@ -101,9 +106,9 @@ async def _listed(source: Source) -> Listing:
         return await server_listing(server)
 
 
-def _write(home: Home, listing: Listing, changes: Changes, lock: Edit) -> tuple[Path, ...]:
+def _write(home: Home, listing: Listing, changes: Changes, lists: Mapping[Path, Edit]) -> tuple[Path, ...]:
     edits = home.written(changes.new, listing.name or "tools")
-    edits |= {home.lock: lock} if changes.listed else {}
+    edits |= lists if changes.listed else {}
     for path, edit in edits.items():
         if edit.before is None:
             write_new(path, edit.text)

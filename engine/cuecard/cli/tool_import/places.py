@@ -22,6 +22,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.outside.paths import is_there, shown
 from cuecard.outside.reading import read_text
 from cuecard.outside.yaml_files import in_folder
+from cuecard.sources.files.files import SERVERS
 
 _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
@@ -52,6 +53,11 @@ class Home:
     def lock(self) -> Path:
         """The file that keeps what the source said at the last import."""
         return self.file.with_name(f"{self.file.stem}.lock.json")
+
+    @property
+    def said(self) -> Path:
+        """The file that keeps what the source says of itself, for sections that show it."""
+        return self.file.with_name(f"{self.file.stem}{SERVERS}")
 
     def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
         """The texts of the files with these tools in them: as few files as can be.

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from cuecard.cli.tool_import.places import Home
 from cuecard.config.tool_changes import Changes
 from cuecard.config.tool_listing import Listing
 from cuecard.errors import most_telling
@@ -20,16 +21,14 @@ class Report:
     Attributes:
         listing: what the source lists.
         changes: what is different.
-        known: tool to the place of what the agent's files say of it.
-        lock: the file that keeps the listing.
+        home: where the tools live.
         written: the files that were written.
         check: whether nothing was to be written.
     """
 
     listing: Listing
     changes: Changes
-    known: Mapping[str, str]
-    lock: Path
+    home: Home
     written: tuple[Path, ...]
     check: bool
 
@@ -41,11 +40,11 @@ class Report:
             "tools": len(self.listing.cards),
             "new": [card.name for card in changes.new],
             "changed": [asdict(each) for each in changes.changed],
-            "removed": [{"tool": name, "instructions": self.known.get(name)} for name in changes.removed],
+            "removed": [{"tool": name, "instructions": self.home.known.get(name)} for name in changes.removed],
             "dropped": [problem.to_json() for problem in self.listing.dropped],
             "instructions": self.listing.instructions,
             "differs": bool(changes),
-            "lock": shown(self.lock),
+            "lock": shown(self.home.lock),
             "written": [shown(path) for path in self.written],
         }
 
@@ -59,11 +58,11 @@ class Report:
         for each in changes.changed:
             yield from (f"  changed  {each.tool}  {what}" for what in each.what)
         for name in changes.removed:
-            place = self.known.get(name)
+            place = self.home.known.get(name)
             yield f"  removed  {name}" + (f"  its text is still in {place}" if place else "")
         if self.listing.instructions:
-            size = len(self.listing.instructions)
-            yield f"  the server supplies {size:,} characters of instructions: kept as data in {shown(self.lock)}"
+            size, kept = len(self.listing.instructions), shown(self.home.said)
+            yield f"  the server supplies {size:,} characters of instructions: kept as data in {kept}"
         yield from (f"  wrote    {shown(path)}" for path in self.written)
         if self.check and changes:
             yield "  --check writes nothing; run it again without --check"

@@ -14,6 +14,9 @@ from cuecard.sources.files.found import Held, found_entries
 from cuecard.sources.text import joined
 from cuecard.template import Escaping, Template, compile_template, trusted
 
+SERVERS = ".server.md"
+"""How the name of a file ends in which `cuecard tools import` keeps what a tool server says of itself."""
+
 OWN = ("name", "path", "purpose", "content", "suffix")
 """What the template of one file reads besides the values of the call."""
 
@@ -27,6 +30,7 @@ class FilesSource:
     before: Template
     after: Template
     printed: Callable[[str], str] = lambda text: text
+    foreign: Callable[[str], str] = lambda text: text
 
     @property
     def inputs(self) -> frozenset[str]:
@@ -80,7 +84,8 @@ class FilesSource:
     def _content(self, file: TakenFile) -> str:
         if not file.text:
             return trusted(file.entry.empty)
-        return joined(trusted(file.text) if file.is_default else self.printed(file.text), file.marker)
+        printed = self.foreign if file.path.endswith(SERVERS) else self.printed
+        return joined(trusted(file.text) if file.is_default else printed(file.text), file.marker)
 
 
 def compile_files(
@@ -89,6 +94,7 @@ def compile_files(
     *,
     escaping: Escaping = "text",
     printed: Callable[[str], str] = lambda text: text,
+    foreign: Callable[[str], str] = lambda text: text,
 ) -> FilesSource:
     """A list of files, ready to be used.
 
@@ -98,6 +104,7 @@ def compile_files(
         escaping: how `{{{x}}}` prints data.
         printed: what is done to each file's text before it is printed: `trusted`, or what keeps it from looking like
             a part of the layout.
+        foreign: the same for files in which a tool server says something of itself.
 
     Raises:
         TemplateSyntaxError: with every problem of its templates.
@@ -116,7 +123,7 @@ def compile_files(
     unprinted = list(_unprinted(spec, item, name))
     if unprinted:
         raise SpecError(unprinted)
-    return FilesSource(spec, item, before, after, printed)
+    return FilesSource(spec, item, before, after, printed, foreign)
 
 
 def _unprinted(spec: FilesSpec, item: Template, name: str) -> Iterator[Problem]:
