@@ -25,3 +25,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
 atexit.register(_CACHE.cleanup)
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
+_TRACER = sys.gettrace()
+
+
+def pytest_runtest_setup() -> None:
+    """A test that reaches the limit of recursion takes the tracer of the coverage away: the next one has it again."""
+    if _TRACER is not None and sys.gettrace() is None:
+        sys.settrace(_TRACER)

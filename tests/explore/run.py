@@ -75,7 +75,7 @@ def run(file: str, deadline: float) -> Round:
 def _read(file: str, seed: int, report: ET.ElementTree[ET.Element]) -> Round:
     cases = [*report.iter("testcase")]
     failed = [(case, told) for case in cases for told in (*case.iter("failure"), *case.iter("error"))]
-    found = (Found(_node(file, case), seed, told.text or told.get("message", "")) for case, told in failed)
+    found = (Found(_node(file, case), seed, told.text or told.get("message") or "") for case, told in failed)
     return Round(file, seed, len(cases), tuple(found))
 
 

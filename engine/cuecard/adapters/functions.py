@@ -21,6 +21,7 @@ from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
 from cuecard.model import Json, Step, ToolResult
 from cuecard.shapes import Findings, Instance
+from cuecard.template.guards.controls import without_controls
 
 _ENGINE = Instance(Engine, hint="`Engine.open` makes one")
 _CHAT = Instance(Conversation, hint="`functions.engine.conversation()` makes one")
@@ -80,7 +81,7 @@ class Functions:
             InputError: with everything that is wrong in an argument, or when the function has to be awaited.
         """
         self._check(chat, step)
-        named = name or "?"  # a result without a name belongs to no tool
+        named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
             return ToolResult(named, _plain(_ready(self._call(chat, step, name, arguments))), call_id)
         except _AwaitedError:
@@ -98,7 +99,7 @@ class Functions:
             InputError: with everything that is wrong in an argument.
         """
         self._check(chat, step)
-        named = name or "?"  # a result without a name belongs to no tool
+        named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
             value = self._call(chat, step, name, arguments)
             return ToolResult(named, _plain(await value if inspect.isawaitable(value) else value), call_id)

@@ -12,15 +12,19 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 from weakref import WeakKeyDictionary
 
-from pydantic_ai import RunContext
-from pydantic_ai.capabilities import AbstractCapability
-from pydantic_ai.exceptions import ToolFailed
-from pydantic_ai.messages import InstructionPart, ToolCallPart
-from pydantic_ai.models import ModelRequestContext
-from pydantic_ai.settings import CacheSetting, ModelSettings
-from pydantic_ai.tools import ToolDefinition
-from pydantic_ai.toolsets import FunctionToolset
 from typing_extensions import override
+
+from cuecard.adapters.framework_seam import needs
+
+with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
+    from pydantic_ai import RunContext
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.exceptions import ToolFailed
+    from pydantic_ai.messages import InstructionPart, ToolCallPart
+    from pydantic_ai.models import ModelRequestContext
+    from pydantic_ai.settings import CacheSetting, ModelSettings
+    from pydantic_ai.tools import ToolDefinition
+    from pydantic_ai.toolsets import FunctionToolset
 
 from cuecard.adapters.pydantic_messages import (
     as_reminders,

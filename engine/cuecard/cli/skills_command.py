@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Sequence
 from pathlib import Path
 
+from cuecard.cli.counting import counted
 from cuecard.cli.json_text import json_text
 from cuecard.cli.mcp_command import packages_of, require_mcp, tell
 from cuecard.cli.server_command import server_command
@@ -79,7 +80,7 @@ def _written(packages: Sequence[SkillPackage], into: Path, *, check: bool, updat
         print(json_text({"skills": names, "differs": bool(paths), "written": [] if check else paths}))
     else:
         verb = "differs" if check else "wrote"
-        print(f"{len(packages)} skills, {len(paths)} files {'differ' if check else 'written'}")
+        print(f"{counted(len(packages), 'skill')}, {counted(len(paths), 'file')} {'differ' if check else 'written'}")
         for path in paths:
             print(visible(f"  {verb}  {path}"))
     return 1 if check and paths else 0

@@ -110,7 +110,7 @@ def test_a_prompt_is_rendered_with_its_arguments(folder: Path, mode: str) -> Non
         ("helper", {}, "error[missing-input]: `name` has no value"),
         ("helper", {"name": "x", "age": "old"}, "error[wrong-input]: `age` is not of type integer"),
         ("helper", {"name": "x", "age": '"7"'}, "error[wrong-input]"),
-        ("helper", {"name": "x", "age": "[" * 50_000}, "error[wrong-input]: `age` is not of the type integer"),
+        ("helper", {"name": "x", "age": "[" * 50_000}, "error[wrong-input]: `age` is not of type integer"),
         ("helper", {"name": "x", "nmae": "y"}, "error[unknown-input]"),
         ("helper", {"name": "x", "discovered": "get-wether"}, "error[unknown-tool]: `get-wether` is not a tool"),
     ],

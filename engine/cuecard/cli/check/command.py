@@ -11,6 +11,7 @@ from cuecard.agent.memo import Memo
 from cuecard.cli.check.accepted import without_accepted
 from cuecard.cli.check.formats import Checked, Format, print_report
 from cuecard.cli.check.selection import matcher
+from cuecard.cli.counting import counted
 from cuecard.config.agent_file import TokensSpec
 from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem, SpecError
@@ -85,7 +86,9 @@ def _problems(agent: Path, *, allow_code: bool) -> tuple[Sequence[Problem], str]
 def _facts(draft: Draft) -> str:
     if draft.has_errors or draft.spec is None or draft.assembly is None:
         return ""
-    return f"{draft.spec.agent}: {len(draft.assembly.compiled)} sections, {len(draft.cards)} tools"
+    return (
+        f"{draft.spec.agent}: {counted(len(draft.assembly.compiled), 'section')}, {counted(len(draft.cards), 'tool')}"
+    )
 
 
 def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:

@@ -12,6 +12,7 @@ from rich.text import Text
 
 from cuecard.analysis.explain import Cause, Change, Comparison
 from cuecard.analysis.price import Price
+from cuecard.cli.counting import counted
 from cuecard.cli.diff.sides import Side
 from cuecard.cli.json_text import json_text
 from cuecard.errors import visible
@@ -27,7 +28,7 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
     console = Console(highlight=False)
     different = [change for change in comparison.changes if change.kind != "same"]
     if not different:
-        console.print(f"the same: {len(comparison.changes)} sections, {comparison.tokens_after:,} tokens")
+        console.print(f"the same: {counted(len(comparison.changes), 'section')}, {comparison.tokens_after:,} tokens")
         for line in _provider(before, after):
             console.print(Text(visible(line)), soft_wrap=True)
         return

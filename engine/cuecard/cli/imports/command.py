@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from cuecard.cli.counting import counted
 from cuecard.cli.json_text import json_text
 from cuecard.errors import CuecardError, InputError, Problem, most_telling, visible
 from cuecard.outside.imports.folder import agent_name, files_of
@@ -86,5 +87,5 @@ def _show(
     errors = sum(problem.severity == "error" for problem in problems)
     for name, found in agents.items():
         here = visible(shown(folder / name))
-        print(f"{'would write' if check else 'wrote'} {len(found)} files into {here}")
+        print(f"{'would write' if check else 'wrote'} {counted(len(found), 'file')} into {here}")
     print(f"left as it is: {errors}; not carried over, or changed: {len(problems) - errors}")

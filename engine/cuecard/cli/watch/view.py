@@ -9,6 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from cuecard.cli.counting import counted
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import step_from
 from cuecard.engine import Engine
@@ -97,7 +98,7 @@ def _words(news: News, engine: Engine, status: Status, before: Costs, after: Cos
     if news == "serving":
         origin = " (the last good state of an earlier run)" if status.restored else ""
         sections, tools = len(engine.sections), len(engine.tools)
-        yield f"serving {engine.name}: {sections} sections, {tools} tools{origin}"
+        yield f"serving {engine.name}: {counted(sections, 'section')}, {counted(tools, 'tool')}{origin}"
     elif news == "recovered":
         yield "fixed: the files match the served state again"
     else:
