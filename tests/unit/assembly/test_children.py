@@ -177,7 +177,7 @@ def test_a_section_that_does_not_exist(tmp_path: Path, said: str, column: int, n
 def test_a_section_that_another_needs_is_not_removed(tmp_path: Path, below: str, said: str) -> None:
     found = refused(tmp_path, said, below)
 
-    assert "has no section `tone`" in found
+    assert "no section `tone`" in found
     assert "it is removed at agent.yaml:2:17" in found
 
 

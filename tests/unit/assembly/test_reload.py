@@ -52,7 +52,7 @@ def test_every_file_is_followed(folder: Folder, reports: Reports, file: str, tex
     ("file", "text", "told"),
     [
         ("../house/core.xml", CORE.replace("</tone>", "</tune>"), "error[xml]"),
-        ("../house/core.xml", CORE.replace("tone>", "tune>"), "error[unknown-section]: there is no section `tone`"),
+        ("../house/core.xml", CORE.replace("tone>", "tune>"), "the base of this file has no section `tone`"),
         ("new.md", "<b>", "error[xml]"),
         ("agent.yaml", "extends: ../house\nsections: [{id: hello, text: Hi.}]\n", "error[two-assemblies]"),
     ],

@@ -39,7 +39,7 @@ def refused(text: str) -> str:
 def test_a_nest_is_refused_where_it_becomes_too_deep(nest: str, reader: str) -> None:
     problem = refused(NESTS[nest])
 
-    assert f"nested more than {MAX_DEPTH} deep" in problem
+    assert f"nested more than {MAX_DEPTH} levels deep" in problem
     assert problem.count("error[") == 1
 
 

@@ -35,11 +35,11 @@ def test_a_text_that_was_changed_anywhere_is_refused(place: int) -> None:
     "text", [TEXT + " ", json.dumps(json.loads(TEXT)), TEXT.replace("text_signature", "signature")]
 )
 def test_what_says_the_same_in_another_text_is_refused(text: str) -> None:
-    with pytest.raises(InputError, match="signature does not fit"):
+    with pytest.raises(InputError, match="signature does not match"):
         unseal(text, KEY, "text")
 
 
-@pytest.mark.parametrize(("key", "told"), [("another key for tests", "does not fit"), ("", "has no key to check")])
+@pytest.mark.parametrize(("key", "told"), [("another key for tests", "does not match"), ("", "has no key to verify")])
 def test_another_key_or_none_is_told(key: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         unseal(TEXT, key, "text")

@@ -82,7 +82,8 @@ def test_a_change_for_a_host_that_can_only_set_the_system_prompt_is_a_new_baseli
     call = after.prepare_call(turn, previous=before.prepare_call(turn), earlier=before)
 
     assert (
-        Cut("baseline", "the configuration changed: the system prompt is not the one sent before") in call.record.cuts
+        Cut("baseline", "the configuration changed: the system prompt differs from the one sent before")
+        in call.record.cuts
     )
     assert "Version 1." in after.prepare_step(call).system
 

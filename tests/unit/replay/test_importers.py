@@ -227,7 +227,7 @@ def test_what_is_not_played_is_counted() -> None:
 
     assert [problem.message for problem in read.warnings] == [
         "left out: 1 request of 1 other conversation",
-        "left out of the conversation: 1 part of another kind, 1 reminder, 1 system message, 1 thinking block",
+        "left out of the conversation: 1 part of an unknown kind, 1 reminder, 1 system message, 1 thinking block",
     ]
 
 

@@ -159,7 +159,7 @@ def test_a_silent_message_is_left_out_with_the_reason(tmp_path: Path) -> None:
     made = step(engine)
 
     assert len(made.messages) == 1
-    assert [(c.what, c.reason) for c in made.manifest.cuts] == [("c", "when: user"), ("b", "nothing to say")]
+    assert [(c.what, c.reason) for c in made.manifest.cuts] == [("c", "when: user"), ("b", "empty")]
 
 
 def test_a_prompt_of_messages_alone_has_no_system_message(tmp_path: Path) -> None:

@@ -127,8 +127,8 @@ def test_the_heading_of_an_outer_group_stands_before_the_inner_one(tmp_path: Pat
 @pytest.mark.parametrize(
     ("groups", "told"),
     [
-        ("{a: {group: b}, b: {group: a}}", "the group `a` stands in itself"),
-        ("{a: {group: a}}", "the group `a` stands in itself"),
+        ("{a: {group: b}, b: {group: a}}", "the group `a` contains itself"),
+        ("{a: {group: a}}", "the group `a` contains itself"),
         ("{a: {group: c}}", "`layout.groups` has no group `c`"),
     ],
 )

@@ -165,7 +165,7 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
             "wrong-value: `date` takes a date between",
         ),
         ("{{replace a '' 'x'}}", {"a": "x"}, "wrong-value: `replace` has nothing to look for"),
-        ("{{xml a 'my page'}}", {"a": 1}, "wrong-value: `my page` is not a valid element name"),
+        ("{{xml a 'my page'}}", {"a": 1}, "wrong-value: `my page` is no name of an element"),
         ("{{#if (tool 'x')}}{{/if}}", {}, "wrong-value: `tool` only works in the texts of an agent"),
         ("{{trim a}}", {"a": len}, "not-data: a value of type builtin_function_or_method is not data"),
         ("{{json a}}", {"a": [len]}, "not-data"),
@@ -248,5 +248,5 @@ def test_an_error_repeats_no_value_that_is_no_name(text: str) -> None:
 
 
 def test_an_error_repeats_what_an_author_has_written() -> None:
-    with pytest.raises(TemplateError, match="`d QQQQQQQ x` is no pattern"):
+    with pytest.raises(TemplateError, match="`d QQQQQQQ x` is not a date pattern"):
         compile_template("{{date a 'd QQQQQQQ x'}}").render({"a": "2026-11-22"})

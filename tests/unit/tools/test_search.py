@@ -113,7 +113,7 @@ def test_a_limit_out_of_range_is_an_error_with_the_way_out(index: SearchIndex, l
         index.search("mail", limit)
 
     assert str(error.value) == (
-        f"limit: error[search-limit]: a search cannot return {limit} tools\n  = ask for 1 to 50 tools; 8 are usual"
+        f"limit: error[search-limit]: a search cannot return {limit} tools\n  = ask for 1 to 50 tools; 8 is the default"
     )
 
 

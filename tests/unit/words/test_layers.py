@@ -53,7 +53,7 @@ def test_a_mistake_is_told_where_it_was_written(tmp_path: Path) -> None:
         engine(tmp_path, words={"search": {"found": "Gefunden."}})
     [problem] = caught.value.problems
 
-    assert problem.message == "`words.search.found` should hold {count}"
+    assert problem.message == "`words.search.found` should contain {count}"
     with pytest.raises(SpecError) as again:
         laid_over(tmp_path, {"serch": FOUND}, {})
     assert [(p.message, p.hint, Path(p.name).name) for p in again.value.problems] == [
