@@ -166,11 +166,3 @@ def test_an_issue_form_has_what_the_platform_asks_for(form: str) -> None:
     assert all(part["attributes"]["label"] for part in questions)
     assert len({part["id"] for part in questions}) == len(questions)
     assert any(part.get("validations", {}).get("required") for part in questions)
-
-
-def test_the_changelog_has_a_dated_section_for_the_version() -> None:
-    titles = re.findall(r"^## (.*)$", text_of("CHANGELOG.md"), re.MULTILINE)
-
-    assert titles[0] == "[Unreleased]"
-    assert re.fullmatch(rf"\[{re.escape(PROJECT['version'])}\] - \d{{4}}-\d{{2}}-\d{{2}}", titles[1])
-    assert [title for title in titles[1:] if not re.fullmatch(r"\[\d+\.\d+\.\d+\] - \d{4}-\d{2}-\d{2}", title)] == []

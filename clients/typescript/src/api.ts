@@ -563,7 +563,7 @@ export interface components {
         };
         /**
          * ProblemDetails
-         * @description What is wrong, in the form of RFC 9457.
+         * @description What is wrong, as RFC 9457 has it.
          */
         ProblemDetails: {
             /** Type */

@@ -86,7 +86,7 @@ def test_all_that_cannot_be_had_is_told_at_once(folder: Path) -> None:
         "has no `NONE`",
         "no module `nothing_kit`",
         "ZeroDivisionError",
-        "offers",
+        "provides helpers",
         "function",
     )
     assert [word in message for word, (_, message) in zip(words, told, strict=True)] == [True] * 6

@@ -94,7 +94,7 @@ def test_row_53_controls_and_lone_surrogates_are_refused_at_the_boundary_whoever
         ("control-character", "turn.memory[0].id"),
         ("control-character", "turn.memory[0].name"),
     ]
-    assert all(f"U+{ord(text[0]):04X} at character 4" in problem.message for problem in caught.value.problems)
+    assert all(f"U+{ord(text[0]):04X} (character 4)" in problem.message for problem in caught.value.problems)
 
 
 def test_row_53_tab_and_line_ends_are_text(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ def test_row_01_an_unclosed_block_is_an_error_at_its_opening_tag_and_the_last_go
         assert "You help Ann." in prompt(watcher.current)
     (problem,) = refusal(tmp_path / "agent", {"agent.xml": broken})
 
-    assert (problem.code, where(problem), problem.message) == ("unclosed-block", (2, 7), "`if` is never closed")
+    assert (problem.code, where(problem), problem.message) == ("unclosed-block", (2, 7), "`if` is not closed")
     assert isinstance(problem_of("x\n {{#if a}} y", {"a": 1}, strict=False), TemplateSyntaxError)
 
 

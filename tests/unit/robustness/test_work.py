@@ -52,7 +52,7 @@ def test_limits_can_be_set_and_each_render_has_them_anew() -> None:
 
     for _ in range(3):
         assert template.render({"a": [1] * 10}) == "x" * 10
-    with pytest.raises(TemplateLimitError, match="more than 60 times"):
+    with pytest.raises(TemplateLimitError, match="more than 60 partial calls"):
         template.render({"a": [1] * 11})
     with pytest.raises(TemplateLimitError, match="more than 20 characters"):
         compile_template("{{a}}", limits=Limits(output=20)).render({"a": "x" * 21})

@@ -83,8 +83,8 @@ def test_references_are_followed_and_circles_are_left_open() -> None:
     assert (properties["self"], properties["odd"]) == ({}, {"type": "null"})
     assert properties["none"] == {"description": "kept"}
     assert [problem.message for problem in found.problems] == [
-        "`other.yaml#/X` leads nowhere",
-        "`#/components/nothing` leads nowhere",
+        "`other.yaml#/X` does not exist",
+        "`#/components/nothing` does not exist",
     ]
 
 

@@ -69,12 +69,14 @@ def test_a_process_may_end_without_stopping_its_watcher(folder: Folder, state: P
 
 
 COMMAND = """
-import sys
+import signal, sys
 from pathlib import Path
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from cuecard.cli.watch.command import watch
 from cuecard.cli.watch.view import Example
 sys.exit(watch(Path(sys.argv[1]), example=Example(), delivery=None, as_json=False, states=Path(sys.argv[2])))
 """
+"""A shell that starts the tests in the background lets them ignore Ctrl+C, and they hand that on."""
 
 
 def test_ctrl_c_ends_the_command_with_success(folder: Folder, state: Path) -> None:
