@@ -232,8 +232,11 @@ def test_what_was_deleted_is_in_no_working_memory(played: dict[str, Played]) -> 
 
 def test_a_post_is_remembered_by_the_slug_that_tools_take(played: dict[str, Played]) -> None:
     shown = [r.instructions + r.appended for r in played["blog-post"].requests if r.turn == 1]
+    remembered = [re.findall(r'- "Working from anywhere" \([^)]*\)', text) for text in shown]
 
-    assert all('- "Working from anywhere" (working-from-anywhere)' in text for text in shown)
+    assert remembered
+    assert all(remembered)
+    assert {line for lines in remembered for line in lines} == {'- "Working from anywhere" (working-from-anywhere)'}
 
 
 def test_the_post_is_published_with_the_cover_in_both_places(played: dict[str, Played]) -> None:

@@ -18,6 +18,10 @@ CMS = ROOT / "prompts" / "cms"
 NOW = datetime(2026, 11, 20, 23, 59, tzinfo=UTC)
 
 
+def system(engine: Engine) -> str:
+    return engine.prepare_step(engine.prepare_call(Turn(now=NOW))).system
+
+
 @pytest.fixture(scope="module")
 def engine() -> Engine:
     return Engine.open(CMS)
@@ -156,8 +160,10 @@ def test_the_date_is_that_of_the_call_and_not_of_the_start(delivery: Delivery) -
         engine.prepare_step(engine.prepare_call(Turn(now=NOW + timedelta(minutes=later)))).system for later in (0, 1)
     )
 
-    assert "<current-datetime>2026-11-20</current-datetime>" in on_the_day
-    assert "<current-datetime>2026-11-21</current-datetime>" in after_midnight
+    element = "<current-datetime>2026-11-{}</current-datetime>".format
+
+    assert on_the_day.count(element(20)) == 1
+    assert after_midnight == on_the_day.replace(element(20), element(21))
 
 
 def test_a_new_instruction_is_one_entry_and_is_said_once_its_tool_is_found(tmp_path: Path) -> None:
@@ -177,7 +183,8 @@ def test_a_new_instruction_is_one_entry_and_is_said_once_its_tool_is_found(tmp_p
     call = engine.prepare_call(Turn(now=NOW))
     found = engine.prepare_step(call, [ToolResult("tool_search", {"tools": ["cms_addForm"]}, "call-1")])
 
-    assert "cms_addForm" not in engine.prepare_step(call).system
+    assert engine.prepare_step(call).system == system(Engine.open(CMS))
+    assert found.system == system(Engine.open(CMS))
     assert found.appended[0].text == (
         "<tool-usage-instructions>\n<cms_addForm>\n"
         "BEFORE: cms_getPage\nAFTER: Show the fields\nNEXT: None\nGOTCHA: One form per page.\n"
@@ -190,11 +197,13 @@ def test_an_edited_core_is_in_the_next_engine_and_the_old_one_stays_as_it_was(tm
     shutil.copytree(ROOT / "tool_instructions" / "cms", tmp_path / "tool_instructions" / "cms")
     core = tmp_path / "prompts" / "cms" / "agent.xml"
     old = Engine.open(core.parent)
+    before = system(old)
     core.write_text(core.read_text(encoding="utf-8").replace("friendly and brief", "brief"), encoding="utf-8")
     new = Engine.open(core.parent)
 
-    assert "Be friendly and brief," in old.prepare_step(old.prepare_call(Turn(now=NOW))).system
-    assert "Be brief," in new.prepare_step(new.prepare_call(Turn(now=NOW))).system
+    assert before.count("Be friendly and brief,") == 1
+    assert system(old) == before
+    assert system(new) == before.replace("Be friendly and brief,", "Be brief,")
 
 
 def test_a_search_answers_with_the_names_that_activate_tools(engine: Engine) -> None:

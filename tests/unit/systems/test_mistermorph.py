@@ -144,8 +144,10 @@ def test_a_mention_is_looked_for_in_all_text_of_the_task(engine: Engine) -> None
         {"type": "text", "text": "$Invoices"},
     )
 
-    assert "- name: `Invoices`" in system(engine, Turn(message=Message("user", parts)))
-    assert "## Available Skills" not in system(engine, Turn(message=Message("user", "The Invoices, for $12.")))
+    requested = system(engine, Turn({"skills": ["Invoices"]}))
+
+    assert system(engine, Turn(message=Message("user", parts))) == requested != system(engine, Turn())
+    assert system(engine, Turn(message=Message("user", "The Invoices, for $12."))) == system(engine, Turn())
 
 
 def test_no_skill_brings_its_instructions_into_the_prompt(engine: Engine) -> None:

@@ -198,7 +198,9 @@ def test_a_tool_taken_off_the_list_is_gone_whatever_the_prompt_says() -> None:
 
 
 def test_read_skill_answers_the_exact_slug_with_the_whole_instructions() -> None:
-    assert engine().read_skill("csv-report").text.startswith("1. Look at the header and ten rows")
+    written = (PIONEER / "skills" / "csv-report" / "SKILL.md").read_text(encoding="utf-8")
+
+    assert engine().read_skill("csv-report").text == written.split("---\n")[2].strip()
     assert not engine().read_skill("csv").found
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shutil
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -106,10 +107,11 @@ def test_the_three_blocks_follow_the_eighth_section_in_their_order(engine: Engin
 
 
 def test_nothing_stands_before_the_first_section_or_behind_the_last(engine: Engine) -> None:
-    prompt = system(engine, Turn(now=NOW))
+    call = engine.prepare_call(Turn(now=NOW))
+    first, *_, last = SEPARATOR.join(bodies(call).values()).split(SEPARATOR)
 
-    assert prompt.startswith("## Identity\n")
-    assert prompt.endswith("(time zone: UTC).")
+    assert engine.prepare_step(call).system == SEPARATOR.join(bodies(call).values())
+    assert (first.splitlines()[0], last.rpartition(" (")[2]) == ("## Identity", "time zone: UTC).")
 
 
 def test_an_edited_section_is_in_the_next_engine_and_changes_no_other(tmp_path: Path) -> None:
@@ -297,8 +299,9 @@ def test_the_skills_that_are_not_in_the_prompt_can_be_read(engine: Engine) -> No
     turn = Turn(now=NOW, environment=())
     found = engine.read_skill("travel-planning", turn)
 
-    assert found.found
-    assert found.text.strip().startswith("Ask for the budget first.")
+    written = (POLYANT / "skills" / "travel-planning" / "SKILL.md").read_text(encoding="utf-8")
+
+    assert found.text.strip() == written.split("---\n")[2].strip()
     assert "Ask for the budget first." not in system(engine, turn)
     assert "<name>travel-planning</name>" in system(engine, turn)
 
@@ -306,9 +309,10 @@ def test_the_skills_that_are_not_in_the_prompt_can_be_read(engine: Engine) -> No
 def test_a_skill_that_the_environment_does_not_allow_can_neither_be_seen_nor_read(engine: Engine) -> None:
     without, with_it = (Turn(now=NOW, environment=names) for names in ((), ("BILLING_TOKEN",)))
 
-    assert "unpaid-invoices" not in system(engine, without)
+    listed = [re.findall("<name>(.*)</name>", system(engine, turn)) for turn in (without, with_it)]
+
+    assert listed[1] == [*listed[0], "unpaid-invoices"]
     assert not engine.read_skill("unpaid-invoices", without).found
-    assert "<name>unpaid-invoices</name>" in system(engine, with_it)
     assert engine.read_skill("unpaid-invoices", with_it).found
 
 

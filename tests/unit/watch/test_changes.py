@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from cuecard import Engine
 from unit.watch.demo import AGENT, QUICK, Folder, Reports, instructions, prompt
 
 Start = Callable[..., Reports]
@@ -27,8 +28,10 @@ def test_any_file_of_the_agent_is_followed(folder: Folder, start: Start, file: s
     folder.write("other/search.yaml", instructions("tool_search", "after another search"))
     reports = start()
     folder.write(file, text)
+    report = reports.until_prompt(shows)
 
-    assert file in reports.until_prompt(shows).changed
+    assert file in report.changed
+    assert prompt(reports.watcher.current) == prompt(Engine.open(folder.root / "agent.yaml"))
 
 
 def test_a_file_that_comes_or_goes_is_followed(folder: Folder, start: Start) -> None:
