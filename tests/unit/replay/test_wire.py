@@ -224,7 +224,8 @@ def test_the_same_holds_for_an_agent_with_120_tools(model: str, delivery: Delive
     engine = replace(resized(tools_known(), 120, ()), delivery=delivery)
     names = [name for name in engine.tools if name not in engine.core_tools]
     cards = [
-        RecordedTool(name=c.name, description=c.description, input_schema=c.input_schema) for c in engine.tools.values()
+        RecordedTool(name=c.name, description=c.description, input_schema=dict(c.input_schema))
+        for c in engine.tools.values()
     ]
     talk = between_turns(session(11, tools=names)).model_copy(update={"tools": cards})
 
