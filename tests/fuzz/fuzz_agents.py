@@ -127,7 +127,7 @@ def check_turn(text: str, engine: Engine) -> None:
     try:
         file = validate(read_yaml(text, "turn.yaml"), TurnFile)
         call = engine.prepare_call(to_turn(file, file.inputs))
-        assert isinstance(engine.prepare_step(call, file.tool_results).system, str)
+        assert isinstance(engine.prepare_step(call, file.tool_results()).system, str)
     except CuecardError as error:
         check_told(error)
 
