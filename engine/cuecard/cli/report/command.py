@@ -10,6 +10,7 @@ from pathlib import Path
 from cuecard.analysis.field import FieldReport, field_report, read_records
 from cuecard.analysis.field.advice import search_advice, tool_advice
 from cuecard.cli.json_text import json_text
+from cuecard.cli.outputs import write_output
 from cuecard.cli.step import open_engine
 from cuecard.errors import InputError, Problem, pictures
 from cuecard.outside.paths import is_folder, shown
@@ -70,9 +71,5 @@ def _show(found: FieldReport) -> None:
 def _write(path: Path, found: FieldReport) -> None:
     from cuecard.cli.report.page import page
 
-    try:
-        path.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in an existing folder that you can write to"
-        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
+    write_output(path, page(found), "--html")
     sys.stderr.write(f"wrote {shown(path)}\n")
