@@ -14,7 +14,7 @@ from cuecard.cli.outputs import write_output
 from cuecard.cli.step import open_engine
 from cuecard.errors import InputError, Problem, pictures
 from cuecard.outside.paths import is_folder, shown
-from cuecard.outside.reading import MAX_LOG_BYTES, decoded, read_bytes
+from cuecard.outside.reading import MAX_LOG_BYTES, children, decoded, read_bytes
 
 _LINES = (".jsonl", ".ndjson")
 
@@ -47,7 +47,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files themselves; of a folder its files of lines, or else its manifests, by name."""
     for path in paths:
-        inside = sorted(path.iterdir()) if is_folder(path) else []
+        inside = children(path) if is_folder(path) else []
         lines = [file for file in inside if file.suffix in _LINES]
         yield from (lines or [file for file in inside if file.suffix == ".json"]) if is_folder(path) else [path]
 
