@@ -98,7 +98,7 @@ mutate: setup ## make the mistakes of tests/mutants on purpose, and see which te
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
 	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages \
-		imports dates globs helpers reports markdown layouts openapi dumps; do \
+		imports dates globs helpers reports markdown layouts openapi dumps mcp agents; do \
 		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
 soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md
