@@ -42,12 +42,12 @@ run: setup ## set up, and watch the CMS assistant play all its scenarios
 test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
 ifeq ($(strip $(ARGS)),)
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
 	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
 else
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 endif
 
 check: setup ## lint, types, import rules, and the shipped configuration

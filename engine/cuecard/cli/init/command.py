@@ -8,8 +8,6 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import typer
-
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine
 from cuecard.errors import InputError, Problem, visible
@@ -70,7 +68,7 @@ def _ask() -> Kind:
     for kind in KINDS:
         print(f"  {kind:<9} {_ABOUT[kind]}")
     while True:
-        answer: str = typer.prompt("Begin with", default="minimal")
+        answer = input("Begin with [minimal]: ").strip() or "minimal"
         for kind in KINDS:
             if answer == kind:
                 return kind
