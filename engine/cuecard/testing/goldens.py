@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from cuecard.errors import InputError, Problem, SpecError
-from cuecard.outside.paths import shown
-from cuecard.outside.reading import MAX_LOG_BYTES, read_bytes
+from cuecard.outside.paths import is_folder, shown
+from cuecard.outside.reading import MAX_LOG_BYTES, children, read_bytes
 from cuecard.outside.rewriting import write_new
 from cuecard.testing.difference import difference
 from cuecard.testing.snapshot import Snapshot
@@ -67,9 +67,14 @@ def complaint(held: Held, way: str) -> Problem:
 
 
 def unused(folder: Path, used: Iterable[Path]) -> list[Path]:
-    """The snapshots of a folder that no test asked for."""
+    """The snapshots of a folder that no test asked for.
+
+    Raises:
+        SpecError: when the folder cannot be listed.
+    """
     asked = {os.path.realpath(path) for path in used}
-    return [path for path in sorted(folder.glob("*.txt")) if os.path.realpath(path) not in asked and _is_snapshot(path)]
+    kept = [path for path in children(folder) if path.suffix == ".txt"] if is_folder(folder) else []
+    return [path for path in kept if os.path.realpath(path) not in asked and _is_snapshot(path)]
 
 
 def _read(path: Path) -> str:

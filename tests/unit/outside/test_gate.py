@@ -8,6 +8,7 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -324,10 +325,10 @@ def test_a_file_that_goes_while_its_folder_is_listed_takes_no_other_with_it(
         (folder / f"texts/{name}.md").write_text(name, encoding="utf-8")
     real = os.stat
 
-    def gone(path: object, **options: object) -> object:
+    def gone(path: Any, **options: Any) -> os.stat_result:
         if Path(str(path)).name == "b.md":
             (folder / "texts/b.md").unlink(missing_ok=True)
-        return real(path, **options)  # type: ignore[call-overload] # the arguments of whoever calls
+        return real(path, **options)
 
     monkeypatch.setattr(os, "stat", gone)
     engine = Engine.open(folder)

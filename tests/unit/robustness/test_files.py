@@ -147,7 +147,7 @@ folder, *places = sys.argv[1:]
 for place in places:
     path = os.path.normpath(os.path.join(folder, place))
     mode = os.stat(path).st_mode
-    os.chmod(path, 0o444 if place == "." else 0)
+    os.chmod(path, 0o444 if place in {".", "turns"} else 0)
     for command in ("check", "test", "tools list"):
         sys.argv = ["cuecard", *command.split(), folder]
         try:
@@ -164,7 +164,7 @@ NOBODY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-cap
     sys.platform == "win32" or (os.geteuid() == 0 and not shutil.which("setpriv")), reason="root may read everything"
 )
 def test_row_45_what_may_not_be_read_is_told_and_breaks_no_command(tmp_path: Path) -> None:
-    folder = write_agent(tmp_path, {"turns/a.yaml": "message: hi\n"})
+    folder = write_agent(tmp_path, {"turns/a.yaml": "message: hi\n", "turns/snapshots/a.txt": "cuecard snapshot"})
     places = ("agent.yaml", "agent.xml", "tools", "tools/search.yaml", "turns", "turns/a.yaml", ".")
     command = [*(NOBODY if os.geteuid() == 0 else ()), sys.executable, "-c", LOCKED, str(folder), *places]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

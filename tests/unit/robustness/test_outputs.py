@@ -94,3 +94,14 @@ def test_a_name_that_is_too_long_is_told_as_such(monkeypatch: pytest.MonkeyPatch
     ran = cuecard(monkeypatch, "init", "a" * 60 + "/" + "b" * 300, "--name", "x", "--yes")
 
     assert "error[wrong-option]: cannot be written to: File name too long" in ran.err
+
+
+@pytest.mark.parametrize("name", ["\x1b]0;pwn\x07", "a\n## b\u202e", os.fsdecode(b"\xff\xfe")])
+def test_a_name_of_a_model_writes_nothing_to_the_terminal_but_itself(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ran = cuecard(monkeypatch, "replay", ".", "log.json", "--model", name)
+
+    assert ran.code == 0
+    assert not {*ran.out} & {"\x1b", "\x07", "\u202e", "\udcff"}
+    assert "\n## b" not in ran.out
