@@ -167,13 +167,13 @@ COMMANDS: Final = Group(
         "skills": SKILLS,
         "bench": BENCH,
     },
-    version=f"cuecard {cuecard.__version__}",
+    version=lambda: f"cuecard {cuecard.__version__}",
 )
 
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
-    gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
+    gc.set_threshold(200_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
     words = sys.argv[1:]
     try:
         sys.exit(run_command(COMMANDS, words, "cuecard"))
