@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from pathlib import Path
@@ -174,6 +175,7 @@ COMMANDS: Final = Group(
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
     gc.set_threshold(200_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
+    atexit.register(gc.freeze)  # what is left then goes with the process: looking through it for garbage gains nothing
     words = sys.argv[1:]
     try:
         sys.exit(run_command(COMMANDS, words, "cuecard"))
