@@ -87,18 +87,39 @@ def test_what_a_prompt_is_made_of_is_quick_to_define() -> None:
     assert slow == []
 
 
-def test_no_validator_is_built_while_modules_load() -> None:
-    script = (
-        "import cuecard.config.agent_file, cuecard.config.turn_file, cuecard.config.models_file\n"
-        "from cuecard.config.documents.validation import FileModel\n"
-        "waiting = [FileModel]\nbuilt = []\n"
-        "for model in waiting:\n"
-        "    waiting += model.__subclasses__()\n"
-        "    built += [model.__name__] if model.__pydantic_complete__ else []\n"
-        "print(len(waiting), *built)"
-    )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    count, *built = done.stdout.split()
+BUILT = (
+    "from cuecard.config.documents.validation import FileModel\n"
+    "waiting = [FileModel]\nbuilt = []\n"
+    "for model in waiting:\n"
+    "    waiting += model.__subclasses__()\n"
+    "    built += [model.__name__] if model.__pydantic_complete__ else []\n"
+    "print(len(waiting), *built, file=sys.stderr)"
+)
+"""Prints how many models there are, and those whose validators have been built."""
 
-    assert int(count) > 40
+
+def built_by(script: str) -> tuple[int, list[str]]:
+    command = [sys.executable, "-c", f"import sys\n{script}\n{BUILT}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    count, *built = done.stderr.splitlines()[-1].split()
+    return int(count), built
+
+
+def test_no_validator_is_built_while_modules_load() -> None:
+    count, built = built_by("import cuecard.cli.render, cuecard.cli.check.command, cuecard.cli.replay.command")
+
+    assert count > 60
     assert built == []
+
+
+def test_an_agent_that_was_kept_is_shown_without_validating_anything(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CUECARD_CACHE", str(tmp_path))
+    render = (
+        "from cuecard.cli.main import main\nsys.argv = ['cuecard', 'render', 'prompts/cms/agent.yaml']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass"
+    )
+
+    assert "AgentFile" in built_by(render)[1]
+    assert built_by(render)[1] == []

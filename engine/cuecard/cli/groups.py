@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, Union
 
 from cuecard.cli.signatures import Command, Parser, call, summary, usage_problem
@@ -19,12 +19,12 @@ class Group:
     Attributes:
         help: what they do, in one sentence.
         commands: each by the word that is typed for it.
-        version: what `--version` prints; without it there is no such option.
+        version: makes what `--version` prints; without it there is no such option.
     """
 
     help: str
     commands: Mapping[str, Entry]
-    version: str = ""
+    version: Callable[[], str] | None = None
 
 
 def run(group: Group, words: Sequence[str], program: str) -> int:
@@ -44,7 +44,7 @@ def run(group: Group, words: Sequence[str], program: str) -> int:
         print(_parser(group, program).format_help(), end="")
         return 0 if words else 2
     if first == "--version" and group.version:
-        print(group.version)
+        print(group.version())
         return 0
     entry = group.commands.get(first)
     if entry is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
 from pathlib import Path
@@ -167,13 +168,14 @@ COMMANDS: Final = Group(
         "skills": SKILLS,
         "bench": BENCH,
     },
-    version=f"cuecard {cuecard.__version__}",
+    version=lambda: f"cuecard {cuecard.__version__}",
 )
 
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
-    gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
+    gc.set_threshold(200_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
+    atexit.register(gc.freeze)  # what is left then goes with the process: looking through it for garbage gains nothing
     words = sys.argv[1:]
     try:
         sys.exit(run_command(COMMANDS, words, "cuecard"))
