@@ -28,7 +28,7 @@ with needs("google-adk", ">=2.13", "adk"):
     from google.adk.tools.tool_context import ToolContext
 
 from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn, sends_news_only
-from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results
+from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results, with_results
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
 from cuecard.adapters.ongoing import made_by, search
 from cuecard.boundary import check_graph
@@ -127,6 +127,8 @@ class Cuecard(BasePlugin):
             self.on_step(step)
         config = llm_request.config
         config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
+        if self.engine.agent.results:
+            llm_request.contents = with_results(llm_request.contents, held, self.engine.render_result)
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, self.engine.tools)
