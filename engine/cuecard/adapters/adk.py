@@ -97,11 +97,15 @@ class Cuecard(BasePlugin):
 
     @override
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Look at the agents of the app: those with names that it does not have would never get their prompt.
+        """Look at the run and the agents of the app: some would never get their prompt.
 
         Raises:
-            InputError: naming each of them.
+            InputError: naming each agent that the app does not have, or when the session is live.
         """
+        if invocation_context.live_request_queue is not None:
+            told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
+            hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
+            raise InputError(Problem("wrong-argument", told, hint, "run_live"))
         self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
         if unknown := sorted(self.agents - seen.keys()) if seen else []:
             told = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]

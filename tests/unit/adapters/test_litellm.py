@@ -332,6 +332,20 @@ def test_wrong_turns_of_the_callback_reach_the_one_who_asked(callback: Callable[
     assert server.sent == []
 
 
+@pytest.mark.parametrize("asked", [{"messages": [{"role": "tool", "content": "x"}]}, {"tools": [{"type": "function", "function": 7}]}])
+def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
+    callback: Callable[[Cuecard], None], asked: Json
+) -> None:
+    callback(card())
+
+    with model_server([]) as server, pytest.raises(litellm.BadRequestError, match=next(iter(asked))) as caught:
+        finished(router(server.url).acompletion(**{"model": "writer", "messages": [{"role": "user"}], **asked}))
+
+    assert caught.value.status_code == 400
+    assert isinstance(caught.value.__cause__, InputError)
+    assert server.sent == []
+
+
 @pytest.mark.parametrize(
     ("messages", "place"),
     [
