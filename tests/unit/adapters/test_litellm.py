@@ -332,7 +332,9 @@ def test_wrong_turns_of_the_callback_reach_the_one_who_asked(callback: Callable[
     assert server.sent == []
 
 
-@pytest.mark.parametrize("asked", [{"messages": [{"role": "tool", "content": "x"}]}, {"tools": [{"type": "function", "function": 7}]}])
+@pytest.mark.parametrize(
+    "asked", [{"messages": [{"role": "tool", "content": "x"}]}, {"tools": [{"type": "function", "function": 7}]}]
+)
 def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
     callback: Callable[[Cuecard], None], asked: Json
 ) -> None:
