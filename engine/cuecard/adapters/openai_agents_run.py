@@ -11,7 +11,7 @@ from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
-from cuecard.adapters.ongoing import search
+from cuecard.adapters.ongoing import check_own, search
 from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
 from cuecard.adapters.openai_agents_models import with_model
@@ -74,6 +74,7 @@ class Run:
             self.turn = with_model(self.turn, agent, self.config, self.engine.models)
             self.turn = replace(self.turn, tools=self._there(agent) if self.turn.tools is None else self.turn.tools)
             self.call = self.chat.user(self.turn)
+            check_own(self.call, self.engine)
             if self.told.call:
                 self.told.call(self.call)
         return self.call

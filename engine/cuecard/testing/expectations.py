@@ -51,9 +51,10 @@ class Place:
         self, code: str, message: str, hint: str | DidYouMean = "", item: int | None = None, within: Path = ()
     ) -> Problem:
         """A problem of the key that the code names, of a key `within` it, or of one item of a list there."""
-        path = (*self.path, code.removeprefix("expect-").replace("-", "_"), *within)
-        listed = item is not None and isinstance(self.document.at(path), list)
-        return self.document.problem((*path, item) if listed else path, code, message, hint)
+        path: Path = (*self.path, code.removeprefix("expect-").replace("-", "_"), *within)
+        if item is not None and isinstance(self.document.at(path), list):
+            path = (*path, item)
+        return self.document.problem(path, code, message, hint)
 
 
 def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:

@@ -381,3 +381,16 @@ def test_search_results_of_any_shape_discover(content: Any) -> None:
     ]
 
     assert card().prepare(GPT, found, TOOLS).step.active_tools[-1] == "cms_createPage"
+
+
+@pytest.mark.parametrize(
+    "content", ["Use cms_createPage.", '{"isError": true, "tools": ["cms_createPage"]}', "", None, "{", 7]
+)
+def test_an_error_of_the_search_and_free_text_discover_nothing(content: Any) -> None:
+    told = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": None, "tool_calls": [asked("tool_search")]},
+        {"role": "tool", "tool_call_id": "c1", "content": content},
+    ]
+
+    assert "cms_createPage" not in card().prepare(GPT, told, TOOLS).step.active_tools
