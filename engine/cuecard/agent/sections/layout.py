@@ -52,7 +52,7 @@ class Layout:
         return text.strip() if self.trim else text
 
     def _untidy(self, text: str) -> Iterator[tuple[int, int]]:
-        """What `tidied` removes, from where to where. Of several line breaks the last stay: they begin the next line."""
+        """What `tidied` removes, from where to where. Of several line breaks the last stay: they begin a line."""
         most = 2 if self.whitespace == "paragraphs" else 1
         for ends in _LINE_ENDS.finditer(text):
             at = ends.start()

@@ -121,18 +121,23 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
         for line in guard.lines.finditer(plain):
             if _is_data(spans, _line_break(plain, line), _line_end(line)):
                 yield Edit(line.start(2), 0, "\\", "layout_marks")
-    for begin, place, close, end in underlines(plain, guard):
-        if _is_data(spans, begin, close):
-            yield Edit(place, 0, "\\", "layout_marks")
-        elif _is_data(spans, close, end):
-            # An author has written the signs, such as the bullet of an entry, and data leaves them alone in their line.
-            yield Edit(max(close, spans[bisect_right(spans, close, key=_END)].start), 0, "\\", "layout_marks")
+    yield from _underline_edits(plain, spans, guard)
     if guard.markers:
         for marker in guard.markers.finditer(plain):
             if _is_data(spans, marker.start(), marker.end("mark")):
                 yield Edit(marker.end(), 0, "\\", "layout_marks")
     if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
         yield Edit(len(plain), 0, "\\", "layout_marks")
+
+
+def _underline_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
+    """A backslash that keeps a line from making a heading of the one above."""
+    for begin, place, close, end in underlines(plain, guard):
+        if _is_data(spans, begin, close):
+            yield Edit(place, 0, "\\", "layout_marks")
+        elif _is_data(spans, close, end):
+            # An author has written the signs, such as the bullet of an entry, and data leaves them alone in their line.
+            yield Edit(max(close, spans[bisect_right(spans, close, key=_END)].start), 0, "\\", "layout_marks")
 
 
 def _line_break(plain: str, line: re.Match[str]) -> int:
