@@ -108,8 +108,8 @@ class Cuecard(BasePlugin):
             raise InputError(Problem("wrong-argument", told, hint, "run_live"))
         self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
         if unknown := sorted(self.agents - seen.keys()) if seen else []:
-            told = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
-            raise InputError([Problem("wrong-argument", message, hint, "agents") for message, hint in told])
+            missing = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
+            raise InputError([Problem("wrong-argument", message, way_out, "agents") for message, way_out in missing])
 
     @override
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:

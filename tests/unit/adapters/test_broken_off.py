@@ -94,4 +94,4 @@ def test_a_langchain_stream_that_is_left_after_its_first_tool() -> None:
 
     first, after = model.requests[0], model.requests[-1]
     assert after[0] == first[0]
-    assert len(test_langchain.blocks(after)) == 1
+    assert len(graph_models.blocks(after)) == 1

@@ -18,6 +18,7 @@ import pytest
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
 
 import litellm
+from litellm.exceptions import BadRequestError
 from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.router import Router
 
@@ -340,7 +341,7 @@ def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
 ) -> None:
     callback(card())
 
-    with model_server([]) as server, pytest.raises(litellm.BadRequestError, match=next(iter(asked))) as caught:
+    with model_server([]) as server, pytest.raises(BadRequestError, match=next(iter(asked))) as caught:
         finished(router(server.url).acompletion(**{"model": "writer", "messages": [{"role": "user"}], **asked}))
 
     assert caught.value.status_code == 400

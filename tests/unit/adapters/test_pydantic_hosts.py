@@ -201,7 +201,7 @@ SHAPES: list[tuple[Any, bool]] = [
 @pytest.mark.parametrize(("content", "found"), SHAPES, ids=[str(number) for number in range(len(SHAPES))])
 def test_search_results_of_any_shape_in_a_history_discover(content: Any, found: bool) -> None:  # noqa: FBT001 - a parameter of the test
     model = Model()
-    history = [
+    history: list[ModelMessage] = [
         ModelRequest([UserPromptPart("hello")]),
         ModelResponse([ToolCallPart("tool_search", {"query": "create a page"}, "c-1")]),
         ModelRequest([ToolReturnPart("tool_search", content, "c-1")]),
