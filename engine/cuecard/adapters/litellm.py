@@ -16,6 +16,7 @@ from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
+from cuecard.adapters.chat_results import with_results
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
 from cuecard.adapters.litellm_tools import Offer
 from cuecard.adapters.ongoing import search
@@ -151,7 +152,10 @@ class Cuecard:
         role = "user" if target.moves else call.delivery.authority
         offered = offer.sent(step, self.engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
-        placed = _own(place_in_chat(said[own:], step, "system" if role == "unknown" else role))
+        showing = said[own:]
+        if self.engine.agent.results:
+            showing = with_results(showing, self.engine.render_result)
+        placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
         sent = {"model": model, "messages": [front, *placed], "tools": offered}
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
         return Ready({**sent, **kept}, step, self.engine, chat)

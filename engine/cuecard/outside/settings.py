@@ -20,7 +20,7 @@ class Settings(BaseModel):
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder where `cuecard run` writes manifests")
     states: Path | None = Field(
-        None, description="the folder where `cuecard watch` and `cuecard serve` keep good states"
+        None, description="the folder where `cuecard watch`, `cuecard serve` and `cuecard mcp` keep good states"
     )
     cache: str | None = Field(
         None, description="the cache folder for search indexes, token counts and compiled agents; `off` disables it"

@@ -119,12 +119,13 @@ class _Conversation:
             try:
                 chat.user(to_turn(turn, turn.inputs))
                 step = chat.step(turn.tool_results())
+                results = [*map(chat.render_result, turn.tool_results())] if turn.expect.results else []
             except CuecardError as error:
                 yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
                 return
             expect = ("turns", at, "expect") if several else ("expect",)
             place = Place(self.document, expect)
-            problems = [*unmet(turn.expect, Shown(self.engine, step, before), place)]
+            problems = [*unmet(turn.expect, Shown(self.engine, step, before, results), place)]
             outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
             outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
