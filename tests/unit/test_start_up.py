@@ -11,8 +11,6 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import app, app_for
-
 ROOT = Path(__file__).parents[2]
 FRAMEWORKS = {
     "agents",
@@ -27,7 +25,7 @@ FRAMEWORKS = {
 }
 SERVICES = {"boto3", "httpx", "mcp", "opentelemetry", "prometheus_client", "requests", "starlette", "uvicorn"}
 EXTRAS = {"babel", "bm25s", "numpy", "pybars", "pydantic_ai", "pydantic_settings", "pytest", "tokenizers", "watchfiles"}
-NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"asyncio", "multiprocessing", "sqlite3", "unittest"}
+NEVER = FRAMEWORKS | SERVICES | EXTRAS | {"typer", "click", "asyncio", "multiprocessing", "sqlite3", "unittest"}
 """What no command that shows a prompt has a use for."""
 
 COMMANDS = {
@@ -87,23 +85,6 @@ def test_what_a_prompt_is_made_of_is_quick_to_define() -> None:
 
     assert len(trees) > 100
     assert slow == []
-
-
-@pytest.mark.parametrize("name", ["render", "check", "test", "tools"])
-def test_one_command_is_read_and_says_the_same(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    shown = []
-    for chosen in (app_for([name]), app):
-        with pytest.raises(SystemExit):
-            chosen([name, "--help"], prog_name="cuecard")
-        shown.append(capsys.readouterr().out)
-
-    assert shown[0] == shown[1]
-    assert len(app_for([name]).registered_commands) == (len(app.registered_commands) if name == "tools" else 1)
-
-
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["rendr"], ["--version"], ["tools", "search"]])
-def test_where_no_command_is_named_all_are_there(arguments: list[str]) -> None:
-    assert app_for(arguments) is app
 
 
 def test_no_validator_is_built_while_modules_load() -> None:

@@ -105,8 +105,8 @@ function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
       additionalProperties: false,
     }),
     async execute({ query, limit }: { query: string; limit?: number }) {
-      const { tools, message } = await chat.search(query, limit);
-      return { tools, message };
+      const { tools, withheld, message } = await chat.search(query, limit);
+      return withheld.length ? { tools, withheld, message } : { tools, message };
     },
   };
 }

@@ -319,11 +319,13 @@ export interface components {
         };
         /**
          * Found
-         * @description What the search tool answers. The model gets `tools` and `message`.
+         * @description What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`.
          */
         Found: {
             /** Tools */
             tools: string[];
+            /** Withheld */
+            withheld: string[];
             /** Message */
             message: string;
             /** Hits */

@@ -107,9 +107,10 @@ class DiagnosticShape(Shape):
 
 
 class Found(Shape):
-    """What the search tool answers. The model gets `tools` and `message`."""
+    """What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
 
     tools: list[str]
+    withheld: list[str]
     message: str
     hits: list[HitShape]
     confidence: float

@@ -17,7 +17,7 @@ from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Json, Step
 from cuecard.outside.paths import is_folder, is_there, shown
-from cuecard.outside.reading import read_text
+from cuecard.outside.reading import children, read_text
 from cuecard.testing.expectations import Place, Shown, unmet
 from cuecard.testing.goldens import FOLDER, complaint, hold
 from cuecard.testing.snapshot import Snapshot
@@ -162,4 +162,4 @@ def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
 def _files(path: Path) -> list[Path]:
     if not is_folder(path):
         return [path] if is_there(path) else []
-    return sorted(file for file in path.iterdir() if file.suffix in {".yaml", ".yml"} and file.is_file())
+    return [file for file in children(path) if file.suffix in {".yaml", ".yml"} and not is_folder(file)]

@@ -226,9 +226,7 @@ CODES: Mapping[str, str] = {
     # the command line, assistants and scenarios
     "unknown-code": "`--select`, `--ignore` or `accept` names no check.",
     "unused-acceptance": "The agent file accepts a warning that no longer occurs.",
-    "wrong-usage": (
-        "An invalid command line. Only reported with this code under `--json`; otherwise Typer prints its own message."
-    ),
+    "wrong-usage": "An invalid command line.",
     "wrong-option": "An invalid value for an option.",
     "wrong-setting": "An invalid value for a `CUECARD_*` variable.",
     "wrong-model": "A model that cannot be used.",
