@@ -1,4 +1,4 @@
-"""Code fences of Markdown: data neither leaves one open, which would swallow headings, nor ends that of an author.
+"""Blocks of Markdown that swallow headings: data leaves no code fence open, ends none of an author's, begins no HTML.
 
 A fence that is indented may stand in a list, and then a line that is not ends it, or it may not. Both are considered:
 what depends on it is not left to data.
@@ -16,9 +16,9 @@ from typing import NamedTuple
 from cuecard.template.guards.edits import Edit
 from cuecard.template.guards.marks import Span
 
-_FENCE = re.compile(
+_LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
-    r"(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)"
+    r"(?:(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|(?P<html></?[A-Za-z]))"
 )
 """With the entries of lists that it is the first line of."""
 
@@ -34,12 +34,12 @@ _END = attrgetter("end")
 
 
 class _Fence(NamedTuple):
-    """A fence that is open: of an author, or of the data `span`; `inside` is where other fences begin in it."""
+    """A fence that is open: of an author, or of the data `span`; `inside` is what to change in it if it is none."""
 
     line: re.Match[str]
     mark: str
     span: Span | None
-    inside: list[int]
+    inside: list[Edit]
 
     @property
     def indent(self) -> int:
@@ -56,28 +56,36 @@ class _Fence(NamedTuple):
         return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not behind
 
 
-def fence_edits(plain: str, spans: Sequence[Span]) -> Iterator[Edit]:
-    """A fence behind data that leaves one open; a backslash before one that data would end, or form with an author."""
-    if "```" not in plain and "~~~" not in plain:
-        return
-    reader = _Reader(plain, _joined(spans))
-    for line in _FENCE.finditer(plain):
-        yield from reader.read(line)
-    yield from reader.end()
+def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Iterator[Edit]:
+    """A fence behind data that leaves one open; a backslash before one that data would end, or form with an author.
+
+    Args:
+        plain: a section without marks.
+        spans: where data stands in it.
+        html: whether data that begins an HTML block, which only a blank line would end, is escaped as well.
+    """
+    if "```" in plain or "~~~" in plain or (html and "<" in plain):
+        reader = _Reader(plain, _joined(spans), html=html)
+        for line in _LINE.finditer(plain):
+            yield from reader.read(line)
+        yield from reader.end()
 
 
 class _Reader:
     """What is open at a line, and what has to change for it."""
 
-    def __init__(self, plain: str, spans: Sequence[Span]) -> None:
-        self._plain, self._spans = plain, spans
+    def __init__(self, plain: str, spans: Sequence[Span], *, html: bool) -> None:
+        self._plain, self._spans, self._html = plain, spans, html
         self._opened: _Fence | None = None
 
     def read(self, line: re.Match[str]) -> Iterator[Edit]:
-        """The edits that a line with a fence makes necessary."""
-        start, end = line.span("fence")
+        """The edits that a line makes necessary."""
+        start, end = line.span("fence" if line["fence"] else "html")
         if self._opened and self._opened.span and self._opened.span.end <= start:
             yield from self.end()
+        if line["html"]:
+            yield from self._begun(start)
+            return
         deepest = self._opened.indent if self._opened else 0
         if len(line["lead"]) > (deepest + _MOST if deepest > _MOST else _MOST):
             return
@@ -95,6 +103,16 @@ class _Reader:
         if self._opened and self._opened.span:
             yield from _left_open(self._plain, self._opened, self._opened.span)
             self._opened = None
+
+    def _begun(self, at: int) -> Iterator[Edit]:
+        """A block of HTML, unless it stands in code."""
+        if not self._html or _span_of(self._spans, at, at + 1) is None:
+            return
+        edit = Edit(at, 1, "&lt;", "angle_brackets_escaped")
+        if self._opened is None or (self._opened.indent and self._opened.span is None):
+            yield edit
+        else:
+            self._opened.inside.append(edit)
 
     def _written(self, line: re.Match[str], span: Span | None, size: int) -> Iterator[Edit]:
         """A fence of an author, and maybe data behind its signs."""
@@ -120,8 +138,8 @@ class _Reader:
         elif opened.is_closed_by(line):
             yield from _closed(self._plain, opened, line)
             self._opened = None
-        elif opened.indent:
-            opened.inside.append(start)
+        else:
+            opened.inside.append(_broken(start))
 
 
 @lru_cache(maxsize=16)
@@ -137,13 +155,13 @@ def _broken(at: int) -> Edit:
 def _closed(plain: str, fence: _Fence, line: re.Match[str]) -> Iterator[Edit]:
     """What is left of a fence of data that ends: in a list, it ends there only if all of it is in the list."""
     if fence.indent and _outside(fence.indent).search(plain, fence.line.end(), line.start("fence") + 1):
-        yield from map(_broken, (fence.line.start("fence"), *fence.inside, line.start("fence")))
+        yield from (_broken(fence.line.start("fence")), *fence.inside, _broken(line.start("fence")))
 
 
 def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
     """A fence that data leaves open ends behind it; in what may be a list, there is none."""
     if fence.indent:
-        yield from map(_broken, (fence.line.start("fence"), *fence.inside))
+        yield from (_broken(fence.line.start("fence")), *fence.inside)
         return
     at, before = data.end, ""
     if plain[at - 1] not in "\r\n":

@@ -72,7 +72,7 @@ class Gate:
         if own:
             edits += _layout_edits(plain, spans, own)
         if self.fences:
-            edits += fence_edits(plain, spans)
+            edits += fence_edits(plain, spans, html=not raw and self.escaping == "names")
         return edited(plain, edits), _counts(plain, spans, edits)
 
     def quoted(self, text: str) -> str:
