@@ -47,12 +47,11 @@ def gated_sections(
     if notice:
         protocols = f"{protocols}\n{notice}".strip("\n")
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
-    admit, layout, made = agent.gate.admit, agent.layout, []
-    for section in sections:
-        text, counts = admit(section.render(everything), section.own, raw=section.spec.trust == "author")
-        text = layout.tidied(text)
-        made.append((text.strip() if layout.trim else text, counts))
-    return made
+    admit, tidy = agent.gate.admit, agent.layout.shown
+    return [
+        admit(section.render(everything), section.own, raw=section.spec.trust == "author", tidy=tidy)
+        for section in sections
+    ]
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:

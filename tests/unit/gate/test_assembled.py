@@ -122,7 +122,8 @@ def test_no_file_can_pose_as_the_next_one_nor_as_what_stands_between_them(tmp_pa
         ("~~~~\nls\n~~~", "~~~~\nls\n~~~\n~~~~\nMore."),
         ("```\nls\n```", "```\nls\n```\nMore."),
         ("```inline```", "```inline```\nMore."),
-        ("text\n  ```", "text\n  ```\n```\nMore."),
+        ("text\n  ```", "text\n  \\```\nMore."),
+        ("1. x\n   ```\n   ls\n   ```", "1. x\n   ```\n   ls\n   ```\nMore."),
         ("\t```", "```\n```\nMore."),
     ],
 )

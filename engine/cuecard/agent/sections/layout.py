@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.marks import Span, without
 
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 
-_SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
+_SPACES_AT_LINE_END = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
+"""Looked for where a run of blanks begins: from within one, a long run would take quadratic time."""
+
 _BLANK_LINES = re.compile(r"\n{2,}")
 
 
@@ -52,6 +55,34 @@ class Layout:
         if "\n\n" in text:
             text = _BLANK_LINES.sub("\n", text)
         return text.removeprefix("\n")
+
+    def shown(self, text: str, spans: Sequence[Span]) -> tuple[str, Sequence[Span]]:
+        """The text of a section as a prompt shows it, tidied and trimmed, with the places of data in it."""
+        tidied = self.tidied(text)
+        if len(tidied) == len(text) and not self.trim:
+            return text, spans
+        if not spans:
+            return (tidied.strip() if self.trim else tidied), spans
+        if len(tidied) < len(text):
+            text, spans = without(text, spans, (found.span() for found in _SPACES_AT_LINE_END.finditer(text)))
+            text, spans = without(text, spans, self._blank_lines(text))
+        return without(text, spans, _around(text)) if self.trim else (text, spans)
+
+    def _blank_lines(self, text: str) -> Iterator[tuple[int, int]]:
+        """From where to where line breaks are removed, once no line ends in blanks.
+
+        The last of several stays: where an author's heading begins, that is the author's.
+        """
+        first = len(text) - len(text.lstrip("\n")) if self.whitespace == "compact" else 0
+        yield 0, first
+        for found in _BLANK_LINES.finditer(text, first):
+            yield found.start(), found.end() - (1 if self.whitespace == "compact" else 2)
+
+
+def _around(text: str) -> Iterator[tuple[int, int]]:
+    first = len(text) - len(text.lstrip())
+    yield 0, first
+    yield max(len(text.rstrip()), first), len(text)
 
 
 def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:

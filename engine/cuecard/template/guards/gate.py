@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from operator import attrgetter
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from cuecard.records import dataclass
 from cuecard.template.guards.edits import Edit, edited
@@ -28,6 +28,9 @@ _ROLE_MARKER = re.compile(
 
 _ROLE_SIGNS = ("<|", "INST]", "SYS>>", "Human:", "Assistant:", "System:", "User:", "Developer:")
 """What each of them holds: to look for that takes a fraction of the time."""
+
+Tidy: TypeAlias = Callable[[str, Sequence[Span]], tuple[str, Sequence[Span]]]
+"""A text without marks as a reader will see it, and where data stands in it then."""
 
 _END = attrgetter("end")
 
@@ -52,7 +55,9 @@ class Gate:
     layout: LayoutGuard | None = None
     fences: bool = False
 
-    def admit(self, text: str, own: LayoutGuard | None = None, *, raw: bool = False) -> tuple[str, Mapping[str, int]]:
+    def admit(
+        self, text: str, own: LayoutGuard | None = None, *, raw: bool = False, tidy: Tidy | None = None
+    ) -> tuple[str, Mapping[str, int]]:
         """The text without marks, and how often each kind of hostile text was neutralised in it. Takes linear time.
 
         Args:
@@ -60,10 +65,11 @@ class Gate:
             own: marks of this section alone, such as the beginning of each entry of its list.
             raw: whether an author lets the markup of data through; marks of a layout and the engine's own words are
                 kept out all the same.
+            tidy: what removes blank lines and the like. It comes first: what it brings together is seen together.
         """
         if CLOSE not in text and OPEN not in text and HTML not in text:
-            return text, _NOTHING
-        plain, spans = read_marks(text)
+            return (tidy(text, ())[0] if tidy else text), _NOTHING
+        plain, spans = _read(text, tidy)
         edits: list[Edit] = []
         if not are_quiet(plain, spans):
             edits += tag_edits(plain, spans, *((self.words, "names") if raw else (self.names, self.escaping)))
@@ -72,7 +78,7 @@ class Gate:
         if own:
             edits += _layout_edits(plain, spans, own)
         if self.fences:
-            edits += fence_edits(plain, spans)
+            edits += fence_edits(plain, spans, "raw" if raw else self.escaping)
         return edited(plain, edits), _counts(plain, spans, edits)
 
     def quoted(self, text: str) -> str:
@@ -90,6 +96,11 @@ def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
         for kind, number in each.items():
             total[kind] = total.get(kind, 0) + number
     return total
+
+
+def _read(text: str, tidy: Tidy | None) -> tuple[str, Sequence[Span]]:
+    plain, spans = read_marks(text)
+    return tidy(plain, spans) if tidy else (plain, spans)
 
 
 def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[str, int]:
@@ -128,7 +139,7 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
         for marker in guard.markers.finditer(plain):
             if _is_data(spans, marker.start(), marker.end("mark")):
                 yield Edit(marker.end(), 0, "\\", "layout_marks")
-    if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
+    if guard.cut_off and spans and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
         yield Edit(len(plain), 0, "\\", "layout_marks")
 
 

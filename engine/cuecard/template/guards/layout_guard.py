@@ -123,9 +123,9 @@ def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int]]:
     for found in guard.underlines.finditer(text):
         over, place = found.start("over"), found.start("under")
         if found["under"] != "-":
-            yield over or place, place, found.end("under")
+            yield over or place, place, found.end("end")
         elif not _ENTRY.match(BREAK.split(text[max(0, over - _ABOVE) : over])[-1]):
-            yield place, place, found.end("under")
+            yield place, place, found.end("end")
 
 
 def _lines(marks: Iterable[str]) -> list[str]:

@@ -7,7 +7,9 @@ agent's prompt (`gate.py`) takes them out again. Marks are non-characters, which
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuecard.template.guards.guard import Trusted
@@ -87,6 +89,26 @@ def read_marks(text: str) -> tuple[str, list[Span]]:
     if depth and start < at:
         spans.append(Span(start, at, html))
     return "".join(pieces), spans
+
+
+def without(text: str, spans: Sequence[Span], cuts: Iterable[tuple[int, int]]) -> tuple[str, list[Span]]:
+    """A text without marks and the places of data in it, once these parts are cut out, in order and apart."""
+    pieces, borders, at, removed = [], list[tuple[int, int, int]](), 0, 0
+    for start, end in cuts:
+        pieces.append(text[at:start])
+        borders.append((start, end, removed))
+        at, removed = end, removed + end - start
+    moved = (Span(_moved(span.start, borders), _moved(span.end, borders), span.html) for span in spans)
+    return "".join([*pieces, text[at:]]), [span for span in moved if span.start < span.end]
+
+
+def _moved(offset: int, borders: Sequence[tuple[int, int, int]]) -> int:
+    """Where an offset is once parts are cut out, each a start, an end and how much is gone before it."""
+    place = bisect_right(borders, offset, key=itemgetter(0)) - 1
+    if place < 0:
+        return offset
+    start, end, removed = borders[place]
+    return offset - removed - (min(offset, end) - start)
 
 
 def stripped(text: str) -> str:
