@@ -44,16 +44,21 @@ def tools_search(
 
 def tools_add(
     name: Annotated[str, Argument(help="The new tool's name.")],
-    agent: Annotated[
-        Path,
-        Option(metavar="AGENT", help="The agent, or a (new or existing) file of tool instructions."),
-    ] = Path(),
+    where: Annotated[
+        Path | None,
+        Argument(metavar="[AGENT]", help="The agent, or a (new or existing) file of tool instructions."),
+    ] = None,
+    agent: Annotated[Path | None, Option(metavar="AGENT", help="The same, as an option.")] = None,
     json: Json = False,
 ) -> None:
     """Write a new entry with texts to fill in into the agent's tool instructions; nothing else changes there."""
     from cuecard.cli.tool_add import add_tool
+    from cuecard.errors import InputError, Problem
 
-    add_tool(name, agent, as_json=json)
+    if where is not None and agent is not None:
+        told = f"two agents are named: `{where}` and `{agent}`"
+        raise InputError(Problem("wrong-option", told, "name one of them", "--agent"))
+    add_tool(name, where or agent or Path(), as_json=json)
 
 
 def tools_import(
