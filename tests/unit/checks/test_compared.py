@@ -26,9 +26,10 @@ def warnings(folder: Path, text: str, capsys: pytest.CaptureFixture[str], partia
     (folder / "partials").mkdir(exist_ok=True)
     (folder / "partials" / "part.md").write_text(partial, encoding="utf-8")
     (folder / "agent.yaml").write_text(AGENT.replace("TEXT", json.dumps(text)), encoding="utf-8")
-    with pytest.MonkeyPatch.context() as patched, pytest.raises(SystemExit):
+    with pytest.MonkeyPatch.context() as patched:
         patched.setattr("sys.argv", ["cuecard", "check", str(folder), "--json"])
-        main()
+        with pytest.raises(SystemExit):
+            main()
     told = json.loads(capsys.readouterr().out)
     return [each for each in told["problems"] if "can never be" in each["message"]]
 
