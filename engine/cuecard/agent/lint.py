@@ -7,8 +7,8 @@ from dataclasses import replace
 
 from cuecard.agent.assembly import Assembly, Compiled
 from cuecard.agent.checks.budget import check_budget
-from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.compared import check_compared
+from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.habits import check_habits, check_result_habits
 from cuecard.agent.checks.mappings import check_mappings
 from cuecard.agent.checks.order import check_order

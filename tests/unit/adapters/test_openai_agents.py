@@ -694,7 +694,7 @@ def test_a_stream_that_is_abandoned_leaves_a_conversation_that_goes_on() -> None
             if len(host.sent) == 2:
                 begun.cancel()
                 break
-        said = [*begun.to_input_list(), {"role": "user", "content": "go on"}]
+        said: list[Any] = [*begun.to_input_list(), {"role": "user", "content": "go on"}]
         return await Runner.run(host.agent, said, **host.card.options(Turn(now=NOW), chat, config=QUIET))
 
     asyncio.run(work())
