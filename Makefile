@@ -42,12 +42,12 @@ run: setup ## set up, and watch the CMS assistant play all its scenarios
 test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
 ifeq ($(strip $(ARGS)),)
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist loadfile
+	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
 	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
 else
-	$(BIN)/python -m pytest -n 2 --dist loadfile $(ARGS)
+	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
 endif
 
 check: setup ## lint, types, import rules, and the shipped configuration
@@ -98,7 +98,7 @@ mutate: setup ## make the mistakes of tests/mutants on purpose, and see which te
 fuzz: setup ## look for inputs that break the readers, SECONDS each (default 60)
 	-$(UV) pip install --quiet --python $(BIN)/python --require-hashes -r requirements/fuzz.lock
 	@for target in lexer parser outline render yaml front_matter logs found_names tool_lists messages \
-		imports dates globs helpers reports markdown layouts openapi dumps; do \
+		imports dates globs helpers reports markdown layouts openapi dumps mcp agents; do \
 		$(BIN)/python tests/fuzz/run.py --seconds $(SECONDS) $$target || exit 1; done
 
 soak: setup ## load and faults for MINUTES (default 10); ARGS=--write puts the table into docs/robustness.md

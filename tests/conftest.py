@@ -4,7 +4,9 @@ import atexit
 import os
 import sys
 import tempfile
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The same examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` looks for new ones.
@@ -27,9 +29,13 @@ atexit.register(_CACHE.cleanup)
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
 _TRACER = sys.gettrace()
+_TRACED = tuple(str(Path(__file__).parent / folder) for folder in ("unit", "cases"))
 
 
-def pytest_runtest_setup() -> None:
-    """A test that reaches the limit of recursion takes the tracer of the coverage away: the next one has it again."""
-    if _TRACER is not None and sys.gettrace() is None:
-        sys.settrace(_TRACER)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Trace what tests of one part reach, and nothing else: drawn examples run the same branches thousands of times.
+
+    Said before each test, because one that reaches the limit of recursion takes the tracer away.
+    """
+    if _TRACER is not None:
+        sys.settrace(_TRACER if str(item.path).startswith(_TRACED) else None)

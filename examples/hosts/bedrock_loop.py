@@ -12,7 +12,7 @@ from cuecard.adapters.bedrock import ENDPOINT, request
 from cuecard.adapters.functions import Functions
 from loopback_models import AGENT, SCRIPT, WORDS, loopback_models, page_functions
 
-MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
+MODEL = "us.anthropic.claude-sonnet-4-6"
 
 
 def say(

@@ -18,6 +18,9 @@ from cuecard.outside.models import read_models
 MODEL = "claude-sonnet-5"
 """Anthropic's prices for entries that live five minutes, and its most common minimum: 1,024 tokens."""
 
+ADDING = "claude-opus-5"
+"""The same prices, a minimum of 512 tokens, and tools that a message may add."""
+
 BETWEEN_TURNS = "rewrite between turns"
 WAYS = ("append", "rewrite", BETWEEN_TURNS, "frozen", FROZEN_DIRECT)
 """How the prompt reaches the model. `rewrite` makes all of it anew for each request, as hosts without a plan do; the
@@ -52,17 +55,22 @@ def played(engine: Engine, talk: TranscriptFile, way: str, channel: Channel) -> 
 
 
 def bills(
-    engine: Engine, talks: Sequence[TranscriptFile], way: str, definitions: Definitions = "deferred"
+    engine: Engine,
+    talks: Sequence[TranscriptFile],
+    way: str,
+    definitions: Definitions = "deferred",
+    *,
+    model: str = MODEL,
 ) -> list[Bill]:
-    """What each session costs with the prices of `MODEL`."""
-    profile = read_models().find(MODEL)
+    """What each session costs with the prices of a model."""
+    profile = read_models().find(model)
     channel = replace(Channel.of(profile), definitions=definitions)
     return [bill([sent.request for sent in played(engine, talk, way, channel)], Prices.of(profile)) for talk in talks]
 
 
-def bill_of(engine: Engine, talks: Sequence[TranscriptFile], way: str) -> float:
+def bill_of(engine: Engine, talks: Sequence[TranscriptFile], way: str, model: str = MODEL) -> float:
     """What these sessions cost together."""
-    return sum(one.cost for one in bills(engine, talks, way))
+    return sum(one.cost for one in bills(engine, talks, way, model=model))
 
 
 def curve(seeds: int) -> Iterator[Point]:

@@ -11,6 +11,7 @@ from contextlib import suppress
 import pytest
 
 from cuecard import CuecardError
+from cuecard.agent.sections.layout import Layout
 from cuecard.analysis.field import field_report, read_records
 from cuecard.cli.diff.markdown_text import Body, code, fenced, row
 from cuecard.cli.diff.view import line_differences
@@ -22,6 +23,9 @@ from cuecard.outside.imports.dotprompt import read_dotprompt
 from cuecard.outside.imports.folder import files_of
 from cuecard.outside.imports.prompty import read_prompty
 from cuecard.template import compile_template
+from cuecard.template.guards.gate import Gate
+from cuecard.template.guards.layout_guard import layout_guard
+from cuecard.template.guards.marks import marked
 
 pytestmark = pytest.mark.bench
 
@@ -44,6 +48,16 @@ def dotprompt(text: str) -> None:
 def layout(text: str) -> None:
     with suppress(KeptError):
         formatted_yaml(text, "a.yaml")
+
+
+GATE = Gate(frozenset({"rules"}), escaping="names", layout=layout_guard(["# "], ["---"], ["<!-- x -->"]), fences=True)
+COMPACT = Layout(whitespace="compact", trim=True)
+
+
+def admitted(text: str) -> None:
+    """A value in a section that is compacted, and the same in an author's fence."""
+    GATE.admit(COMPACT.shown(f"You help\n{marked(text)}."))
+    GATE.admit(COMPACT.shown(f"```\n{marked(text)}\n```"))
 
 
 def report(text: str) -> None:
@@ -105,6 +119,12 @@ READERS: dict[str, tuple[Callable[[str], None], Callable[[int], str]]] = {
     "dotprompt: backslashes": (dotprompt, lambda n: "\\" * n + "{{a}}"),
     "fmt: lists": (layout, lambda n: "a:\n" + "-   x: 1\n" * (n // 9)),
     "fmt: deep blanks": (layout, lambda n: "a:   \n" + "     b:    |\n" + "        x\n" * (n // 10)),
+    "gate: a run of blanks": (admitted, lambda n: " \n" + " " * n + "x"),
+    "gate: fences left open": (admitted, lambda n: "```x\n" * (n // 5)),
+    "gate: indented fences": (admitted, lambda n: "  ```\n" * (n // 6)),
+    "gate: comments": (admitted, lambda n: "<!--" * (n // 4)),
+    "gate: lines of markup": (admitted, lambda n: "<a\n" * (n // 3)),
+    "gate: underlines": (admitted, lambda n: "a\n=\n" * (n // 4)),
     "report: no records": (report, lambda n: "{}\n" * (n // 3)),
     "report: brackets": (report, lambda n: "[" * n),
     "diff: ticks and pipes": (markdown, lambda n: "`|\n" * (n // 3)),

@@ -85,7 +85,7 @@ def step_request(served: Replica) -> bytes:
         call = ask(client, "prepare-call")
     results = [{"tool": "tool_search", "call_id": "c1", "result": {"tools": ["cms_createPage", "cms_getPage"]}}]
     body = json.dumps({"agent": "cms", "conversation": call["conversation"], "results": results}).encode()
-    head = "POST /v1/prepare-step HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+    head = "POST /v1/prepare-step HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
     return f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body
 
 

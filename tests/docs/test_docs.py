@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.cli.main import app, main
-from cuecard.cli.tool_commands import tools_app
+from cuecard.cli.main import COMMANDS, main
+from cuecard.cli.tool_commands import TOOLS
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, read_yaml
@@ -95,8 +95,8 @@ def test_yaml_blocks_are_valid_files(where: str, text: str) -> None:
 
 def test_the_page_of_commands_names_every_command() -> None:
     page = (ROOT / "docs" / "cli.md").read_text(encoding="utf-8")
-    commands = [c.name or (c.callback.__name__ if c.callback else "") for c in app.registered_commands]
-    tools = [c.name or "" for c in tools_app.registered_commands]
+    commands = [*COMMANDS.commands]
+    tools = [*TOOLS.commands]
 
     assert [c for c in commands if f"`cuecard {c} " not in page and f"`cuecard {c}`" not in page] == []
     assert [t for t in tools if f"`{t}`" not in page and f"cuecard tools {t}" not in page] == []

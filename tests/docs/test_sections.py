@@ -15,7 +15,8 @@ from typing import get_args
 
 import pytest
 
-from cuecard.cli.main import app, main
+from cuecard.cli.groups import Group
+from cuecard.cli.main import COMMANDS, main
 from cuecard.config.history_spec import BlockHistory, HistoryBase, LastHistory, TokenHistory, WindowHistory
 from cuecard.config.sections.section_spec import SOURCES, LayoutSpec, SectionSpec
 
@@ -137,12 +138,8 @@ def test_every_history_policy_has_an_example_and_its_keys_are_told(policy: type[
 
 
 def test_every_command_is_told() -> None:
-    names = [command.name or command.callback.__name__ for command in app.registered_commands if command.callback]
-    groups = [
-        (group.name, [command.name for command in group.typer_instance.registered_commands])
-        for group in app.registered_groups
-        if group.typer_instance
-    ]
+    names = [name for name, entry in COMMANDS.commands.items() if not isinstance(entry, Group)]
+    groups = [(name, list(entry.commands)) for name, entry in COMMANDS.commands.items() if isinstance(entry, Group)]
 
     assert [name for name in names if not re.search(rf"\bcuecard {name}\b", WRITTEN)] == []
     assert [

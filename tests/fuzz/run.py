@@ -33,6 +33,8 @@ SEEDS = {
     "layouts": ("prompts/**/*.yaml", "tool_instructions/**/*.yaml", "tests/cases/**/*.yaml"),
     "openapi": ("tests/cases/transcripts/**/*.json",),
     "dumps": (),
+    "mcp": (),
+    "agents": ("prompts/*/agent.yaml", "tests/cases/agents/*/agent.yaml", "tests/cases/**/turns/*.yaml"),
 }
 """The targets, and the files that each begins with."""
 

@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fuzz import (
+    fuzz_agents,
     fuzz_dates,
     fuzz_dumps,
     fuzz_found_names,
@@ -22,6 +23,7 @@ from fuzz import (
     fuzz_lexer,
     fuzz_logs,
     fuzz_markdown,
+    fuzz_mcp,
     fuzz_messages,
     fuzz_openapi,
     fuzz_outline,
@@ -53,6 +55,8 @@ TARGETS: dict[str, Any] = {
     "layouts": fuzz_layouts,
     "openapi": fuzz_openapi,
     "dumps": fuzz_dumps,
+    "mcp": fuzz_mcp,
+    "agents": fuzz_agents,
 }
 
 
@@ -71,6 +75,10 @@ FOUND = {
     "a text in another section looks like a tag": ("outline", b'<a>{{lookup a "<b"}}</a>\n<c>{{{b}}}" ></c>'),
     "a section whose name is not ASCII": ("outline", "<é>{{a}}</é>".encode()),
     "a key that no place has": ("logs", b'{"turns": [], "\\ud800": 1}'),
+    "versions that are no list": (
+        "mcp",
+        b'{"jsonrpc": "2.0", "id": 3, "result": {"supportedVersions": 5}}\n',
+    ),
     "an attribute of such a section": ("outline", '<λ x="{{{b}}}"/>'.encode()),
 }
 """What broke a promise once: it stays mended."""

@@ -49,6 +49,7 @@ def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
         Shape("anthropic", merged, partial(anthropic.request, model=opus, tools=plain)),
         Shape("anthropic-deferred", merged, partial(anthropic.request, model=opus, tools=plain, defer=True)),
         Shape("anthropic-reminders", merged, partial(anthropic.request, model=sonnet, tools=plain)),
+        Shape("anthropic-late", merged, partial(anthropic.request, model=sonnet, tools=plain, defer=True)),
         Shape("anthropic-apart", anthropic_messages, partial(anthropic.request, model=haiku, tools=plain, defer=True)),
         Shape("chat", chat_messages, partial(openai.chat_request, model=gpt, tools=wrapped)),
         Shape("chat-reminders", chat_messages, partial(openai.chat_request, model=own, tools=wrapped)),

@@ -51,6 +51,7 @@ class Run:
     compacts: bool
     window: int
     files: tuple[int, tuple[int, ...]]
+    ahead: tuple[str, ...]
 
 
 WAS = (1, 1, 1, 1, 0)
@@ -66,6 +67,7 @@ RUNS = st.lists(
         compacts=st.sampled_from([False, False, False, True]),
         window=st.sampled_from([0, 0, 0, 1, 2]),
         files=st.sampled_from([(0, WAS), (0, WAS), (1, WAS), (0, (1, 2, 1, 1, 0)), (0, (1, 1, 0, 2, 1))]),
+        ahead=st.sampled_from([(), (), ("t_2",), ("t_3", "t_1")]),
     ),
     min_size=2,
     max_size=5,
@@ -115,7 +117,8 @@ def play(runs: Sequence[Run], policy: str = "append") -> list[tuple[str, bool]]:
         earlier = before if policy == "append" and before is not engine else None
         chat = engine.conversation(ConversationState.from_json(state), earlier=earlier)
         memory = Memory(tuple(Entity("page", f"p{n}", f"Page {n}") for n in range(run.pages)))
-        turn = Turn(memory=memory, now=now, tools=tuple(name for name in engine.tools if name not in run.gone))
+        there = tuple(name for name in engine.tools if name not in run.gone)
+        turn = Turn(memory=memory, now=now, tools=there, ahead=run.ahead)
         history = ModelMessagesTypeAdapter.validate_json(messages)
         if run.compacts and chat.call:
             history = []

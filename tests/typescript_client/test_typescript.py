@@ -18,6 +18,7 @@ from pathlib import Path
 import pytest
 
 from npm import Unavailable, install
+from unit.results.shell_agent import AGENT
 from unit.server.served import Replica, replica
 
 ROOT = Path(__file__).parents[2]
@@ -54,6 +55,15 @@ def service(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield served
 
 
+@pytest.fixture(scope="module")
+def shell(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
+    """A service of the agent that tells results by templates."""
+    agent = tmp_path_factory.mktemp("shell") / "agent.yaml"
+    agent.write_text(AGENT, encoding="utf-8")
+    with replica(str(agent), states=tmp_path_factory.mktemp("shell-states")) as served:
+        yield served
+
+
 @pytest.mark.usefixtures("_built")
 def test_the_types_are_those_of_the_service(tmp_path: Path) -> None:
     run("openapi-typescript", str(ROOT / "schemas/openapi.json"), "--output", str(tmp_path / "api.ts"))
@@ -63,8 +73,9 @@ def test_the_types_are_those_of_the_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (CLIENT / "test").glob("*.test.mjs")))
-def test_its_own_tests_pass(service: Replica, name: str) -> None:
-    told = run("node", "--test", "--test-reporter=tap", f"test/{name}", CUECARD_URL=service.address)
+def test_its_own_tests_pass(service: Replica, shell: Replica, name: str) -> None:
+    addresses = {"CUECARD_URL": service.address, "CUECARD_SHELL_URL": shell.address}
+    told = run("node", "--test", "--test-reporter=tap", f"test/{name}", **addresses)
 
     assert re.search(r"^# fail 0$", told, re.MULTILINE)
     assert not re.search(r"^# pass 0$", told, re.MULTILINE)

@@ -46,7 +46,8 @@ def test_no_private_module_or_name_of_another_package_is_used() -> None:
 def test_a_command_never_loads_what_downloads_and_no_extra(command: str) -> None:
     arguments = command.replace("AGENT", "prompts/cms/agent.yaml").split()
     script = (
-        f"import sys\nfrom cuecard.cli.main import app\ntry:\n    app({arguments})\nexcept SystemExit:\n    pass\n"
+        f"import sys\nfrom cuecard.cli.main import main\nsys.argv = ['cuecard', *{arguments}]\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(*{name.partition('.')[0] for name in sys.modules})"
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)

@@ -1,7 +1,7 @@
 import { Cuecard, CuecardError, type Agent, type Turn } from "./client.js";
 import { Conversation } from "./conversation.js";
 import { placed, type Message, type Role } from "./placing.js";
-import { resultsIn } from "./results.js";
+import { resultsIn, withTexts } from "./results.js";
 
 export interface AiSdkOptions {
   /** The agent's name; may be left out where the service has only one. */
@@ -56,7 +56,7 @@ export function aiSdk(client: Cuecard, options: AiSdkOptions = {}): AiSdkSetting
       return {
         system: step.system, // version 6
         instructions: step.system, // version 7, where it carries forward: so it is always the whole text
-        messages: placed(messages, step, role),
+        messages: withTexts(placed(messages, step, role), (call) => run.chat.resultText(call)),
         activeTools: shown(run, step.active_tools),
       };
     },
@@ -105,8 +105,8 @@ function searchTool({ search_tool: words }: Agent, chat: Conversation): any {
       additionalProperties: false,
     }),
     async execute({ query, limit }: { query: string; limit?: number }) {
-      const { tools, message } = await chat.search(query, limit);
-      return { tools, message };
+      const { tools, withheld, message } = await chat.search(query, limit);
+      return withheld.length ? { tools, withheld, message } : { tools, message };
     },
   };
 }

@@ -319,11 +319,13 @@ export interface components {
         };
         /**
          * Found
-         * @description What the search tool answers. The model gets `tools` and `message`.
+         * @description What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`.
          */
         Found: {
             /** Tools */
             tools: string[];
+            /** Withheld */
+            withheld: string[];
             /** Message */
             message: string;
             /** Hits */
@@ -529,6 +531,11 @@ export interface components {
              */
             conversation: string;
             step: components["schemas"]["StepShape"];
+            /**
+             * Results
+             * @description texts for those results of this request that the agent file has a template for
+             */
+            results: components["schemas"]["RenderedResultShape"][];
             delivery: components["schemas"]["DeliveryShape"];
             /**
              * Reload
@@ -556,6 +563,11 @@ export interface components {
              */
             conversation: string;
             step: components["schemas"]["StepShape"];
+            /**
+             * Results
+             * @description texts for those results of this request that the agent file has a template for
+             */
+            results: components["schemas"]["RenderedResultShape"][];
             /** Manifest */
             manifest: {
                 [key: string]: unknown;
@@ -718,6 +730,57 @@ export interface components {
             conversation: string;
             /** Memory */
             memory: components["schemas"]["EntityShape"][];
+        };
+        /**
+         * RenderedResultShape
+         * @description What to send to the model as the result of a tool call, in this request and in all later ones.
+         */
+        RenderedResultShape: {
+            /**
+             * At
+             * @description which of the results in the request, counted from 0
+             */
+            at: number;
+            /** Tool */
+            tool: string;
+            /** Call Id */
+            call_id: string | null;
+            /**
+             * Text
+             * @description the text to send
+             */
+            text: string;
+            /**
+             * Rule
+             * @description the entry of `results` in the agent file that counted
+             */
+            rule: string;
+            /**
+             * Source
+             * @description where its template is written
+             */
+            source: string;
+            /**
+             * Left Out
+             * @description how much was cut out of the result, in `unit`
+             */
+            left_out: number;
+            /**
+             * Whole
+             * @description the length of the whole result, in `unit`; 0 where nothing limits it
+             */
+            whole: number;
+            /** Unit */
+            unit: string;
+            /**
+             * Trust
+             * @description how often each kind of hostile text was neutralised
+             */
+            trust: {
+                [key: string]: number;
+            };
+            /** Diagnostics */
+            diagnostics: components["schemas"]["DiagnosticShape"][];
         };
         /**
          * ResultBody

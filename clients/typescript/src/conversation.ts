@@ -1,5 +1,5 @@
 import { type Cuecard, CuecardError } from "./client.js";
-import type { Entity, Found, PreparedCall, Result, Step, Turn } from "./client.js";
+import type { Entity, Found, PreparedCall, PreparedStep, Result, Step, Turn } from "./client.js";
 
 interface Begin {
   text: string | undefined;
@@ -20,6 +20,7 @@ export class Conversation {
   readonly #client: Cuecard;
   readonly #agent: { agent?: string };
   readonly #sent = new Set<string>();
+  readonly #texts = new Map<string, string>();
   #begin: Begin | undefined;
   #since: Result[] = [];
 
@@ -79,6 +80,11 @@ export class Conversation {
     return tools.includes(tool) ? inactive.replaceAll("{tool}", tool).replaceAll("{search}", search) : undefined;
   }
 
+  /** What to send as the result of this call; undefined where the agent file has no template for it. */
+  resultText(callId: string): string | undefined {
+    return this.#texts.get(callId);
+  }
+
   async #call(begin: Begin): Promise<void> {
     const known = begin.text === undefined ? {} : { conversation: begin.text };
     const { turn, results, compacted } = begin;
@@ -86,9 +92,11 @@ export class Conversation {
     this.#take(this.call);
   }
 
-  #take(told: { conversation: string; step: Step }): void {
+  #take(told: Pick<PreparedStep, "conversation" | "step" | "results">): void {
     this.text = told.conversation;
     this.step = told.step;
+    // A service of an earlier version has no `results`.
+    for (const { call_id, text } of told.results ?? []) if (call_id !== null) this.#texts.set(call_id, text);
   }
 
   #unsent(results: Result[]): Result[] {

@@ -18,6 +18,24 @@ export function resultsIn(messages: readonly Message[], steps: readonly any[] = 
   );
 }
 
+/** The messages with results as the texts that the agent file makes of them; one with media in it stays as it is. */
+export function withTexts(messages: readonly Message[], text: (callId: string) => string | undefined): Message[] {
+  const one = (part: any) => {
+    const made = part.type === "tool-result" && isText(part.output) ? text(part.toolCallId) : undefined;
+    if (made === undefined) return part;
+    const failed = part.output.type === "error-text" || part.output.type === "error-json";
+    return { ...part, output: { type: failed ? "error-text" : "text", value: made } };
+  };
+  return messages.map((message) =>
+    message.role === "tool" && Array.isArray(message.content) ? { ...message, content: message.content.map(one) } : message,
+  );
+}
+
+function isText(output: any): boolean {
+  if (output?.type === "content") return output.value.every((part: any) => part.type === "text");
+  return ["text", "json", "error-text", "error-json"].includes(output?.type);
+}
+
 function toResult(part: any, batch: string, failed: boolean): Result {
   const { type, value } = part.output ?? {};
   return {

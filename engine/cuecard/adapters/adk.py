@@ -28,7 +28,7 @@ with needs("google-adk", ">=2.13", "adk"):
     from google.adk.tools.tool_context import ToolContext
 
 from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn, sends_news_only
-from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results
+from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results, with_results
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
 from cuecard.adapters.ongoing import made_by, search
 from cuecard.boundary import check_graph
@@ -97,15 +97,19 @@ class Cuecard(BasePlugin):
 
     @override
     async def before_run_callback(self, *, invocation_context: InvocationContext) -> None:
-        """Look at the agents of the app: those with names that it does not have would never get their prompt.
+        """Look at the run and the agents of the app: some would never get their prompt.
 
         Raises:
-            InputError: naming each of them.
+            InputError: naming each agent that the app does not have, or when the session is live.
         """
+        if invocation_context.live_request_queue is not None:
+            told = "a live session (`run_live`) sends no request per step, so no step could have its prompt"
+            hint = "use `runner.run_async`, or run live sessions in an app without this plugin"
+            raise InputError(Problem("wrong-argument", told, hint, "run_live"))
         self._seen = seen = {each.name: each for each in agents_of(invocation_context.agent)}
         if unknown := sorted(self.agents - seen.keys()) if seen else []:
-            told = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
-            raise InputError([Problem("wrong-argument", message, hint, "agents") for message, hint in told])
+            missing = [(f"the app has no agent named `{each}`", did_you_mean(each, seen)) for each in unknown]
+            raise InputError([Problem("wrong-argument", message, way_out, "agents") for message, way_out in missing])
 
     @override
     async def before_model_callback(self, *, callback_context: CallbackContext, llm_request: LlmRequest) -> None:
@@ -127,6 +131,8 @@ class Cuecard(BasePlugin):
             self.on_step(step)
         config = llm_request.config
         config.system_instruction = put_in_front(step.system.strip(), config.system_instruction)
+        if self.engine.agent.results:
+            llm_request.contents = with_results(llm_request.contents, held, self.engine.render_result)
         llm_request.contents = place_blocks(llm_request.contents, held, step)
         if call.delivery.rebuilds:
             show_active(llm_request, step, self.engine.tools)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from google.adk.events.event import Event
 from google.genai import types
+from pydantic_core import to_jsonable_python
 
 from cuecard.adapters.homes import homes
 from cuecard.adapters.placing import reminder
 from cuecard.adapters.turns import Read
-from cuecard.model import Step, ToolResult
+from cuecard.model import RenderedResult, Step, ToolResult
 
 _OTHERS = "For context:"
 """How ADK begins a content that retells what another agent said."""
@@ -71,6 +73,39 @@ def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolR
 def _said(response: Mapping[str, Any]) -> Any:
     wrap = next((key for key in _WRAPS if response.keys() == {key}), None)
     return response[wrap] if wrap else dict(response)
+
+
+def with_results(
+    contents: Iterable[types.Content],
+    ids: Iterable[Sequence[tuple[str, types.FunctionResponse]]],
+    render: Callable[[ToolResult], RenderedResult],
+) -> list[types.Content]:
+    """The contents of one request with results as texts, where the agent has templates for them.
+
+    The session keeps what the tools returned. A result with media in it stays as it is.
+
+    Args:
+        contents: of the request.
+        ids: the results in each of them with their call ids, as `named` gives them.
+        render: makes the text of a result.
+    """
+
+    def told(part: types.Part, result: ToolResult) -> types.Part:
+        response = part.function_response
+        if response is None or not result.tool or response.parts:
+            return part
+        said = to_jsonable_python(result.result, inf_nan_mode="null", bytes_mode="base64", fallback=str)
+        made = render(replace(result, result=said))
+        if not made.rule:
+            return part
+        shown = {"error" if result.is_error else "result": made.text}
+        return part.model_copy(update={"function_response": response.model_copy(update={"response": shown})})
+
+    def all_told(content: types.Content, results: Iterator[ToolResult]) -> types.Content:
+        parts = [told(part, next(results)) if part.function_response else part for part in content.parts or ()]
+        return content.model_copy(update={"parts": parts})
+
+    return [all_told(content, _batch(held)) if held else content for content, held in zip(contents, ids, strict=True)]
 
 
 def place_blocks(

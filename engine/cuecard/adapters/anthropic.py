@@ -45,7 +45,8 @@ def request(
         defer: send tools that are not active from the start with `defer_loading`, and reveal them with a
             `tool_reference` in the search result that found them. What the user's message brought (`tools.ahead`,
             `Turn.discovered`) is added in a system message by a `tool_addition`, where the model takes that: send the
-            beta header `TOOL_CHANGES_BETA` then. A tool that says `defer_loading` itself is left so.
+            beta header `TOOL_CHANGES_BETA` then. Elsewhere the first result behind the message reveals it; where the
+            agent searches ahead, nothing is deferred. A tool that says `defer_loading` itself is left so.
         base_url: where the request goes, if not to the provider itself. Blocks get a role of their own only where the
             models file says that this endpoint leaves messages in their places; `cuecard probe` finds out.
         compare_with: the id of the message before, or empty for the first: the answer then says why the cache missed.

@@ -2,7 +2,8 @@
 
 A tool that a search has found is revealed by a `tool_reference` in its result. What no result could reveal, because the
 user's message brought it or the result is gone, is added in a system message at its place (`tool_addition`), if the
-model takes that. Elsewhere its definition is loaded, and the prefix written anew.
+model takes that. Other models get what a message brought with the first result behind it; where an agent searches ahead
+with every message, that would be too late, so nothing is deferred. A tool whose result is gone is loaded there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import field
 from functools import partial
 
 from cuecard.adapters.content_places import ANTHROPIC, result_ids, text_block
-from cuecard.adapters.homes import Reader, homes
+from cuecard.adapters.homes import Reader, homes, results_behind
 from cuecard.adapters.placing import Body, reminder
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Appended, Step
@@ -50,9 +51,7 @@ class Deferral:
 
     def with_additions(self, turns: Sequence[Body], step: Step) -> list[Body]:
         """The messages, blocks in their places, with the additions in front of those, before the model's answer."""
-        reminders = {reminder(block.text, step.reminder) for block in step.appended}
-        reader = Reader(result_ids, partial(ANTHROPIC.says, apart_from=reminders))
-        found = homes(reader.read(turns), self.added, step.turns)
+        found = homes(_reader(step).read(turns), self.added, step.turns)
         placed: list[Body] = []
         waiting: list[Body] = []
         for place, turn in enumerate(turns):
@@ -86,19 +85,22 @@ def deferred(tools: Sequence[Body], turns: Sequence[Body], step: Step, model: Mo
         step: what `prepare_step` gave.
         model: its profile says whether it takes additions in mid-conversation.
     """
-    held = {call_id for turn in turns for call_id in result_ids(turn)}
+    if step.looks_ahead and not model.adds_tools:
+        return Deferral(list(tools))
+    held = {call_id for turn in turns for call_id in _revealing(turn)}
     calls = {each.tool: each.after_call_id for each in step.found or step.discovered if each.tool not in step.brought}
     there = {tool: call for tool, call in calls.items() if call is not None and call in held}
     added = _additions(step, {tool: call for tool, call in calls.items() if tool not in there}, model)
     wanted = {tool for tool, call in calls.items() if call is not None or tool in step.active_tools}
-    unrevealed = (wanted | {*step.brought}) - there.keys() - {block.text for block in added}
+    unrevealed = wanted - there.keys() - {block.text for block in added} - step.brought.keys()
     loaded = {*(step.base_tools or step.initial_tools), *unrevealed}
     # Tools of a server (web search and the like) have a type of their own, and are never found by our search.
     late = [tool for tool in tools if tool.get("name") not in loaded and tool.get("type", "custom") == "custom"]
     sent = [{"defer_loading": True, **tool} if tool in late else tool for tool in tools]
     names = {tool["name"] for tool in sent if tool.get("defer_loading")}
     revealed: dict[str, list[str]] = {}
-    for tool, call in there.items():
+    behind = {} if model.adds_tools else _behind(turns, step)
+    for tool, call in {**there, **behind}.items():
         if tool in names:
             revealed.setdefault(call, []).append(tool)
     return Deferral(sent, revealed, tuple(block for block in added if block.text in names))
@@ -110,6 +112,22 @@ def _additions(step: Step, gone: Mapping[str, str | None], model: ModelProfile) 
         return ()
     lost = (Appended(call, tool) for tool, call in gone.items() if call is not None)
     return (*lost, *(Appended(None, tool, turn=turn) for tool, turn in step.brought.items()))
+
+
+def _behind(turns: Sequence[Body], step: Step) -> Mapping[str, str]:
+    """Of each tool that a message brought, the call id of the first result behind that message, if there is one."""
+    return results_behind(_reader(step).read(turns), [_revealing(turn) for turn in turns], step)
+
+
+def _revealing(turn: Body) -> list[str]:
+    """The call ids of the results in a message that may hold references: an error may hold nothing but text."""
+    results = (block for block in turn["content"] if block.get("type") == "tool_result")
+    return [block["tool_use_id"] for block in results if not block.get("is_error")]
+
+
+def _reader(step: Step) -> Reader:
+    reminders = {reminder(block.text, step.reminder) for block in step.appended}
+    return Reader(result_ids, partial(ANTHROPIC.says, apart_from=reminders))
 
 
 def _addition(tool: str) -> Body:

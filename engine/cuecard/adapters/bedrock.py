@@ -61,7 +61,7 @@ def request(
     options = {"base_url": base_url, "lifetime": lifetime, "system_lifetime": system_lifetime}
     messages, tools, model = admit_request("bedrock", step, messages, tools, model, options)
     ordered = order_tools([tool for tool in tools if "cachePoint" not in tool], step)
-    turns = _merged(place(_bare(messages), step, model, _BLOCKS))
+    turns = _merged(place(_parted(_bare(messages), step), step, model, _BLOCKS))
     _check_apart(turns, step, model)
     points = 0 if model.provider == "openai" else model.breakpoints  # OpenAI's own breakpoints are none of Bedrock's
     pieces = system_pieces(step, model, ordered, points - 1)
@@ -100,6 +100,21 @@ def _bare(messages: Sequence[Message]) -> list[Body]:
     """The messages without cache points; those without content, such as an empty answer, are refused by the service."""
     contents = [[block for block in message["content"] if "cachePoint" not in block] for message in messages]
     return [{**message, "content": content} for message, content in zip(messages, contents, strict=True) if content]
+
+
+def _parted(messages: Iterable[Body], step: Step) -> list[Body]:
+    """The messages of a host that has kept what was sent: those that had become one are several again.
+
+    What follows a block was another message: a block stands at the end of its own, or of the results in it.
+    """
+    ours = [_text(reminder(block.text, step.reminder)) for block in step.appended]
+    parted: list[Body] = []
+    for message in messages:
+        content = message["content"]
+        seams = [at for at in range(1, len(content)) if content[at - 1] in ours and content[at] not in ours]
+        ends = [*seams, len(content)] if message["role"] == "user" else [len(content)]
+        parted += [{**message, "content": content[a:b]} for a, b in zip([0, *ends], ends, strict=False)]
+    return parted
 
 
 def _merged(turns: Iterable[Body]) -> list[Body]:

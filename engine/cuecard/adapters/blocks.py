@@ -28,6 +28,8 @@ def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], B
     """
     made = {block.text: make(block.text) for block in step.appended}
     known = [dict(message) for message in messages]
+    if not made:
+        return known
     bare = [known[place] for place in without_blocks(known, step, made, reader)]
     found = homes(reader.read(bare), step.appended, step.turns)
     placed: list[Body] = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from cuecard.adapters.turns import Read, turn_places
 from cuecard.errors import InputError, Problem
-from cuecard.model import Appended
+from cuecard.model import Appended, Step
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,4 +66,24 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
             found[places.get(block.turn, first)].append(block)
         else:
             found[last].append(block)
+    return found
+
+
+def results_behind(read: Read, results: Sequence[Sequence[str]], step: Step) -> dict[str, str]:
+    """Of each tool that a message of the user has brought, the call id of the first result behind that message.
+
+    Args:
+        read: the conversation, without blocks.
+        results: of each message, the call ids of the results that count.
+        step: what `prepare_step` gave.
+
+    Raises:
+        InputError: when there is no message of the user.
+    """
+    brought = [Appended(None, tool, turn=turn) for tool, turn in step.brought.items()]
+    found: dict[str, str] = {}
+    for home, blocks in homes(read, brought, step.turns).items():
+        call = next((call for held in results[home + 1 :] for call in held), None)
+        if call is not None:
+            found.update(dict.fromkeys((block.text for block in blocks), call))
     return found

@@ -8,7 +8,7 @@ from hashlib import sha256
 
 from langchain_core.messages import AIMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 
-from cuecard.adapters.homes import homes
+from cuecard.adapters.homes import homes, results_behind
 from cuecard.adapters.turns import Read, turn_places
 from cuecard.model import RenderedResult, Step, ToolResult
 
@@ -97,6 +97,15 @@ def holds_all(messages: Sequence[BaseMessage], step: Step) -> bool:
         block.after_call_id in ids if block.after_call_id is not None else block.turn is None or block.turn in turns
         for block in step.appended
     )
+
+
+def revealed_by_results(messages: Sequence[BaseMessage], step: Step) -> dict[str, str]:
+    """Of each tool that a message of the user brought, the call id of the first result behind it that is no error."""
+    good = [
+        (message.tool_call_id,) if isinstance(message, ToolMessage) and message.status != "error" else ()
+        for message in messages
+    ]
+    return results_behind(_read(messages), good, step) if step.brought else {}
 
 
 def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> list[BaseMessage]:

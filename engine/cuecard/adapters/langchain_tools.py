@@ -10,6 +10,7 @@ from langchain_core.messages import BaseMessage, ToolMessage
 from langchain_core.tools import BaseTool, StructuredTool
 from pydantic import Field, create_model
 
+from cuecard.adapters.langchain_messages import revealed_by_results
 from cuecard.engine import Engine
 from cuecard.model import Step
 
@@ -70,9 +71,13 @@ class Deferred:
             step: what is to be sent.
             catalogue: the names that the engine knows.
             held: the call ids of the results in the messages: a tool whose search result is gone is loaded, since
-                nothing could reveal it.
+                nothing could reveal it. Where the agent searches ahead, all are: a message that brings tools comes
+                before any result that could reveal them.
         """
-        lost = {found.tool for found in step.found or step.discovered if found.after_call_id not in held}
+        if step.looks_ahead:
+            return list(tools)
+        found = (each for each in step.found or step.discovered if each.tool not in step.brought)
+        lost = {each.tool for each in found if each.after_call_id not in held}
         loaded = {*(step.base_tools or step.initial_tools), *lost}
         return [
             self._copy(tool)
@@ -90,12 +95,15 @@ class Deferred:
 
 
 def revealing(messages: Sequence[BaseMessage], step: Step, there: Collection[str]) -> list[BaseMessage]:
-    """The messages with references, in each search result, to the deferred tools that it found."""
+    """The messages with references, in each search result, to the deferred tools that it found.
+
+    What a message of the user brought is revealed by the first result behind that.
+    """
     found: dict[str, list[dict[str, str]]] = {}
-    for each in step.found or step.discovered:
-        if each.after_call_id is not None and each.tool in there:
-            reference = {"type": "tool_reference", "tool_name": each.tool}
-            found.setdefault(each.after_call_id, []).append(reference)
+    calls = {each.tool: each.after_call_id for each in step.found or step.discovered if each.tool not in step.brought}
+    for tool, call in {**calls, **revealed_by_results(messages, step)}.items():
+        if call is not None and tool in there:
+            found.setdefault(call, []).append({"type": "tool_reference", "tool_name": tool})
     return [
         _with(message, found[message.tool_call_id])
         if isinstance(message, ToolMessage) and message.tool_call_id in found

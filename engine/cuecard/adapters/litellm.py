@@ -16,12 +16,13 @@ from functools import cached_property, lru_cache, partial, wraps
 from inspect import iscoroutinefunction
 from typing import Any, TypeAlias
 
+from cuecard.adapters.chat_results import with_results
 from cuecard.adapters.litellm_targets import Cache, Target, caching, system_message
 from cuecard.adapters.litellm_tools import Offer
 from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
 from cuecard.adapters.placing import Body
-from cuecard.adapters.replays import Replays, copied, with_tools
+from cuecard.adapters.replays import ATOMS, Replays, copied, with_tools
 from cuecard.boundary import admit_chat, admit_turn, check_graph
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
@@ -151,7 +152,10 @@ class Cuecard:
         role = "user" if target.moves else call.delivery.authority
         offered = offer.sent(step, self.engine.tools if call.delivery.rebuilds else None)
         front = system_message(step, target, offered, said[:own], self.cache)
-        placed = _own(place_in_chat(said[own:], step, "system" if role == "unknown" else role))
+        showing = said[own:]
+        if self.engine.agent.results:
+            showing = with_results(showing, self.engine.render_result)
+        placed = _own(place_in_chat(showing, step, "system" if role == "unknown" else role))
         sent = {"model": model, "messages": [front, *placed], "tools": offered}
         kept = caching(target, self.cache, f"cuecard-{step.origin[:32]}", others.get("extra_body"))
         return Ready({**sent, **kept}, step, self.engine, chat)
@@ -177,9 +181,10 @@ class Cuecard:
 
     def _admitted(self, messages: Iterable[Any], tools: Iterable[Any]) -> tuple[list[Mapping[str, Any]], Offer]:
         """The messages as plain JSON, and the tools; those of the request before were checked with it."""
-        given, offer = [_dumped(each) for each in tools], self._offer
+        given, offer = list(tools), self._offer
         known = offer is not None and offer.is_of(given)
-        said, _ = admit_chat([_dumped(each) for each in messages], () if known else given)
+        given = [] if known else [*map(_dumped, given)]
+        said, _ = admit_chat([*map(_dumped, messages)], given)
         if offer is None or not known:
             offer = self._offer = Offer.of(given, self.search_tool)
         return said, offer
@@ -222,7 +227,7 @@ def _own(messages: list[Body]) -> list[Body]:
     """The messages, in which LiteLLM may change what it likes: their lists and objects become ones of their own."""
     for message in messages:
         for key, held in message.items():
-            if type(held) is not str:
+            if type(held) not in ATOMS:
                 message[key] = copied(held)
     return messages
 

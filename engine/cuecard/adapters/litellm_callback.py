@@ -8,6 +8,7 @@ from __future__ import annotations
 from cuecard.adapters.framework_seam import needs
 
 with needs("litellm", ">=1.83", "litellm"):
+    from litellm.exceptions import BadRequestError
     from litellm.integrations.custom_logger import CustomLogger
     from litellm.types.utils import CallTypes
 
@@ -16,6 +17,10 @@ from typing import Any
 from typing_extensions import override
 
 from cuecard.adapters.litellm import Cuecard
+from cuecard.errors import InputError
+
+_ASKED = ("messages", "tools")
+"""What the one who asks for a completion has written."""
 
 
 class CuecardCallback(CustomLogger):
@@ -34,7 +39,18 @@ class CuecardCallback(CustomLogger):
     async def async_pre_call_deployment_hook(
         self, kwargs: dict[str, Any], call_type: CallTypes | None
     ) -> dict[str, Any] | None:
-        """The arguments of a completion with the prompt, the tools and the blocks in their places."""
+        """The arguments of a completion with the prompt, the tools and the blocks in their places.
+
+        Raises:
+            BadRequestError: with everything that is wrong in messages and tools: the proxy answers it with 400, and a
+                router neither tries it again nor lets the deployment rest.
+            InputError: with everything that is wrong in the turn, which is not the client's.
+        """
         if call_type is not CallTypes.acompletion:
             return None
-        return self._card.over(kwargs)
+        try:
+            return self._card.over(kwargs)
+        except InputError as error:
+            if all(problem.name.startswith(_ASKED) for problem in error.problems):
+                raise BadRequestError(str(error), model=str(kwargs.get("model", "")), llm_provider="") from error
+            raise

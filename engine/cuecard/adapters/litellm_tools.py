@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, cast
 
 from cuecard.adapters.placing import Body, tool_name
+from cuecard.adapters.replays import copied
 from cuecard.model import Step
 
 _ORDERS = 64
@@ -34,7 +35,7 @@ class Offer:
         tools = [dict(each) for each in given]
         tools = tools if tool_name(search) in named else [search, *tools]
         packed = pickle.dumps(tools)
-        return cls(tuple(map(tool_name, tools)), pickle.loads(pickle.dumps(list(given))), packed)  # noqa: S301 - our own
+        return cls(tuple(map(tool_name, tools)), copied(list(given)), packed)
 
     def is_of(self, given: Sequence[Any]) -> bool:
         """Whether it was made of these tools."""

@@ -71,7 +71,7 @@ def agent_server(engine: Engine, packages: Sequence[SkillPackage] = (), version:
         packages: its skills.
         version: what the server says its version is.
     """
-    serving = _Serving(engine, {package.uri(engine.name): package for package in packages})
+    serving = Serving(engine, by_uri(engine, packages))
     server: Server[Any] = Server(
         engine.name,
         version=version,
@@ -83,14 +83,31 @@ def agent_server(engine: Engine, packages: Sequence[SkillPackage] = (), version:
         on_read_resource=serving.read_resource,
     )
     if packages:
-        server.add_request_handler("skills/list", PaginatedRequestParams, serving.list_skills)
-        server.add_request_handler("skills/get", _GetSkillParams, serving.get_skill)
-        server.extensions[EXTENSION] = {}
+        add_skills(server, serving)
     return server
 
 
-@dataclass(frozen=True, slots=True)
-class _Serving:
+def by_uri(engine: Engine, packages: Sequence[SkillPackage]) -> dict[str, SkillPackage]:
+    """The skills of an agent, by the addresses under which they are served."""
+    return {package.uri(engine.name): package for package in packages}
+
+
+def add_skills(server: Server[Any], serving: Serving) -> None:
+    """Let a server answer what MCP's extension for skills asks."""
+    server.add_request_handler("skills/list", PaginatedRequestParams, serving.list_skills)
+    server.add_request_handler("skills/get", _GetSkillParams, serving.get_skill)
+    server.extensions[EXTENSION] = {}
+
+
+@dataclass(slots=True)
+class Serving:
+    """What the requests of MCP's clients are answered with.
+
+    Attributes:
+        engine: the agent.
+        packages: its skills, by address.
+    """
+
     engine: Engine
     packages: Mapping[str, SkillPackage]
 

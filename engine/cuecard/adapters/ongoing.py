@@ -8,7 +8,7 @@ from dataclasses import replace
 from cuecard.catalogue.search import wrong_limit
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.errors import InputError
+from cuecard.errors import InputError, Problem
 from cuecard.model import Call, SearchResult, ToolResult
 
 
@@ -16,6 +16,22 @@ def made_by(call: Call, engine: Engine) -> bool:
     """Whether the engine can prepare steps of the call: its files and its tools are those that it was made from."""
     made, agent = call.configuration, engine.agent
     return (made.sha256, made.catalogue) == (agent.sha256, agent.catalogue.sha256)
+
+
+def check_own(call: Call | None, engine: Engine) -> None:
+    """Refuse a conversation of another agent, whose prompt would be sent in place of the engine's.
+
+    Args:
+        call: the call of the conversation; None before its first.
+        engine: the prompt engine.
+
+    Raises:
+        InputError: when the call is of another agent.
+    """
+    own = engine.agent.spec.agent
+    if call and call.configuration.agent != own:
+        told = f"the conversation belongs to the agent `{call.configuration.agent}`, not to `{own}`"
+        raise InputError(Problem("foreign-call", told, "pass a conversation of this adapter's engine", "conversation"))
 
 
 def search(

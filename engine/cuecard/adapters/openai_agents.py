@@ -37,7 +37,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.agent import AgentBase
     from agents.run_config import CallModelData, ModelInputData
     from agents.tool_context import ToolContext
-from cuecard.adapters.ongoing import made_by
+from cuecard.adapters.ongoing import check_own, made_by
 from cuecard.adapters.openai_agents_run import Run, Told
 from cuecard.boundary import check_graph, check_run
 from cuecard.conversation import Conversation
@@ -140,11 +140,13 @@ class Cuecard:
             resumed: whether the run goes on after an interruption, with no new message of the user.
 
         Raises:
-            InputError: with each argument that is wrong, or when a run is resumed in a conversation without a call.
+            InputError: with each argument that is wrong, when the conversation is of another agent, or when a run is
+                resumed in a conversation without a call.
         """
         turn = Turn() if turn is None else turn
         check_run(turn, conversation, (Turn, Conversation))
         chat = conversation or self.engine.conversation()
+        check_own(chat.call, self.engine)
         if resumed and chat.call is None:
             told = "the conversation has no call yet, so there is no run to resume"
             raise InputError(Problem("no-call", told, "pass the conversation of the run", "conversation"))

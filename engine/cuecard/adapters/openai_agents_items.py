@@ -30,13 +30,22 @@ def tool_results(items: Sequence[Item], known: Mapping[str, str]) -> tuple[ToolR
     Raises:
         InputError: naming each result whose call is neither among the items nor known.
     """
-    tools = {**known, **{item["call_id"]: item["name"] for item in items if item.get("call_id") and item.get("name")}}
-    results = list(_results(items, tools))
+    results = list(_results(items, tools_of(items, known)))
     if lost := [result.call_id for result in results if not result.tool]:
         raise InputError(
             [Problem("unknown-call", f"the items contain no call {call!r}", _NOT_WHOLE, "input") for call in lost]
         )
     return tuple(results)
+
+
+def tools_of(items: Sequence[Item], known: Mapping[str, str]) -> dict[str, str]:
+    """The tools of calls, by call id: those of the items over those that are known."""
+    return {**known, **{item["call_id"]: item["name"] for item in items if item.get("call_id") and item.get("name")}}
+
+
+def is_result(item: Item) -> bool:
+    """Whether an item is the result of a function tool."""
+    return item.get("type") in _OUTPUTS
 
 
 def _results(items: Sequence[Item], tools: Mapping[str, str]) -> Iterator[ToolResult]:
@@ -48,14 +57,14 @@ def _results(items: Sequence[Item], tools: Mapping[str, str]) -> Iterator[ToolRe
         goes_on = place > 0 and outputs[place - 1]
         first = first if goes_on else str(item.get("call_id"))
         several = goes_on or (place + 1 < len(items) and outputs[place + 1])
-        if item["type"] in _OUTPUTS:
+        if is_result(item):
             call = item.get("call_id") or None
             yield ToolResult(
-                tools.get(call or "", ""), _said(item.get("output")), call, batch=first if several else None
+                tools.get(call or "", ""), said_in(item.get("output")), call, batch=first if several else None
             )
 
 
-def _said(output: Any) -> Any:
+def said_in(output: Any) -> Any:
     """What a tool said: of one text in a list of parts, the text."""
     only = output[0] if isinstance(output, list) and len(output) == 1 else None
     return only["text"] if isinstance(only, Mapping) and only.get("type") == "input_text" else output

@@ -11,10 +11,11 @@ from agents import Agent, FunctionTool, RunConfig
 from agents.agent import AgentBase
 from agents.run_config import ModelInputData
 
-from cuecard.adapters.ongoing import search
+from cuecard.adapters.ongoing import check_own, search
 from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
 from cuecard.adapters.openai_agents_models import with_model
+from cuecard.adapters.openai_agents_results import with_results
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -73,6 +74,7 @@ class Run:
             self.turn = with_model(self.turn, agent, self.config, self.engine.models)
             self.turn = replace(self.turn, tools=self._there(agent) if self.turn.tools is None else self.turn.tools)
             self.call = self.chat.user(self.turn)
+            check_own(self.call, self.engine)
             if self.told.call:
                 self.told.call(self.call)
         return self.call
@@ -90,6 +92,8 @@ class Run:
         self.found.clear()
         if self.told.step:
             self.told.step(self.step)
+        if self.engine.agent.results:
+            items = self._told(items)
         placed: Any = place_blocks(items, self.step, "user" if authority == "unknown" else authority)
         own = f"\n\n{data.instructions}" if data.instructions else ""
         return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
@@ -143,3 +147,10 @@ class Run:
             said = self.given.get(each.call_id or "", each.result) if text else each.result
             results.append(replace(each, result=said, is_error=each.call_id in self.failed))
         return results
+
+    def _told(self, items: Sequence[Item]) -> list[Item]:
+        """The items with results as texts; which calls failed in earlier runs, the conversation knows."""
+        records = [record for record in self.chat.state.results if record.call_id]
+        known = {record.call_id or "": record.tool for record in records} | self.names
+        failed = {record.call_id or "" for record in records if record.is_error}
+        return with_results(items, self.engine.render_result, known, self.given, failed)

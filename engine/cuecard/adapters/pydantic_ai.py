@@ -26,6 +26,7 @@ with needs("pydantic-ai-slim", ">=2.62", "pydantic-ai"):
     from pydantic_ai.tools import ToolDefinition
     from pydantic_ai.toolsets import FunctionToolset
 
+from cuecard.adapters.ongoing import check_own
 from cuecard.adapters.pydantic_messages import (
     as_reminders,
     holds_all,
@@ -231,6 +232,7 @@ class Cuecard(AbstractCapability[Any]):
         chat, turn = self.chat, self.turn
         if chat is None or not isinstance(turn, Turn):
             raise RuntimeError(_OUTSIDE)
+        check_own(chat.call, self.engine)
         if chat.call and not holds_all(ctx.messages, chat.call.prompt.sent):
             chat.compacted()
         turn = with_model(turn, request.model, self.engine.models)
@@ -239,6 +241,7 @@ class Cuecard(AbstractCapability[Any]):
             there = (tool.name for tool in (*parameters.function_tools, *parameters.output_tools))
             turn = replace(turn, tools=tuple(name for name in there if name in self.engine.tools))
         call = chat.user(turn, tool_results(ctx.messages))
+        check_own(call, self.engine)
         if self.on_call:
             self.on_call(call)
         return chat, call

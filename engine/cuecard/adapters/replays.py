@@ -19,7 +19,8 @@ Message: TypeAlias = Mapping[str, Any]
 _Key: TypeAlias = tuple[int, int, str]
 """How many messages there are, the hash of the last one, and the turn."""
 
-_ATOMS = {str, int, float, bool, type(None)}
+ATOMS = frozenset({str, int, float, bool, type(None)})
+"""Types of plain JSON that nobody can change."""
 
 
 class Replays:
@@ -44,7 +45,8 @@ class Replays:
         Raises:
             InputError: with everything that is wrong in the turn.
         """
-        begun = self._point(messages, turn)
+        name = self._name(turn)
+        begun = self._point(messages, name)
         known = len(begun.messages)
         chat = copy(begun.chat) if begun.chat else self._engine.conversation()
         reading = replace(begun.reading, names=dict(begun.reading.names))
@@ -56,21 +58,18 @@ class Replays:
         step = chat.step(reading.taken())
         if reading.asked:
             kept = [*begun.messages, *map(copied, messages[known:])]
-            self._keep(self._key(kept, turn), _Point(kept, reading, copy(chat)))
+            self._keep(_key(kept, len(kept), name), _Point(kept, reading, copy(chat)))
         return chat, step
 
-    def _point(self, messages: Sequence[Message], turn: Turn) -> _Point:
+    def _point(self, messages: Sequence[Message], turn: str) -> _Point:
         """The last that earlier requests have come to in this conversation."""
         with self._lock:
             for end in range(len(messages), 0, -1):
-                point = self._points.get(key := self._key(messages[:end], turn))
+                point = self._points.get(key := _key(messages, end, turn))
                 if point and point.goes_on(messages):
                     self._points.move_to_end(key)
                     return point
         return _Point()
-
-    def _key(self, messages: Sequence[Message], turn: Turn) -> _Key:
-        return len(messages), hash(repr(messages[-1])), self._name(turn)
 
     def _name(self, turn: Turn) -> str:
         known, name = self._said
@@ -152,10 +151,17 @@ def copied(value: Any) -> Any:
     """Plain JSON with lists and objects of its own; what is none is copied as it wants to be."""
     kind = type(value)
     if kind is dict:
-        return {key: copied(held) for key, held in value.items()}
+        return {key: held if type(held) in ATOMS else copied(held) for key, held in value.items()}
     if kind is list:
-        return [copied(each) for each in value]
-    return value if kind in _ATOMS else deepcopy(value)
+        return [each if type(each) in ATOMS else copied(each) for each in value]
+    return value if kind in ATOMS else deepcopy(value)
+
+
+def _key(messages: Sequence[Message], end: int, turn: str) -> _Key:
+    """Where a conversation stands. Texts know their hash, and need not be written out to be looked up."""
+    last = messages[end - 1]
+    call, said = last.get("tool_call_id"), last.get("content")
+    return end, hash((call, said)) if type(call) is type(said) is str else hash(repr(last)), turn
 
 
 def _is_user(messages: Sequence[Message]) -> bool:

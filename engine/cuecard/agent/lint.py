@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from cuecard.agent.assembly import Assembly, Compiled
 from cuecard.agent.checks.budget import check_budget
+from cuecard.agent.checks.compared import check_compared
 from cuecard.agent.checks.cues import check_cues
 from cuecard.agent.checks.habits import check_habits, check_result_habits
 from cuecard.agent.checks.mappings import check_mappings
@@ -44,6 +45,7 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
         *_schema(draft, schema),
         *check_volatile(compiled, draft.partials),
         *check_mappings(compiled, draft.partials, spec),
+        *check_compared(compiled, draft.partials, spec),
         *check_habits(compiled, draft.partials, spec),
         *check_result_habits(draft.result_texts),
         *check_unfinished(draft.cards.values(), draft.sources.instructions),

@@ -14,7 +14,7 @@ from cuecard.model.messages import Message
 
 
 class _Surer(SearchSpec):
-    confidence: float = Field(AheadSpec().confidence, ge=0, le=1)
+    confidence: float = Field(AheadSpec.usual().confidence, ge=0, le=1)
 
 
 def look_ahead(index: SearchIndex, turn: Turn, spec: AheadSpec, search: SearchSpec) -> Turn:

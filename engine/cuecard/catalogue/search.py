@@ -28,7 +28,7 @@ MAX_LIMIT = 50
 MAX_QUERY = 2000
 """A query is a few words; nothing longer is worth the time to rank it. In characters."""
 
-DEFAULTS = SearchSpec()
+DEFAULTS = SearchSpec.usual()
 
 _NEXT = 5
 """How many hits that are not returned an explanation shows, at most."""

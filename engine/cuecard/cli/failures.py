@@ -2,20 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import sys
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Any
-
-import typer
 
 from cuecard.cli.check.formats import report
 from cuecard.cli.json_text import json_text
-from cuecard.errors import CuecardError, InputError, Problem, SettingsError, visible
-
-UsageFault: type[Exception] = typer.BadParameter.__mro__[2]
-"""What Typer raises for every wrong command line; it gives the class no public name of its own."""
+from cuecard.errors import CuecardError, InputError, SettingsError
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
@@ -31,16 +24,3 @@ def tell(error: CuecardError, *, as_json: bool) -> int:
     else:
         sys.stderr.write(f"{error}\n")
     return 2 if isinstance(error, (InputError, SettingsError)) else 1
-
-
-def tell_usage(error: Any, *, as_json: bool) -> int:
-    """Print what is wrong with a command line; the exit code."""
-    if as_json:
-        problem = Problem("wrong-usage", error.format_message(), "see `--help`", "command line")
-        sys.stdout.write(json_text(report([problem]), None) + "\n")
-    else:
-        drawn = io.StringIO()
-        error.show(drawn)
-        sys.stderr.write("".join(f"{visible(line)}\n" for line in drawn.getvalue().split("\n")[:-1]))
-    code: int = error.exit_code
-    return code

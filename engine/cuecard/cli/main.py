@@ -2,56 +2,27 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import sys
-from collections.abc import Sequence
-from copy import copy
 from pathlib import Path
-from typing import Annotated, Literal
-
-import typer
+from typing import Annotated, Final, Literal
 
 import cuecard
 from cuecard.cli.author_commands import diff, format_files, import_files, init, run_tests
-from cuecard.cli.failures import UsageFault, tell, tell_usage, wants_json
-from cuecard.cli.mcp_commands import mcp, skills_app
+from cuecard.cli.failures import tell, wants_json
+from cuecard.cli.groups import Group
+from cuecard.cli.groups import run as run_command
+from cuecard.cli.mcp_commands import SKILLS, mcp
 from cuecard.cli.options import AgentPath, AllowCode, DeliveryOption, Discovered, Format, Json, Set, TurnFile
 from cuecard.cli.reference_commands import explain, probe, schema
 from cuecard.cli.run_command import run
 from cuecard.cli.serve_command import serve
-from cuecard.cli.tool_commands import bench_app, tools_app
+from cuecard.cli.signatures import Argument, Option
+from cuecard.cli.tool_commands import BENCH, TOOLS
 from cuecard.errors import CuecardError
 
-app = typer.Typer(
-    name="cuecard",
-    help="A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-)
-app.add_typer(tools_app, name="tools")
-app.add_typer(skills_app, name="skills")
-app.add_typer(bench_app, name="bench")
 
-
-def _print_version(wanted: bool) -> None:
-    if wanted:
-        print(f"cuecard {cuecard.__version__}")
-        raise typer.Exit
-
-
-@app.callback()
-def options(
-    *,
-    version: Annotated[
-        bool, typer.Option("--version", help="Print the version and exit.", is_eager=True, callback=_print_version)
-    ] = False,
-) -> None:
-    """A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered."""
-
-
-@app.command()
 def render(
     agent: AgentPath,
     discovered: Discovered = "",
@@ -59,12 +30,10 @@ def render(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    manifest: Annotated[
-        bool, typer.Option("--manifest", help="Print only the manifest, as JSON without text.")
-    ] = False,
-    messages: Annotated[bool, typer.Option("--messages", help="Print the whole message stack, as JSON.")] = False,
+    manifest: Annotated[bool, Option(help="Print only the manifest, as JSON without text.")] = False,
+    messages: Annotated[bool, Option(help="Print the whole message stack, as JSON.")] = False,
     compiled: Annotated[
-        bool, typer.Option("--compiled", help="Print stable and dynamic text, with fingerprints and sources, as JSON.")
+        bool, Option(help="Print stable and dynamic text, with fingerprints and sources, as JSON.")
     ] = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -79,27 +48,25 @@ def render(
     )
 
 
-@app.command()
 def check(
     agents: Annotated[
-        list[Path], typer.Argument(metavar="AGENT...", help="Agent files, their folders, or folders of agents.")
+        list[Path], Argument(metavar="AGENT...", help="Agent files, their folders, or folders of agents.")
     ],
     format: Format = "text",
-    select: Annotated[str, typer.Option(metavar="A,B", help="Only these codes or prefixes of codes.")] = "",
-    ignore: Annotated[str, typer.Option(metavar="A,B", help="All but these codes or prefixes.")] = "",
-    strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as errors.")] = False,
+    select: Annotated[str, Option(metavar="A,B", help="Only these codes or prefixes of codes.")] = "",
+    ignore: Annotated[str, Option(metavar="A,B", help="All but these codes or prefixes.")] = "",
+    strict: Annotated[bool, Option(help="Treat warnings as errors.")] = False,
     json: Json = False,
     allow_code: AllowCode = False,
-) -> None:
+) -> int:
     """Check every file of an agent and report all problems at once."""
     from cuecard.cli.check.command import Options
     from cuecard.cli.check.command import check as command
 
     form = "json" if json else format
-    raise typer.Exit(command(*agents, options=Options(form, select, ignore, strict, allow_code)))
+    return command(*agents, options=Options(form, select, ignore, strict, allow_code))
 
 
-@app.command()
 def tokens(
     agent: AgentPath,
     discovered: Discovered = "",
@@ -123,38 +90,31 @@ def tokens(
     )
 
 
-@app.command()
 def replay(
     agent: AgentPath,
-    transcript: Annotated[Path, typer.Argument(metavar="TRANSCRIPT", help="A recorded conversation, or a log.")],
+    transcript: Annotated[Path, Argument(metavar="TRANSCRIPT", help="A recorded conversation, or a log.")],
     from_: Annotated[
         Literal["auto", "cuecard", "pydantic-ai", "openai", "anthropic"],
-        typer.Option("--from", help="The format of the recording."),
+        Option(help="The format of the recording."),
     ] = "auto",
     delivery: Annotated[
         list[str] | None,
-        typer.Option("--delivery", metavar="NAME", help="append, rewrite or frozen; repeatable, default all."),
+        Option(metavar="NAME", help="append, rewrite or frozen; repeatable, default all."),
     ] = None,
     definitions: Annotated[
         Literal["auto", "deferred", "all"],
-        typer.Option(help="Tool definitions: sent when found, all from the start, or whatever each model supports."),
+        Option(help="Tool definitions: sent when found, all from the start, or whatever each model supports."),
     ] = "auto",
-    model: Annotated[
-        list[str] | None, typer.Option("--model", metavar="NAME", help="A model to price; repeatable.")
-    ] = None,
-    models: Annotated[
-        Path | None, typer.Option("--models", metavar="FILE", help="A file with your own model profiles.")
-    ] = None,
+    model: Annotated[list[str] | None, Option(metavar="NAME", help="A model to price; repeatable.")] = None,
+    models: Annotated[Path | None, Option(metavar="FILE", help="A file with your own model profiles.")] = None,
     set_: Set = None,
     recommend: Annotated[
         bool,
-        typer.Option("--recommend", help="Name the cheapest delivery, and up to how many tools it stays cheapest."),
+        Option(help="Name the cheapest delivery, and up to how many tools it stays cheapest."),
     ] = False,
     json: Json = False,
-    html: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page with charts.")
-    ] = None,
-    long_cache: Annotated[bool, typer.Option("--long-cache", help="Use the longer cache lifetime.")] = False,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write the report as an HTML page with charts.")] = None,
+    long_cache: Annotated[bool, Option(help="Use the longer cache lifetime.")] = False,
     allow_code: AllowCode = False,
 ) -> None:
     """Play a recorded conversation, and show what it costs under each delivery."""
@@ -167,7 +127,6 @@ def replay(
     command(agent, transcript, options, allow_code=allow_code)
 
 
-@app.command()
 def watch(
     agent: AgentPath,
     discovered: Discovered = "",
@@ -175,55 +134,54 @@ def watch(
     turn: TurnFile = None,
     delivery: DeliveryOption = None,
     json: Json = False,
-    states: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for good states.")] = None,
+    states: Annotated[Path | None, Option(metavar="DIR", help="The folder for good states.")] = None,
     allow_code: AllowCode = False,
-) -> None:
+) -> int:
     """Follow an agent's files: a line per change, and a picture of what is refused."""
     from cuecard.cli.watch.command import watch as command
     from cuecard.cli.watch.view import Example
 
     example = Example(discovered, set_ or [], turn)
-    raise typer.Exit(
-        command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
-    )
+    return command(agent, example=example, delivery=delivery, as_json=json, states=states, allow_code=allow_code)
 
 
-app.command()(diff)
-app.command()(run)
-app.command()(mcp)
-app.command()(init)
-app.command(name="test")(run_tests)
-app.command(name="fmt")(format_files)
-app.command(name="import")(import_files)
-app.command()(explain)
-app.command()(probe)
-app.command()(serve)
-app.command()(schema)
-
-
-def app_for(arguments: Sequence[str]) -> typer.Typer:
-    """The app with the one command that is typed: Typer reads the signature of each it has, which takes a while."""
-    named = arguments[0] if arguments else ""
-    known = app.registered_commands
-    chosen = [each for each in known if each.callback and named == (each.name or each.callback.__name__)]
-    if not chosen:
-        return app
-    made = copy(app)
-    made.registered_commands, made.registered_groups = chosen, []
-    return made
+COMMANDS: Final = Group(
+    "A prompt engine for AI agents: checks and counts prompts, and adds instructions as tools are discovered.",
+    {
+        "render": render,
+        "check": check,
+        "tokens": tokens,
+        "replay": replay,
+        "watch": watch,
+        "diff": diff,
+        "run": run,
+        "mcp": mcp,
+        "init": init,
+        "test": run_tests,
+        "fmt": format_files,
+        "import": import_files,
+        "explain": explain,
+        "probe": probe,
+        "serve": serve,
+        "schema": schema,
+        "tools": TOOLS,
+        "skills": SKILLS,
+        "bench": BENCH,
+    },
+    version=lambda: f"cuecard {cuecard.__version__}",
+)
 
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
-    gc.set_threshold(50_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
-    as_json = wants_json(sys.argv[1:])
+    gc.set_threshold(200_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
+    atexit.register(gc.freeze)  # what is left then goes with the process: looking through it for garbage gains nothing
+    words = sys.argv[1:]
     try:
-        sys.exit(app_for(sys.argv[1:])(prog_name="cuecard", standalone_mode=False) or 0)
+        sys.exit(run_command(COMMANDS, words, "cuecard"))
     except CuecardError as error:
-        sys.exit(tell(error, as_json=as_json))
-    except UsageFault as error:
-        sys.exit(tell_usage(error, as_json=as_json))
-    except typer.Abort:
+        sys.exit(tell(error, as_json=wants_json(words)))
+    except (KeyboardInterrupt, EOFError):
         sys.exit("Aborted!")
     except BrokenPipeError:
         sys.exit(0)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import cuecard
 from cuecard.agent.skills import usable_skills_of
-from cuecard.cli.step import open_engine
 from cuecard.config.skills.packages import SkillPackage
 from cuecard.config.skills.tool_skills import tool_skills
 from cuecard.engine import Engine
@@ -17,30 +16,63 @@ from cuecard.errors import InputError, Problem, most_telling
 from cuecard.model import Turn
 from cuecard.outside.content import find_content
 from cuecard.outside.folder import folder_of
+from cuecard.outside.settings import read_settings
 from cuecard.outside.skill_packages import read_packages
+from cuecard.reload.engines import watch
+from cuecard.reload.status import Status
+from cuecard.reload.watcher import Watcher
 
 
 def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
-    """Serve until the client closes the connection.
+    """Serve until the client closes the connection; changes of the files are followed, and the last good state serves.
 
     Raises:
-        SpecError: with every problem of the agent's files.
+        SpecError: with every problem of the agent's files, when no good state of theirs is known.
         InputError: when the package `mcp` is not installed.
     """
     require_mcp("cuecard mcp")
     import anyio
+
+    settings = read_settings()
+    salt = settings.salt.get_secret_value() if settings.salt else ""
+    following = watch(
+        find_content(agent),
+        delivery=settings.delivery,
+        salt=salt,
+        states=settings.states,
+        allow_code=allow_code,
+        cache=settings.cache_folder,
+    )
+    with following as watcher:
+        anyio.run(_serve, watcher, agent)
+
+
+async def _serve(watcher: Watcher[Engine], agent: Path) -> None:
+    import anyio
     from mcp.server.stdio import stdio_server
 
-    from cuecard.adapters.mcp_server import agent_server
+    from cuecard.adapters.mcp_following import FollowingServer
 
-    engine = open_engine(agent, allow_code=allow_code)
-    server = agent_server(engine, packages_of(engine, agent), cuecard.__version__)
+    engine = watcher.current
+    _tell_refused(watcher.status)
+    served = FollowingServer(engine, packages_of(engine, agent), cuecard.__version__)
 
-    async def serve() -> None:
+    async def follow() -> None:
+        async for newer, status in watcher:
+            _tell_refused(status)
+            await served.show(newer, packages_of(newer, agent))
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(follow)
         async with stdio_server() as (reads, writes):
-            await server.run(reads, writes, server.create_initialization_options())
+            await served.server.run(reads, writes, served.options)
+        group.cancel_scope.cancel()
 
-    anyio.run(serve)
+
+def _tell_refused(status: Status) -> None:
+    """That the files say something else than what is served, on stderr."""
+    if status.refused or status.restored:
+        sys.stderr.write(f"{status}\n")
 
 
 def packages_of(engine: Engine, agent: Path) -> tuple[SkillPackage, ...]:

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
-import typer
-
+from cuecard.cli.groups import Group
 from cuecard.cli.options import AgentPath, AllowCode, Json
+from cuecard.cli.signatures import Argument, Option
 
-skills_app = typer.Typer(
-    help="Write skills into a folder: an agent's own, or those of an MCP server.", no_args_is_help=True
-)
-
-_Check = Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")]
-_Update = Annotated[bool, typer.Option("--update", help="Overwrite existing files that differ.")]
+_Check = Annotated[bool, Option(help="Write nothing; exit with 1 when something differs.")]
+_Update = Annotated[bool, Option(help="Overwrite existing files that differ.")]
 
 
 def mcp(agent: AgentPath, allow_code: AllowCode = False) -> None:
@@ -24,32 +20,36 @@ def mcp(agent: AgentPath, allow_code: AllowCode = False) -> None:
     serve_over_mcp(agent, allow_code=allow_code)
 
 
-@skills_app.command("export")
 def skills_export(
     agent: AgentPath,
-    into: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of skills.")],
+    into: Annotated[Path, Argument(metavar="DIR", help="The folder of skills.")],
     check: _Check = False,
     update: _Update = False,
     json: Json = False,
-) -> None:
+) -> int:
     """Write an agent's skills, and the instructions of its tools as skills."""
     from cuecard.cli.skills_command import export_skills
 
-    raise typer.Exit(export_skills(agent, into, check=check, update=update, as_json=json))
+    return export_skills(agent, into, check=check, update=update, as_json=json)
 
 
-@skills_app.command("import")
 def skills_import(
-    into: Annotated[Path, typer.Argument(metavar="DIR", help="The folder of skills.")],
-    mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this server.")] = None,
-    mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the server there.")] = None,
-    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of the server in seconds.")] = 60.0,
+    into: Annotated[Path, Argument(metavar="DIR", help="The folder of skills.")],
+    mcp: Annotated[str | None, Option(metavar="COMMAND", help="Start this server.")] = None,
+    mcp_url: Annotated[str | None, Option(metavar="URL", help="Ask the server there.")] = None,
+    timeout: Annotated[float, Option(least=0.1, help="Timeout of the server in seconds.")] = 60.0,
     check: _Check = False,
     update: _Update = False,
     json: Json = False,
-) -> None:
+) -> int:
     """Write the skills of an MCP server into a folder, each file held against its SHA-256."""
     from cuecard.cli.skills_command import import_skills
 
     options = {"check": check, "update": update, "as_json": json}
-    raise typer.Exit(import_skills(into, mcp=mcp, url=mcp_url, timeout=timeout, **options))
+    return import_skills(into, mcp=mcp, url=mcp_url, timeout=timeout, **options)
+
+
+SKILLS: Final = Group(
+    "Write skills into a folder: an agent's own, or those of an MCP server.",
+    {"export": skills_export, "import": skills_import},
+)

@@ -5,15 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import typer
-
 from cuecard.cli.options import Json
+from cuecard.cli.signatures import Argument, Option
 
 
 def explain(
     codes: Annotated[
         list[str] | None,
-        typer.Argument(metavar="CODE...", help="Codes, or their first words: `yaml` for all `yaml-...`."),
+        Argument(metavar="CODE...", help="Codes, or their first words: `yaml` for all `yaml-...`."),
     ] = None,
     json: Json = False,
 ) -> None:
@@ -24,24 +23,18 @@ def explain(
 
 
 def probe(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="The model's name at its service.")],
-    base_url: Annotated[
-        str, typer.Option("--base-url", metavar="URL", help="The endpoint, if not the provider's own.")
-    ] = "",
-    api: Annotated[
-        Literal["auto", "anthropic", "openai"], typer.Option(help="The API that the endpoint speaks.")
-    ] = "auto",
+    model: Annotated[str, Argument(metavar="MODEL", help="The model's name at its service.")],
+    base_url: Annotated[str, Option(metavar="URL", help="The endpoint, if not the provider's own.")] = "",
+    api: Annotated[Literal["auto", "anthropic", "openai"], Option(help="The API that the endpoint speaks.")] = "auto",
     role: Annotated[
         Literal["system", "developer"] | None,
-        typer.Option(help="The role to test; defaults to the one in the model's profile."),
+        Option(help="The role to test; defaults to the one in the model's profile."),
     ] = None,
-    file: Annotated[Path, typer.Option("--file", metavar="FILE", help="The models file to update.")] = Path(
-        "models.yaml"
-    ),
+    file: Annotated[Path, Option(metavar="FILE", help="The models file to update.")] = Path("models.yaml"),
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Timeout of each of the three requests in seconds.")
+        float, Option(metavar="SECONDS", help="Timeout of each of the three requests in seconds.")
     ] = 60.0,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the models file without writing it.")] = False,
+    dry_run: Annotated[bool, Option(help="Print the models file without writing it.")] = False,
     json: Json = False,
 ) -> None:
     """Find out, with three tiny requests, whether instructions stay where they are sent, and are heeded."""
@@ -52,10 +45,8 @@ def probe(
 
 
 def schema(
-    write: Annotated[
-        Path | None, typer.Option("--write", metavar="DIR", help="Write all schemas into a folder.")
-    ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Print the page that documents every key.")] = False,
+    write: Annotated[Path | None, Option(metavar="DIR", help="Write all schemas into a folder.")] = None,
+    markdown: Annotated[bool, Option(help="Print the page that documents every key.")] = False,
 ) -> None:
     """Print the JSON Schemas of the YAML files, for editors."""
     from cuecard.cli.schema import schema as command

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+from cuecard.cli.outputs import output_folder, write_output
 from cuecard.config.json_schema import schemas
 from cuecard.config.settings_page import settings_page
 from cuecard.errors import visible
@@ -12,7 +13,11 @@ from cuecard.outside.settings import environment
 
 
 def schema(folder: Path | None, *, markdown: bool) -> None:
-    """Print all schemas as one JSON object, or write each into a file of the folder; or print the page of all keys."""
+    """Print all schemas as one JSON object, or write each into a file of the folder; or print the page of all keys.
+
+    Raises:
+        InputError: when the folder cannot be written to.
+    """
     if markdown:
         print(settings_page(environment()), end="")
         return
@@ -20,7 +25,7 @@ def schema(folder: Path | None, *, markdown: bool) -> None:
     if folder is None:
         print(json.dumps({name: json.loads(text) for name, text in texts.items()}, indent=2))
         return
-    folder.mkdir(parents=True, exist_ok=True)
+    output_folder(folder, "--write")
     for name, text in texts.items():
-        (folder / name).write_text(text, encoding="utf-8")
+        write_output(folder / name, text, "--write")
         print(visible(str(folder / name)))

@@ -5,38 +5,31 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Final
 
-import typer
-
 from cuecard.cli.options import AllowCode, DeliveryOption
+from cuecard.cli.signatures import Argument, Option
 
 MONTH: Final = 30 * 24 * 60 * 60.0
 """Seconds."""
 
 
 def serve(
-    agents: Annotated[list[Path], typer.Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
-    host: Annotated[str, typer.Option(help="The address to listen on.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option(min=0, max=65535, help="The port; 0 for any free one.")] = 8765,
-    no_token: Annotated[
-        bool, typer.Option("--no-token", help="Let anyone who can reach the port use the service.")
-    ] = False,
+    agents: Annotated[list[Path], Argument(metavar="AGENT...", help="Agent files, folders, or shipped names.")],
+    host: Annotated[str, Option(help="The address to listen on.")] = "127.0.0.1",
+    port: Annotated[int, Option(least=0, most=65535, help="The port; 0 for any free one.")] = 8765,
+    no_token: Annotated[bool, Option(help="Let anyone who can reach the port use the service.")] = False,
     delivery: DeliveryOption = None,
-    states: Annotated[Path | None, typer.Option(metavar="DIR", help="The folder for good states.")] = None,
-    max_body: Annotated[int, typer.Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
-    max_requests: Annotated[int, typer.Option(metavar="N", help="How many requests are handled at once.")] = 128,
+    states: Annotated[Path | None, Option(metavar="DIR", help="The folder for good states.")] = None,
+    max_body: Annotated[int, Option(metavar="BYTES", help="The largest request body in bytes.")] = 1024 * 1024,
+    max_requests: Annotated[int, Option(metavar="N", help="How many requests are handled at once.")] = 128,
     timeout: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Timeout for receiving a request, and for answering it.")
+        float, Option(metavar="SECONDS", help="Timeout for receiving a request, and for answering it.")
     ] = 10.0,
-    max_age: Annotated[
-        float, typer.Option(metavar="SECONDS", help="Conversations idle for longer are rejected.")
-    ] = MONTH,
+    max_age: Annotated[float, Option(metavar="SECONDS", help="Conversations idle for longer are rejected.")] = MONTH,
     allow_code: AllowCode = False,
-) -> None:
+) -> int:
     """Serve agents over HTTP, for hosts in any language."""
     from cuecard.cli.serve import Limits, Place
     from cuecard.cli.serve import serve as command
 
     limits = Limits(max_body, max_requests, timeout, max_age)
-    raise typer.Exit(
-        command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)
-    )
+    return command(agents, Place(host, port, no_token), limits, delivery=delivery, states=states, allow_code=allow_code)

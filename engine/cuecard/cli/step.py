@@ -70,7 +70,7 @@ def turn_file(path: Path | None) -> TurnFile:
         SpecError: when the file is wrong.
     """
     if path is None:
-        return TurnFile()
+        return TurnFile.usual()
     source = read_text(find_content(path))
     document = read_yaml(source.text, source.name)
     refuse_other_kind(document, "turn")

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
-import typer
-
+from cuecard.cli.groups import Group
 from cuecard.cli.options import AgentPath, AllowCode, Json
-
-tools_app = typer.Typer(help="List, show and search the tools of an agent.", no_args_is_help=True)
-bench_app = typer.Typer(help="Measure the search.", no_args_is_help=True)
+from cuecard.cli.signatures import Argument, Option
 
 
-@tools_app.command("list")
 def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = False) -> None:
     """List the tools of an agent by category."""
     from cuecard.cli.tools import list_tools
@@ -21,10 +17,9 @@ def tools_list(agent: AgentPath, json: Json = False, allow_code: AllowCode = Fal
     list_tools(agent, as_json=json, allow_code=allow_code)
 
 
-@tools_app.command("show")
 def tools_show(
     agent: AgentPath,
-    name: Annotated[str, typer.Argument(help="The tool's name.")],
+    name: Annotated[str, Argument(help="The tool's name.")],
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -34,11 +29,10 @@ def tools_show(
     show_tool(agent, name, as_json=json, allow_code=allow_code)
 
 
-@tools_app.command("search")
 def tools_search(
     agent: AgentPath,
-    query: Annotated[str, typer.Argument(help="A capability, such as 'attach an image'.")],
-    limit: Annotated[int | None, typer.Option("--limit", help="The maximum number of tools.")] = None,
+    query: Annotated[str, Argument(help="A capability, such as 'attach an image'.")],
+    limit: Annotated[int | None, Option(help="The maximum number of tools.")] = None,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -48,50 +42,52 @@ def tools_search(
     search_tools(agent, query, limit=limit, as_json=json, allow_code=allow_code)
 
 
-@tools_app.command("add")
 def tools_add(
-    name: Annotated[str, typer.Argument(help="The new tool's name.")],
-    agent: Annotated[
-        Path,
-        typer.Option("--agent", metavar="AGENT", help="The agent, or a (new or existing) file of tool instructions."),
-    ] = Path(),
+    name: Annotated[str, Argument(help="The new tool's name.")],
+    where: Annotated[
+        Path | None,
+        Argument(metavar="[AGENT]", help="The agent, or a (new or existing) file of tool instructions."),
+    ] = None,
+    agent: Annotated[Path | None, Option(metavar="AGENT", help="The same, as an option.")] = None,
     json: Json = False,
 ) -> None:
     """Write a new entry with texts to fill in into the agent's tool instructions; nothing else changes there."""
     from cuecard.cli.tool_add import add_tool
+    from cuecard.errors import InputError, Problem
 
-    add_tool(name, agent, as_json=json)
+    if where is not None and agent is not None:
+        told = f"two agents are named: `{where}` and `{agent}`"
+        raise InputError(Problem("wrong-option", told, "name one of them", "--agent"))
+    add_tool(name, where or agent or Path(), as_json=json)
 
 
-@tools_app.command("import")
 def tools_import(
     agent: AgentPath,
-    file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="A JSON file of tools.")] = None,
-    mcp: Annotated[str | None, typer.Option("--mcp", metavar="COMMAND", help="Start this tool server.")] = None,
-    mcp_url: Annotated[str | None, typer.Option("--mcp-url", metavar="URL", help="Ask the tool server there.")] = None,
+    file: Annotated[Path | None, Argument(metavar="[FILE]", help="A JSON file of tools.")] = None,
+    mcp: Annotated[str | None, Option(metavar="COMMAND", help="Start this tool server.")] = None,
+    mcp_url: Annotated[str | None, Option(metavar="URL", help="Ask the tool server there.")] = None,
     openapi: Annotated[
-        Path | None, typer.Option("--openapi", metavar="FILE", help="Import the operations of an OpenAPI description.")
+        Path | None, Option(metavar="FILE", help="Import the operations of an OpenAPI description.")
     ] = None,
-    into: Annotated[Path | None, typer.Option("--into", metavar="FILE", help="The file for new tools.")] = None,
-    check: Annotated[bool, typer.Option("--check", help="Write nothing; exit with 1 when something differs.")] = False,
+    into: Annotated[Path | None, Option(metavar="FILE", help="The file for new tools.")] = None,
+    check: Annotated[bool, Option(help="Write nothing; exit with 1 when something differs.")] = False,
     trust: Annotated[
-        Literal["data", "author"], typer.Option(help="How to treat the server's own tool instructions.")
+        Literal["data", "author"], Option(help="How to treat the server's own tool instructions.")
     ] = "data",
-    timeout: Annotated[float, typer.Option(min=0.1, help="Timeout of the server in seconds.")] = 60.0,
+    timeout: Annotated[float, Option(least=0.1, help="Timeout of the server in seconds.")] = 60.0,
     json: Json = False,
-) -> None:
+) -> int:
     """Write real tools into the agent's files of tool instructions; tell what is new, changed and gone."""
     from cuecard.cli.tool_import.command import Options, Source, import_tools
 
     source = Source(mcp, mcp_url, openapi, file, timeout)
-    raise typer.Exit(import_tools(agent, source, Options(into, check, trust, json)))
+    return import_tools(agent, source, Options(into, check, trust, json))
 
 
-@tools_app.command("graph")
 def tools_graph(
     agent: AgentPath,
     form: Annotated[
-        Literal["mermaid", "dot"], typer.Option("--format", help="The language of the drawing.")
+        Literal["mermaid", "dot"], Option(name="--format", help="The language of the drawing.")
     ] = "mermaid",
     allow_code: AllowCode = False,
 ) -> None:
@@ -101,12 +97,11 @@ def tools_graph(
     draw_graph(agent, form, allow_code=allow_code)
 
 
-@tools_app.command("result")
 def tools_result(
     agent: AgentPath,
-    tool: Annotated[str, typer.Argument(help="The tool's name.")],
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="What it returned: JSON or text; - for standard input.")],
-    error: Annotated[bool, typer.Option("--error", help="As if the call had failed.")] = False,
+    tool: Annotated[str, Argument(help="The tool's name.")],
+    file: Annotated[Path, Argument(metavar="FILE", help="What it returned: JSON or text; - for standard input.")],
+    error: Annotated[bool, Option(help="As if the call had failed.")] = False,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -116,15 +111,12 @@ def tools_result(
     show_result(agent, tool, file, failed=error, as_json=json, allow_code=allow_code)
 
 
-@tools_app.command("report")
 def tools_report(
     records: Annotated[
-        list[Path], typer.Argument(metavar="RECORDS...", help="Files or folders of manifests or of JSON lines.")
+        list[Path], Argument(metavar="RECORDS...", help="Files or folders of manifests or of JSON lines.")
     ],
-    agent: Annotated[
-        Path | None, typer.Option("--agent", metavar="AGENT", help="The agent of the tools, to read their GOTCHA.")
-    ] = None,
-    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
+    agent: Annotated[Path | None, Option(metavar="AGENT", help="The agent of the tools, to read their GOTCHA.")] = None,
+    html: Annotated[Path | None, Option(metavar="FILE", help="Write the report as an HTML page.")] = None,
     json: Json = False,
 ) -> None:
     """Tell what the field says of tools: found and never called, called unread, searches that find nothing."""
@@ -133,27 +125,15 @@ def tools_report(
     report(records, agent=agent, as_json=json, html=html)
 
 
-@bench_app.callback()
-def bench() -> None:
-    """Measure the search."""
-
-
-@bench_app.command("search")
 def bench_search(
-    catalogue: Annotated[Path, typer.Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
-    queries: Annotated[
-        Path, typer.Argument(metavar="QUERIES", help="JSON lines, each with a query and the right tools.")
-    ],
-    ranker: Annotated[
-        list[str] | None, typer.Option("--ranker", metavar="NAME", help="Only this ranker; repeatable.")
-    ] = None,
-    limit: Annotated[int | None, typer.Option(min=1, max=50, help="The maximum number of tools.")] = None,
+    catalogue: Annotated[Path, Argument(metavar="CATALOGUE", help="A JSON file of tools, or an agent.")],
+    queries: Annotated[Path, Argument(metavar="QUERIES", help="JSON lines, each with a query and the right tools.")],
+    ranker: Annotated[list[str] | None, Option(metavar="NAME", help="Only this ranker; repeatable.")] = None,
+    limit: Annotated[int | None, Option(least=1, most=50, help="The maximum number of tools.")] = None,
     confidence: Annotated[
-        float | None, typer.Option(min=0, max=1, help="A search with a lower confidence returns nothing.")
+        float | None, Option(least=0, most=1, help="A search with a lower confidence returns nothing.")
     ] = None,
-    cut: Annotated[
-        float | None, typer.Option(min=0, max=1, help="The share of the best score that a hit needs.")
-    ] = None,
+    cut: Annotated[float | None, Option(least=0, most=1, help="The share of the best score that a hit needs.")] = None,
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> None:
@@ -162,3 +142,19 @@ def bench_search(
     from cuecard.cli.bench.command import bench_search as command
 
     command(catalogue, queries, Options(ranker or (), limit, confidence, cut, json, allow_code))
+
+
+TOOLS: Final = Group(
+    "List, show and search the tools of an agent.",
+    {
+        "list": tools_list,
+        "show": tools_show,
+        "search": tools_search,
+        "add": tools_add,
+        "import": tools_import,
+        "graph": tools_graph,
+        "result": tools_result,
+        "report": tools_report,
+    },
+)
+BENCH: Final = Group("Measure the search.", {"search": bench_search})

@@ -20,6 +20,10 @@ class Expectation(FileModel):
     sections: Texts = Field((), description="sections that must be there, in this order; others may come between them")
     without: Texts = Field((), description="sections that must not be there")
     max_tokens: int | None = Field(None, ge=1, description="the maximum number of tokens of the whole prompt")
+    results: dict[str, Texts] = Field(
+        default_factory=dict,
+        description="by tool or call id: texts that the model must read in the results of this turn's `history`",
+    )
     shares_cache: bool | None = Field(
         None,
         description="whether it must begin with the previous turn's prompt, which the provider then has cached",

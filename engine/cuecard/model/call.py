@@ -36,7 +36,8 @@ class CallTools:
         ahead: the tools found by the user's own words.
         brought: tools that arrived with user messages since the last baseline, each with the number of its message; no
             search result names them.
-        named: the tools that searches have returned so far, the most recently named last.
+        named: the tools that searches have returned so far, the most recently named last, of one search the best.
+        looks_ahead: whether the agent searched with the user's own words as the system prompt was made.
     """
 
     available: tuple[str, ...] = ()
@@ -53,6 +54,7 @@ class CallTools:
     early: tuple[Discovery, ...] = ()
     ahead: tuple[str, ...] = ()
     brought: Mapping[str, int] = field(default_factory=dict)
+    looks_ahead: bool = False
 
 
 @dataclass(frozen=True, slots=True)

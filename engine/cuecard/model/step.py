@@ -32,6 +32,7 @@ class _Prompt:
     turns: tuple[str | None, ...] = field(default=(), kw_only=True)
     brought: Mapping[str, int] = field(default_factory=dict, kw_only=True)
     origin: str = field(default="", kw_only=True)
+    looks_ahead: bool = field(default=False, kw_only=True)
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ class Step(_Prompt):
             the host named them, each with the number of that message: no search result names them.
         origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
             requests with the same beginning have in common.
+        looks_ahead: whether the agent searched with the user's own words as the system prompt was made: then any
+            message of the user may bring tools.
         record: creates the manifest.
     """
 

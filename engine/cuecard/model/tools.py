@@ -45,13 +45,15 @@ class Hit:
 class SearchResult:
     """The answer of the search tool: hits, best first, a message for the model, and a confidence (0 to 1).
 
-    `diagnostics` are only for the host: problems with a custom ranker.
+    `diagnostics` are only for the host: problems with a custom ranker. `withheld` are tools that fit the query and have
+    no room in the running call. The conversation remembers them, so that a later call may have room.
     """
 
     hits: tuple[Hit, ...]
     message: str
     confidence: float = 0.0
     diagnostics: tuple[Diagnostic, ...] = ()
+    withheld: tuple[str, ...] = ()
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -59,5 +61,6 @@ class SearchResult:
         return tuple(hit.tool for hit in self.hits)
 
     def to_json(self) -> dict[str, Json]:
-        """`{"tools": [...], "message": "..."}`, the form the model sees."""
-        return {"tools": list(self.tools), "message": self.message}
+        """`{"tools": [...], "message": "..."}`, the form the model sees; with `withheld` where some have no room."""
+        more: dict[str, Json] = {"withheld": list(self.withheld)} if self.withheld else {}
+        return {"tools": list(self.tools), **more, "message": self.message}

@@ -10,14 +10,18 @@ import os
 import stat
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import BinaryIO
 
 from cuecard.records import dataclass
 
+MAX_ENTRIES = 200_000
+"""How many names a folder may hold that is looked into."""
+
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
-_BY_HANDLE = os.open in os.supports_dir_fd and os.listdir in os.supports_fd
+_BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
 """Whether files can be opened from an open folder; where they cannot (Windows), paths have to do."""
 
 
@@ -49,14 +53,19 @@ class Entry:
 
 
 def entries(root: str, parts: Sequence[str]) -> list[Entry]:
-    """What the folder holds, by name.
+    """What the folder holds, by name; without what was removed while it was listed.
 
     Raises:
         OSError: when it cannot be listed, or when a part of the path is a link.
+        TooLargeError: when it holds more than `MAX_ENTRIES` names.
     """
     with _opened(root, parts) as (handle, folder):
-        listed = os.listdir(folder if handle is None else handle)  # noqa: PTH208 - a handle
-        return [_entry(handle, folder, name) for name in sorted(listed)]
+        with os.scandir(folder if handle is None else handle) as listing:
+            listed = [entry.name for entry in islice(listing, MAX_ENTRIES + 1)]
+        if len(listed) > MAX_ENTRIES:
+            raise TooLargeError(f"more than {MAX_ENTRIES:,} names")
+        found = (_entry(handle, folder, name) for name in sorted(listed))
+        return [entry for entry in found if entry]
 
 
 def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tuple[int, int]]:
@@ -99,8 +108,11 @@ def open_below(root: str, parts: Sequence[str], limit: int) -> Iterator[BinaryIO
             yield file
 
 
-def _entry(handle: int | None, folder: str, name: str) -> Entry:
-    seen = os.stat(Path(folder, name), dir_fd=handle, follow_symlinks=False)
+def _entry(handle: int | None, folder: str, name: str) -> Entry | None:
+    try:
+        seen = os.stat(Path(folder, name), dir_fd=handle, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
     return Entry(name, seen.st_mode, (seen.st_dev, seen.st_ino))
 
 

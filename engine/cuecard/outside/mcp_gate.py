@@ -125,7 +125,8 @@ class Gate:
             if isinstance(content, list) and len(content) > MAX_BLOCKS:
                 raise UnreadableError(f"{len(content):,} blocks; at most {MAX_BLOCKS:,} are supported")
         if method == "server/discover":
-            if LATEST_MODERN_VERSION not in result.get("supportedVersions", ()):
+            versions = result.get("supportedVersions")
+            if not isinstance(versions, list) or LATEST_MODERN_VERSION not in versions:
                 raise UnreadableError("unsupported MCP versions")
             self._version = LATEST_MODERN_VERSION
         if method not in _OF_EXTENSIONS:

@@ -16,6 +16,11 @@ def is_folder(path: Path) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 - the same
 
 
+def is_file(path: Path) -> bool:
+    """Whether it is a regular file; links are followed."""
+    return os.path.isfile(path)  # noqa: PTH113 - the same
+
+
 def shown(path: Path) -> str:
     """The path as people would type it: relative to where they stand if it is below, else as given."""
     full = Path(os.path.normpath(path.absolute()))

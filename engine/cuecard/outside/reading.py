@@ -12,7 +12,7 @@ from cuecard.outside.confined_files import RefusedError, TooLargeError, read_bel
 from cuecard.outside.paths import shown
 from cuecard.outside.roots import Place, Roots
 
-__all__ = ["MAX_BYTES", "MAX_LOG_BYTES", "decoded", "read_bytes", "read_place", "read_text", "shown"]
+__all__ = ["MAX_BYTES", "MAX_LOG_BYTES", "children", "decoded", "read_bytes", "read_place", "read_text", "shown"]
 
 MAX_BYTES = 1024 * 1024
 """No file of an agent is larger: prompts are texts that people read."""
@@ -70,6 +70,19 @@ def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, i
         raise SpecError(Problem("missing-file", f"no such file{by_link}", hint, name)) from None
     except (OSError, ValueError) as error:
         raise SpecError(_unreadable(error, place, name, by_link)) from None
+
+
+def children(folder: Path) -> list[Path]:
+    """What lies in a folder, by name.
+
+    Raises:
+        SpecError: when it cannot be listed.
+    """
+    try:
+        return sorted(folder.iterdir())
+    except OSError as error:
+        hint = "check the folder's permissions"
+        raise SpecError(Problem("unreadable-file", f"{error.strerror}", hint, shown(folder))) from None
 
 
 def decoded(data: bytes, name: str) -> str:

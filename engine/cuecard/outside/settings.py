@@ -14,13 +14,13 @@ from cuecard.model import DeliveryWish
 class Settings(BaseModel):
     """What the environment says; an option on the command line goes before it."""
 
-    model_config = ConfigDict(frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, hide_input_in_errors=True, defer_build=True)
 
     delivery: DeliveryWish | None = Field(None, description="overrides the agent file's `delivery`")
     model: str | None = Field(None, description="the model of `cuecard run`, such as `anthropic:claude-opus-4-8`")
     manifests: Path | None = Field(None, description="the folder where `cuecard run` writes manifests")
     states: Path | None = Field(
-        None, description="the folder where `cuecard watch` and `cuecard serve` keep good states"
+        None, description="the folder where `cuecard watch`, `cuecard serve` and `cuecard mcp` keep good states"
     )
     cache: str | None = Field(
         None, description="the cache folder for search indexes, token counts and compiled agents; `off` disables it"
@@ -49,7 +49,7 @@ def read_settings() -> Settings:
         SettingsError: with every setting that has a wrong value; the value itself is not repeated.
     """
     if not any(name.upper() in _VARIABLES.values() for name in os.environ):
-        return Settings()
+        return Settings.model_construct()  # without a value there is nothing to validate
     from pydantic_settings import BaseSettings, SettingsConfigDict  # noqa: PLC0415 - only who sets a variable pays
 
     class Environment(Settings, BaseSettings):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from cuecard.errors import Problem
-from cuecard.outside.confined_files import Entry, entries
+from cuecard.outside.confined_files import MAX_ENTRIES, Entry, TooLargeError, entries
 from cuecard.outside.paths import is_folder
 from cuecard.outside.paths import shown as shown_path
 from cuecard.outside.roots import Place, Roots, link_outside
@@ -21,6 +21,11 @@ MAX_FOLDERS = 10_000
 """How many folders below a root are looked into."""
 MAX_FILES = 10_000
 """How many files below a root are looked at."""
+LARGE = "this folder is too large to search for files"
+LARGE_HINT = (
+    f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} levels, and {MAX_ENTRIES:,} names in one "
+    "folder; name folders within it"
+)
 
 _Parts = tuple[str, ...]
 
@@ -41,7 +46,8 @@ class Walk:
 
     Attributes:
         found: the files, in the order in which they were met.
-        problems: folders that cannot be looked into, and links that lead out of the roots.
+        problems: folders that cannot be looked into, and links that lead out of the roots. When there are more files
+            or folders than allowed, it is told once, and the walk ends there.
         folders: the folders that were looked into, as people see them.
     """
 
@@ -70,6 +76,7 @@ class Walk:
         self.problems: list[Problem] = []
         self._links: list[tuple[_Parts, str]] = []
         self._seen: set[tuple[int, int]] = set()
+        self._is_full = False
 
     def walk(self) -> Walk:
         """Look into the folder, and all those below it."""
@@ -81,14 +88,14 @@ class Walk:
         return self
 
     def _into(self, place: Place, shown: _Parts) -> None:
-        if len(shown) > MAX_DEPTH or len(self._seen) >= MAX_FOLDERS or len(self.found) >= MAX_FILES:
-            hint = (
-                f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} levels; name folders within it"
-            )
-            self._problem(shown, "large-folder", "this folder is too large to search for files", hint)
+        if len(shown) > MAX_DEPTH:
+            self._problem(shown, "large-folder", LARGE, LARGE_HINT)
             return
         try:
             listed = entries(place.root, place.parts)
+        except TooLargeError:
+            self._problem(shown, "large-folder", LARGE, LARGE_HINT)
+            return
         except OSError as error:
             self._problem(shown, "unreadable-file", f"{error.strerror}", "check the folder's permissions")
             return
@@ -97,19 +104,18 @@ class Walk:
             self._meet(entry, place.below(entry.name), (*shown, entry.name))
 
     def _meet(self, entry: Entry, place: Place, shown: _Parts) -> None:
-        if self._is_of_no_interest(shown, is_folder=entry.is_folder, is_link=entry.is_link):
+        if self._is_full or self._is_of_no_interest(shown, is_folder=entry.is_folder, is_link=entry.is_link):
             return
         if entry.is_link:
             self._links.append((shown, os.path.realpath(place.path)))
         elif self._is_wanted(entry.name, is_folder=entry.is_folder):
-            self.found.append(Found(shown, place))
-        elif entry.is_folder and entry.identity not in self._seen:
-            self._seen.add(entry.identity)
-            self._into(place, shown)
+            self._add(Found(shown, place))
+        elif entry.is_folder:
+            self._enter(place, shown, entry.identity)
 
     def _follow(self, shown: _Parts, target: str) -> None:
         leads_to_folder = is_folder(Path(target))
-        if self._is_of_no_interest(shown, is_folder=leads_to_folder):
+        if self._is_full or self._is_of_no_interest(shown, is_folder=leads_to_folder):
             return
         is_wanted = self._is_wanted(shown[-1], is_folder=leads_to_folder)
         if not is_wanted and not leads_to_folder:
@@ -118,10 +124,30 @@ class Walk:
         if place is None:
             self.problems.append(link_outside(os.fspath(self.folder.joinpath(*shown)), target))
         elif is_wanted:
-            self.found.append(Found(shown, Place(place.root, place.parts, is_linked=True)))
-        elif (identity := _identity(target)) not in self._seen and target != os.fspath(self.start.path):
-            self._seen.add(identity)
-            self._into(place, shown)
+            self._add(Found(shown, Place(place.root, place.parts, is_linked=True)))
+        elif target != os.fspath(self.start.path) and (identity := _identity(target)):
+            self._enter(place, shown, identity)
+
+    def _add(self, found: Found) -> None:
+        if len(self.found) >= MAX_FILES:
+            self._end()
+            return
+        self.found.append(found)
+
+    def _enter(self, place: Place, shown: _Parts, identity: tuple[int, int]) -> None:
+        """Look into a folder, unless that was done."""
+        if identity in self._seen:
+            return
+        if len(self._seen) >= MAX_FOLDERS:
+            self._end()
+            return
+        self._seen.add(identity)
+        self._into(place, shown)
+
+    def _end(self) -> None:
+        """There is more than is looked at: no file or folder is added any more."""
+        self._is_full = True
+        self._problem((), "large-folder", LARGE, LARGE_HINT)
 
     def _is_wanted(self, name: str, *, is_folder: bool) -> bool:
         return self.wanted(name) if self.wanted else not is_folder
@@ -140,6 +166,10 @@ def _is_left_over(name: str) -> bool:
     return name.startswith((".", "#")) or name.endswith("~")
 
 
-def _identity(folder: str) -> tuple[int, int]:
-    seen = Path(folder).stat()
+def _identity(folder: str) -> tuple[int, int] | None:
+    """What tells a folder from every other; None where it is gone meanwhile."""
+    try:
+        seen = Path(folder).stat()
+    except OSError:
+        return None
     return seen.st_dev, seen.st_ino

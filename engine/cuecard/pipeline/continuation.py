@@ -137,7 +137,7 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
     now = replace(call.tools, base=previous.tools.base, sent=(*sent, *untold), told=news.protocols)
     searched = {discovery.tool for discovery in request.found.tools if discovery.after_call_id is not None}
     new = {name: call.turn for name in untold if name not in searched}
-    now = replace(now, brought={**previous.tools.brought, **new})
+    now = replace(now, brought={**previous.tools.brought, **new}, looks_ahead=previous.tools.looks_ahead)
     now = replace(now, withheld=_still_withheld(last, call), waiting=_still_waiting(last, told, news.protocols))
     return replace(call, prompt=prompt, tools=now)
 

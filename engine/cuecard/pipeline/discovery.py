@@ -34,7 +34,7 @@ class Found:
         unknown: what else they named.
         unread: results that could not be read, each with the tool, the call and the shape, never the text.
         called: tools of the catalogue that were called without an error, the one whose last result is oldest first.
-        named: tools of the catalogue that searches have named, the one that was named last at the end.
+        named: tools of the catalogue that searches have named, the best of those that were named last at the end.
         answers: the first results of discovered tools, in their order.
         early: results of tools of the catalogue that were not discovered by then.
     """
@@ -77,22 +77,20 @@ class Found:
         unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        named = dict.fromkeys(self.named)
+        # Of one search, the best hit counts as the latest.
+        named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
         answers = _Answers(self, known)
         for search in good:
             if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
             for name in search.found:
-                if name in known:
-                    named.pop(name, None)
-                    named[name] = None
                 if name in tools or name in unknown:
                     continue
                 if name in known:
                     tools[name] = Discovery(name, search.call_id)
                 else:
                     unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
-        told = (called, tuple(named), answers.first, answers.too_soon)
+        told = (called, named, answers.first, answers.too_soon)
         return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), *told)
 
 

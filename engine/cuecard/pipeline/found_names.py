@@ -3,8 +3,8 @@
 Frameworks and providers wrap results differently. Read are, in each other and as JSON text:
 
 - names, and objects with a `name` or a `tool_name` (such as `tool_reference` blocks), in lists;
-- `{"tools": [...]}`, also under `result`, `output`, `structuredContent`, `content` and what else providers put around
-  a result, and `tool_references`;
+- `{"tools": [...]}`, with `withheld` beside it or not, also under `result`, `output`, `structuredContent`, `content`
+  and what else providers put around a result, and `tool_references`;
 - content lists: `[{"type": "text", "text": "<JSON>"}]`, as MCP servers and providers have them;
 - objects with such fields: the engine's own `SearchResult`, dataclasses, pydantic models.
 """
@@ -22,6 +22,9 @@ from cuecard.template.guards.controls import without_controls
 
 _LISTS = ("tools", "tool_references")
 """Keys that hold names."""
+
+_WITHHELD = "withheld"
+"""The key beside them with names of tools that were found and have no room: they are as found as the others."""
 
 _WRAPS = (
     *("result", "output", "structuredContent", "structured_content", "data", "content", "value"),
@@ -90,7 +93,9 @@ def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
         return FoundNames()
     for key in _LISTS:
         if isinstance(held := known.get(key), (list, tuple)):
-            return _read_list([item if isinstance(item, str) else _as_mapping(item) for item in held])
+            late = known.get(_WITHHELD)
+            more = [item for item in late if isinstance(item, str)] if isinstance(late, (list, tuple)) else []
+            return _read_list([*(item if isinstance(item, str) else _as_mapping(item) for item in held), *more])
     if known.get("type") == "tool_reference" and _name(known):
         return FoundNames(_each_once((_name(known),)))
     first: FoundNames | None = None
@@ -163,7 +168,7 @@ def _as_mapping(value: Json) -> Mapping[str, Json] | None:
         names = set(kind.model_fields)
     else:
         return None
-    wanted = (*_LISTS, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function", "resource", "status")
+    wanted = (*_LISTS, _WITHHELD, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function", "resource", "status")
     held = [name for name in wanted if name in names or isinstance(getattr(kind, name, None), property)]
     return {name: getattr(value, name, None) for name in held}
 

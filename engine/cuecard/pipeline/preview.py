@@ -62,4 +62,5 @@ def announced(result: SearchResult, seen: Preview, nothing: str, place: str, wor
         Diagnostic("withheld_tool", f"`{w.tool}` matches the query but is not active: {w.reason}")
         for w in seen.withheld
     )
-    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told))
+    withheld = tuple(each.tool for each in seen.withheld)
+    return SearchResult(hits, " ".join(said), result.confidence, (*result.diagnostics, *told), withheld)

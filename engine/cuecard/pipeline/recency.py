@@ -14,7 +14,7 @@ def recent_first(tools: Iterable[str], called: Sequence[str], named: Sequence[st
     Args:
         tools: their names, in order of discovery.
         called: tools that were called, the one whose last result is oldest first.
-        named: tools that searches have named, the one that was named last at the end.
+        named: tools that searches have named, the best of those that were named last at the end.
     """
     calls, names = ({name: place for place, name in enumerate(each)} for each in (called, named))
     ranked = sorted(enumerate(tools), key=lambda each: (calls.get(each[1], -1), names.get(each[1], -1), each[0]))

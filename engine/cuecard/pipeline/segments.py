@@ -49,9 +49,8 @@ def gated_sections(
     everything = {**authored(agent, values), PROTOCOLS: trusted(protocols)}
     admit, layout, made = agent.gate.admit, agent.layout, []
     for section in sections:
-        text, counts = admit(section.render(everything), section.own, raw=section.spec.trust == "author")
-        text = layout.tidied(text)
-        made.append((text.strip() if layout.trim else text, counts))
+        text = layout.shown(section.render(everything))
+        made.append(admit(text, section.own, raw=section.spec.trust == "author"))
     return made
 
 

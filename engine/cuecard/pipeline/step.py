@@ -42,6 +42,7 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
         turns=call.prompt.turns,
         brought=call.tools.brought,
         origin=salted(call.prompt.origin or call.configuration.sha256, request.salt),
+        looks_ahead=call.tools.looks_ahead,
         record=partial(make_manifest, request, parts),
     )
 

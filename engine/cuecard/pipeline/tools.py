@@ -67,7 +67,8 @@ def plan_tools(
     initial = tuple(name for name in dict.fromkeys((*core, *shown)) if name in tools)
     _, dropped = _to_show(request.found, CallTools(tools, initial))
     planned = CallTools(tools, initial, active, base=initial, discovered=request.found.tools, withheld=withheld)
-    planned = replace(planned, called=request.found.called, named=request.found.named)
+    ahead = agent.spec.tools.ahead is not None
+    planned = replace(planned, called=request.found.called, named=request.found.named, looks_ahead=ahead)
     return ToolPlan(planned, (*cuts, *dropped))
 
 

@@ -13,6 +13,7 @@ from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.turn_file import TurnFile
 from cuecard.errors import InputError, Problem
 from cuecard.outside.content import find_content
+from cuecard.outside.paths import is_file, is_there
 from cuecard.outside.reading import read_text
 from cuecard.outside.yaml_files import AGENT_FILES
 
@@ -29,10 +30,10 @@ def agent_of(node: pytest.Item) -> Path:
         return find_file(node, str(named))
     if setting := node.config.getini("cuecard_agent"):
         beside = node.config.rootpath / setting
-        return beside if beside.exists() else find_content(Path(setting))
+        return beside if is_there(beside) else find_content(Path(setting))
     for folder in _upward(node):
         for name in AGENT_FILES:
-            if (folder / name).is_file():
+            if is_file(folder / name):
                 return folder / name
     hint = "set `cuecard_agent` in the pytest settings, or mark the test: @pytest.mark.cuecard(agent=...)"
     raise InputError(Problem("no-agent", "no agent.yaml in the test's folder or above it", hint, node.nodeid))
@@ -45,10 +46,10 @@ def find_file(node: pytest.Item, name: str) -> Path:
         InputError: when it is nowhere.
     """
     for folder in _upward(node):
-        if (folder / name).exists():
+        if is_there(folder / name):
             return folder / name
     shipped = find_content(Path(name))
-    if shipped.exists():
+    if is_there(shipped):
         return shipped
     hint = "paths are relative to the test's folder or one above it"
     raise InputError(Problem("missing-file", f"there is no {name}", hint, node.nodeid))

@@ -8,6 +8,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from cuecard.model import Authority, Delivery, Json, ReloadPolicy, Tier
 
+_RESULTS = "texts for those results of this request that the agent file has a template for"
+
 
 class Shape(BaseModel):
     """An answer or a part of one; a later version of the service may add fields."""
@@ -73,11 +75,35 @@ class DeliveryShape(Shape):
     authority: Authority = Field(description="the role that appended blocks should have")
 
 
+class DiagnosticShape(Shape):
+    """Something that was wrong and stopped nothing."""
+
+    code: str
+    message: str
+
+
+class RenderedResultShape(Shape):
+    """What to send to the model as the result of a tool call, in this request and in all later ones."""
+
+    at: int = Field(description="which of the results in the request, counted from 0")
+    tool: str
+    call_id: str | None
+    text: str = Field(description="the text to send")
+    rule: str = Field(description="the entry of `results` in the agent file that counted")
+    source: str = Field(description="where its template is written")
+    left_out: int = Field(description="how much was cut out of the result, in `unit`")
+    whole: int = Field(description="the length of the whole result, in `unit`; 0 where nothing limits it")
+    unit: str
+    trust: dict[str, int] = Field(description="how often each kind of hostile text was neutralised")
+    diagnostics: list[DiagnosticShape]
+
+
 class PreparedCall(Shape):
     """A call, and its first step."""
 
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
+    results: list[RenderedResultShape] = Field(description=_RESULTS)
     delivery: DeliveryShape
     reload: ReloadPolicy
     served: str = Field(description="why this state of the files serves the call")
@@ -89,6 +115,7 @@ class PreparedStep(Shape):
 
     conversation: str = Field(description="signed; send it with the next request")
     step: StepShape
+    results: list[RenderedResultShape] = Field(description=_RESULTS)
     manifest: dict[str, Json] | None = None
 
 
@@ -99,17 +126,11 @@ class HitShape(Shape):
     score: float
 
 
-class DiagnosticShape(Shape):
-    """Something that was wrong and stopped nothing."""
-
-    code: str
-    message: str
-
-
 class Found(Shape):
-    """What the search tool answers. The model gets `tools` and `message`."""
+    """What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
 
     tools: list[str]
+    withheld: list[str]
     message: str
     hits: list[HitShape]
     confidence: float

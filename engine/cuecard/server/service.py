@@ -34,7 +34,7 @@ class Service:
         if asked.compacted is not None:
             chat.compacted(asked.compacted)
         call = chat.user(served.turn(_turn(asked.turn)), to_results(asked.results), asked.calls)
-        return {**self._stepped(agent, chat, chat.step(), manifest=asked.manifest), **_told(call, served)}
+        return {**self._stepped(agent, chat, chat.step(), asked), **_told(call, served)}
 
     def prepare_step(self, asked: PrepareStep) -> dict[str, Json]:
         """A `PreparedStep`: the model is about to be asked.
@@ -45,7 +45,7 @@ class Service:
         agent = self.agents.find(asked.agent)
         _, chat = _pinned(agent, self.envelopes.open(asked.conversation, agent.name))
         step = chat.step(to_results(asked.results), asked.calls)
-        return self._stepped(agent, chat, step, manifest=asked.manifest)
+        return self._stepped(agent, chat, step, asked)
 
     def search_tools(self, asked: SearchTools) -> dict[str, Json]:
         """A `Found`: the model has called the search tool.
@@ -78,15 +78,28 @@ class Service:
         memory = [asdict(entity) for entity in chat.memory.entities]
         return {"conversation": self.envelopes.close(agent.name, chat), "memory": memory}
 
-    def _stepped(self, agent: ServedAgent, chat: Conversation, step: Step, *, manifest: bool) -> dict[str, Json]:
-        told = {"manifest": step.manifest.to_json()} if manifest else {}
-        return {"conversation": self.envelopes.close(agent.name, chat), "step": step_json(step), **told}
+    def _stepped(
+        self, agent: ServedAgent, chat: Conversation, step: Step, asked: PrepareCall | PrepareStep
+    ) -> dict[str, Json]:
+        told = {"manifest": step.manifest.to_json()} if asked.manifest else {}
+        return {
+            "conversation": self.envelopes.close(agent.name, chat),
+            "step": step_json(step),
+            "results": _rendered(chat, asked),
+            **told,
+        }
 
 
 def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine, Conversation]:
     """The engine that prepared the running call, and the conversation."""
     engine = agent.pins.serve(call=state.call if state else None).engine
     return engine, engine.conversation(state)
+
+
+def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json]:
+    """`RenderedResultShape`s; of a result without a template the client has the text."""
+    made = map(chat.render_result, to_results(asked.results))
+    return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule]
 
 
 def _turn(body: TurnBody) -> Turn:

@@ -16,7 +16,7 @@ from cuecard.records import dataclass
 Form: TypeAlias = Literal["text", "first", "later"]
 """All of a tool's block, or the part for its discovery, or that for its first result."""
 
-AT_ONCE = CuesSpec()
+AT_ONCE = CuesSpec.usual()
 
 
 @dataclass(frozen=True, slots=True)

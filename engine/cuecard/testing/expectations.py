@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -12,7 +12,7 @@ from cuecard.config.documents.document import Document, Path
 from cuecard.config.expectation import Expectation
 from cuecard.engine import Engine
 from cuecard.errors import DidYouMean, Problem, closest
-from cuecard.model import Step
+from cuecard.model import RenderedResult, Step
 from cuecard.testing.texts import section_texts
 
 _LONG = 60
@@ -20,11 +20,12 @@ _LONG = 60
 
 @dataclass(frozen=True)
 class Shown:
-    """A prompt under test, and the one of the turn before."""
+    """A prompt under test, the one of the turn before, and the results of tools as the model reads them."""
 
     engine: Engine
     step: Step
     before: Step | None = None
+    results: Sequence[RenderedResult] = ()
 
     @cached_property
     def text(self) -> str:
@@ -46,11 +47,13 @@ class Place:
     document: Document
     path: Path
 
-    def problem(self, code: str, message: str, hint: str | DidYouMean = "", item: int | None = None) -> Problem:
-        """A problem of the key that the code names, or of one item of its list."""
-        key = code.removeprefix("expect-").replace("-", "_")
-        value = self.document.at((*self.path, key))
-        path = (*self.path, key, item) if item is not None and isinstance(value, list) else (*self.path, key)
+    def problem(
+        self, code: str, message: str, hint: str | DidYouMean = "", item: int | None = None, within: Path = ()
+    ) -> Problem:
+        """A problem of the key that the code names, of a key `within` it, or of one item of a list there."""
+        path: Path = (*self.path, code.removeprefix("expect-").replace("-", "_"), *within)
+        if item is not None and isinstance(self.document.at(path), list):
+            path = (*path, item)
         return self.document.problem(path, code, message, hint)
 
 
@@ -59,6 +62,7 @@ def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem
     yield from _texts(expected, shown, place)
     yield from _tools(expected, shown, place)
     yield from _sections(expected, shown, place)
+    yield from _results(expected, shown, place)
     tokens = shown.step.manifest.total_tokens
     if expected.max_tokens is not None and tokens > expected.max_tokens:
         dear = sorted(shown.step.manifest.sections, key=lambda record: -record.tokens)[:3]
@@ -125,6 +129,24 @@ def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
     """The first section that stands before the one named before it; empty when all stand as named."""
     places = [(there.index(name), name) for name in wanted]
     return next((name for (before, _), (at, name) in pairwise(places) if at < before), "")
+
+
+def _results(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
+    known = frozenset(name for made in shown.results for name in (made.tool, made.call_id) if name)
+    for name, wanted in expected.results.items():
+        found = [made for made in shown.results if name in {made.tool, made.call_id}]
+        if not found:
+            told = f"the `history` of this turn has no result of `{name}`"
+            yield place.problem("expect-results", told, DidYouMean(name, known), within=(name,))
+        for at, text in enumerate(wanted):
+            if lacking := next((made for made in found if text not in made.text), None):
+                message = f"the result does not contain {_cut(text)}"
+                yield place.problem("expect-results", message, _told(lacking), at, within=(name,))
+
+
+def _told(made: RenderedResult) -> str:
+    rule = f"`{made.rule}` ({made.source})" if made.rule else "no template"
+    return f"told by {rule}: {_cut(made.text)}"
 
 
 def _cache(shown: Shown, place: Place, *, wanted: bool) -> Iterator[Problem]:

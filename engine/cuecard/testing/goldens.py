@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from cuecard.errors import Problem
-from cuecard.outside.paths import shown
+from cuecard.errors import InputError, Problem, SpecError
+from cuecard.outside.paths import is_folder, shown
+from cuecard.outside.reading import MAX_LOG_BYTES, children, read_bytes
+from cuecard.outside.rewriting import write_new
 from cuecard.testing.difference import difference
 from cuecard.testing.snapshot import Snapshot
 
@@ -36,14 +39,14 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
     """The prompt against the snapshot at this path, which is written anew where `update` says so.
 
     Raises:
-        InputError: when the file is no snapshot, and may not be written anew.
+        SpecError: when what is there cannot be read, or is a link out of its folder.
+        InputError: when the file is no snapshot, or cannot be written anew.
     """
     text = found.to_text()
-    there = path.is_file()
+    there = os.path.lexists(path)
     if update:
         if not there or _read(path) != text:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8", newline="")
+            _write(path, text)
             return Held("written", path)
         return Held("equal", path)
     if not there:
@@ -64,16 +67,35 @@ def complaint(held: Held, way: str) -> Problem:
 
 
 def unused(folder: Path, used: Iterable[Path]) -> list[Path]:
-    """The snapshots of a folder that no test asked for."""
-    asked = {path.resolve() for path in used}
-    return [path for path in sorted(folder.glob("*.txt")) if path.resolve() not in asked and _is_snapshot(path)]
+    """The snapshots of a folder that no test asked for.
+
+    Raises:
+        SpecError: when the folder cannot be listed.
+    """
+    asked = {os.path.realpath(path) for path in used}
+    kept = [path for path in children(folder) if path.suffix == ".txt"] if is_folder(folder) else []
+    return [path for path in kept if os.path.realpath(path) not in asked and _is_snapshot(path)]
 
 
 def _read(path: Path) -> str:
     """The text as it stands there: a prompt may hold any line end."""
-    return path.read_bytes().decode("utf-8", "replace")
+    return read_bytes(path, limit=MAX_LOG_BYTES).decode("utf-8", "replace")
+
+
+def _write(path: Path, text: str) -> None:
+    """Write over a file that was read, or a new one, never through a link to somewhere else."""
+    if not os.path.lexists(path):
+        write_new(path, text)
+        return
+    try:
+        path.write_text(text, encoding="utf-8", newline="")
+    except (OSError, ValueError) as error:
+        message = f"it cannot be written: {getattr(error, 'strerror', None) or error}"
+        raise InputError(Problem("unreadable-file", message, "check its permissions", shown(path))) from None
 
 
 def _is_snapshot(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(16) == b"cuecard snapshot"
+    try:
+        return _read(path).startswith("cuecard snapshot")
+    except SpecError:
+        return False

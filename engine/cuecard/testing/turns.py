@@ -17,7 +17,7 @@ from cuecard.engine import Engine
 from cuecard.errors import CuecardError, InputError, Problem
 from cuecard.model import Json, Step
 from cuecard.outside.paths import is_folder, is_there, shown
-from cuecard.outside.reading import read_text
+from cuecard.outside.reading import children, read_text
 from cuecard.testing.expectations import Place, Shown, unmet
 from cuecard.testing.goldens import FOLDER, complaint, hold
 from cuecard.testing.snapshot import Snapshot
@@ -119,12 +119,13 @@ class _Conversation:
             try:
                 chat.user(to_turn(turn, turn.inputs))
                 step = chat.step(turn.tool_results())
+                results = [*map(chat.render_result, turn.tool_results())] if turn.expect.results else []
             except CuecardError as error:
                 yield Outcome(name, file, error.problems, seconds=time.perf_counter() - start)
                 return
             expect = ("turns", at, "expect") if several else ("expect",)
             place = Place(self.document, expect)
-            problems = [*unmet(turn.expect, Shown(self.engine, step, before), place)]
+            problems = [*unmet(turn.expect, Shown(self.engine, step, before, results), place)]
             outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
             outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)
@@ -162,4 +163,4 @@ def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
 def _files(path: Path) -> list[Path]:
     if not is_folder(path):
         return [path] if is_there(path) else []
-    return sorted(file for file in path.iterdir() if file.suffix in {".yaml", ".yml"} and file.is_file())
+    return [file for file in children(path) if file.suffix in {".yaml", ".yml"} and not is_folder(file)]

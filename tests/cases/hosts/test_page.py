@@ -136,7 +136,7 @@ SERVICES = (
     chat("OpenAI, Chat Completions", "gpt-5"),
     chat("anything at an address of its own", "of-my-own", "http://localhost:8000/v1"),
     google("gemini-2.5-pro"),
-    converse("us.anthropic.claude-sonnet-4-5-20250929-v1:0"),
+    converse("us.anthropic.claude-sonnet-4-6"),
     converse("us.amazon.nova-pro-v1:0"),
     converse("us.meta.llama4-maverick-17b-instruct-v1:0", "system-only"),
 )

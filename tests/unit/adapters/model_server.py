@@ -157,7 +157,9 @@ ANSWERS: dict[str, Callable[[int, Calls], Json]] = {
 
 
 def _as_events(message: Json) -> str:
-    """An answer of Anthropic's, or of OpenAI's Responses, as its events."""
+    """An answer of a provider's, as its events."""
+    if message.get("object") == "chat.completion":
+        return _as_chunks(message)
     if message.get("object") == "response":
         done = {"type": "response.completed", "sequence_number": 0, "response": message}
         return f"event: response.completed\ndata: {json.dumps(done)}\n\n"
@@ -180,3 +182,15 @@ def _as_events(message: Json) -> str:
         {"type": "message_stop"},
     ]
     return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def _as_chunks(message: Json) -> str:
+    """An answer of OpenAI's Chat Completions as its chunks: all that is said, then why it ends."""
+    choice = message["choices"][0]
+    said = dict(choice["message"])
+    if calls := said.get("tool_calls"):
+        said["tool_calls"] = [{"index": index, **call} for index, call in enumerate(calls)]
+    told = ({"delta": said, "finish_reason": None}, {"delta": {}, "finish_reason": choice["finish_reason"]})
+    head = {key: message[key] for key in ("id", "created", "model")}
+    chunks = [{**head, "object": "chat.completion.chunk", "choices": [{"index": 0, **each}]} for each in told]
+    return "".join(f"data: {json.dumps(chunk)}\n\n" for chunk in chunks) + "data: [DONE]\n\n"

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.adk.agents import LlmAgent, ParallelAgent
+from google.adk.agents import LiveRequestQueue, LlmAgent, ParallelAgent
 from google.adk.agents.run_config import RunConfig, StreamingMode  # type: ignore[attr-defined]  # its documentation imports it so
 from google.adk.apps import App
 from google.adk.models.base_llm import BaseLlm
@@ -618,3 +618,20 @@ except Exception as error:
 
     assert "the adapter needs google-adk>=2.13" in ran.stdout
     assert 'pip install "cuecard[adk]"' in ran.stdout
+
+
+def test_a_live_session_is_refused_before_anything_is_sent() -> None:
+    host = Host([])
+
+    async def live() -> None:
+        await host.runner.session_service.create_session(app_name="site", user_id="ann", session_id="one")
+        queue = LiveRequestQueue()
+        async for _ in host.runner.run_live(user_id="ann", session_id="one", live_request_queue=queue):
+            raise AssertionError("nothing is said")
+
+    with pytest.raises(RuntimeError) as caught:
+        asyncio.run(live())
+
+    assert isinstance(caught.value.__cause__, InputError)
+    assert "use `runner.run_async`" in str(caught.value.__cause__)
+    assert host.sent == []

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
@@ -22,6 +23,7 @@ from langgraph.checkpoint.memory import InMemorySaver
 from cuecard import Call, Engine, Turn
 from cuecard.adapters.langchain import Cuecard
 from cuecard.model import Delivery
+from property.cue_times import timed
 from unit.adapters.model_server import Calls, Json, model_server
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
@@ -206,3 +208,34 @@ def test_rewrite_sends_active_tools_and_defers_nothing() -> None:
     ]
     assert "defer_loading" not in text(sent)
     assert "tool_reference" not in text(sent)
+
+
+@pytest.mark.parametrize("name", [OPUS, SONNET])
+def test_a_tool_that_a_message_brings_is_revealed_by_the_first_result_behind_it(name: str) -> None:
+    turns = iter([Turn(now=NOW), Turn(now=NOW, ahead=("cms_listPages",))])
+    sent = talk(name, turn=lambda _: next(turns))
+
+    for before, after in pairwise(sent):
+        assert after["tools"] == before["tools"]
+        shorter, longer = (without_breakpoints(body["messages"]) for body in (before, after))
+        assert longer[: len(shorter)] == shorter
+    holding = [
+        (place, part["tool_name"])
+        for place, message in enumerate(sent[-1]["messages"])
+        if isinstance(message["content"], list)
+        for block in message["content"]
+        if isinstance(block.get("content"), list)
+        for part in block["content"]
+        if part["type"] == "tool_reference"
+    ]
+    second = [place for place, message in enumerate(sent[-1]["messages"]) if "and an image" in text(message)]
+    assert [tool for _, tool in holding] == ["cms_createPage", "cms_searchImages", "cms_listPages"]
+    assert next(place for place, tool in holding if tool == "cms_listPages") > second[0]
+
+
+def test_an_agent_that_looks_ahead_defers_nothing_since_no_message_could_add_a_tool() -> None:
+    sent = talk(OPUS, engine=replace(engine(), agent=timed()))
+
+    assert "defer_loading" not in text(sent)
+    assert "tool_reference" not in text(sent)
+    assert len({text(body["tools"]) for body in sent}) == 1

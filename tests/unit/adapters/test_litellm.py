@@ -18,6 +18,7 @@ import pytest
 os.environ["LITELLM_LOCAL_MODEL_COST_MAP"] = "True"  # it would ask the network for prices as it is imported
 
 import litellm
+from litellm.exceptions import BadRequestError
 from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.router import Router
 
@@ -333,6 +334,22 @@ def test_wrong_turns_of_the_callback_reach_the_one_who_asked(callback: Callable[
 
 
 @pytest.mark.parametrize(
+    "asked", [{"messages": [{"role": "tool", "content": "x"}]}, {"tools": [{"type": "function", "function": 7}]}]
+)
+def test_wrong_messages_and_tools_of_a_proxys_client_are_a_bad_request(
+    callback: Callable[[Cuecard], None], asked: Json
+) -> None:
+    callback(card())
+
+    with model_server([]) as server, pytest.raises(BadRequestError, match=next(iter(asked))) as caught:
+        finished(router(server.url).acompletion(**{"model": "writer", "messages": [{"role": "user"}], **asked}))
+
+    assert caught.value.status_code == 400
+    assert isinstance(caught.value.__cause__, InputError)
+    assert server.sent == []
+
+
+@pytest.mark.parametrize(
     ("messages", "place"),
     [
         (["hello"], r"messages\[0\]"),
@@ -365,3 +382,16 @@ def test_search_results_of_any_shape_discover(content: Any) -> None:
     ]
 
     assert card().prepare(GPT, found, TOOLS).step.active_tools[-1] == "cms_createPage"
+
+
+@pytest.mark.parametrize(
+    "content", ["Use cms_createPage.", '{"isError": true, "tools": ["cms_createPage"]}', "", None, "{", 7]
+)
+def test_an_error_of_the_search_and_free_text_discover_nothing(content: Any) -> None:
+    told = [
+        {"role": "user", "content": "hello"},
+        {"role": "assistant", "content": None, "tool_calls": [asked("tool_search")]},
+        {"role": "tool", "tool_call_id": "c1", "content": content},
+    ]
+
+    assert "cms_createPage" not in card().prepare(GPT, told, TOOLS).step.active_tools

@@ -681,3 +681,25 @@ except Exception as error:
 
     assert "the adapter needs openai-agents>=0.24" in ran.stdout
     assert 'pip install "cuecard[openai-agents]"' in ran.stdout
+
+
+def test_a_stream_that_is_abandoned_leaves_a_conversation_that_goes_on() -> None:
+    host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
+    chat = engine().conversation()
+
+    async def work() -> Any:
+        options = host.card.options(Turn(now=NOW), chat, config=QUIET)
+        begun = Runner.run_streamed(host.agent, "hello", **options)
+        async for _ in begun.stream_events():
+            if len(host.sent) == 2:
+                begun.cancel()
+                break
+        said: list[Any] = [*begun.to_input_list(), {"role": "user", "content": "go on"}]
+        return await Runner.run(host.agent, said, **host.card.options(Turn(now=NOW), chat, config=QUIET))
+
+    asyncio.run(work())
+
+    first, last = host.sent[1], host.sent[-1]
+    assert last.system_instructions == first.system_instructions
+    assert len(blocks(last)) == 1
+    assert list(last.input[: len(first.input)]) == list(first.input)

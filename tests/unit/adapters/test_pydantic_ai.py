@@ -403,3 +403,22 @@ def test_thirty_runs_at_once_do_not_see_each_other() -> None:
 def test_outside_a_run_the_capability_says_where_it_belongs() -> None:
     with pytest.raises(RuntimeError, match=r"pass it to Agent\(capabilities=\[...\]\)"):
         asyncio.run(Cuecard(engine=engine()).before_model_request(None, None))  # type: ignore[arg-type] # misused on purpose
+
+
+def test_a_run_that_is_abandoned_in_the_middle_goes_on_from_its_messages() -> None:
+    model = Model([[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
+    agent = make_agent(model)
+
+    async def work() -> str:
+        async with agent.iter("hello", deps=Turn(now=NOW)) as begun:
+            async for _ in begun:
+                if len(model.requests) == 2:
+                    break
+        history = begun.all_messages()
+        assert all(part.part_kind != "text" for message in history for part in message.parts)
+        return (await agent.run(deps=Turn(now=NOW), message_history=history)).output
+
+    assert asyncio.run(work()) == "done"
+    assert ("cms_createPage", cms_createPage("About"), False) in model.last
+    assert len(blocks(model.requests[-1])) == 1
+    assert wire(model.requests[2])[: len(wire(model.requests[1]))] == wire(model.requests[1])

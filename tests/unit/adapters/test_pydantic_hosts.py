@@ -14,10 +14,13 @@ from pydantic_ai import Agent, Tool
 from pydantic_ai.messages import (
     ModelMessage,
     ModelMessagesTypeAdapter,
+    ModelRequest,
     ModelResponse,
     SystemPromptPart,
     TextPart,
     ToolCallPart,
+    ToolReturnPart,
+    UserPromptPart,
 )
 from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls, FunctionModel
 from pydantic_ai.profiles import ModelProfile
@@ -178,3 +181,34 @@ def test_two_runs_of_several_steps_share_a_history_that_was_stored_in_between() 
     assert [len(blocks(messages)) for messages in second.sent] == [1, 1]
     assert second.results[-1] == MADE
     assert stored.memory.entities == (Entity("page", "page-1", "About"),)
+
+
+SHAPES: list[tuple[Any, bool]] = [
+    ({"tools": ["cms_createPage"]}, True),
+    (["cms_createPage"], True),
+    ('{"tools": ["cms_createPage"]}', True),
+    ({"result": [{"name": "cms_createPage"}]}, True),
+    ([{"tool_name": "cms_createPage"}], True),
+    ({"content": [{"type": "text", "text": '["cms_createPage"]'}]}, True),
+    ({"tools": [*(f"tool_{number}" for number in range(5000)), "cms_createPage"]}, True),
+    ("Use cms_createPage.", False),
+    ({"isError": True, "tools": ["cms_createPage"]}, False),
+    (None, False),
+    (7, False),
+]
+
+
+@pytest.mark.parametrize(("content", "found"), SHAPES, ids=[str(number) for number in range(len(SHAPES))])
+def test_search_results_of_any_shape_in_a_history_discover(content: Any, found: bool) -> None:  # noqa: FBT001 - a parameter of the test
+    model = Model()
+    history: list[ModelMessage] = [
+        ModelRequest([UserPromptPart("hello")]),
+        ModelResponse([ToolCallPart("tool_search", {"query": "create a page"}, "c-1")]),
+        ModelRequest([ToolReturnPart("tool_search", content, "c-1")]),
+        ModelResponse([TextPart("Found.")]),
+    ]
+
+    run(agent_of(model), "go on", history)
+
+    sent = str([blocks(messages) for messages in model.sent])
+    assert ("<cms_createPage>" in sent) is found

@@ -191,6 +191,27 @@ def test_a_search_that_finds_only_what_has_no_room_says_so() -> None:
     assert answer.message.startswith("Not active, because there is no room left for their instructions: cms_")
 
 
+@pytest.mark.parametrize("delivery", ["append", "rewrite"])
+def test_a_tool_without_room_is_remembered_and_active_after_a_compaction(delivery: DeliveryWish) -> None:
+    """A conversation whose budget is used up can still get what it searches for: at the next baseline."""
+    engine = limited(cost(BIG, SMALL), delivery=delivery)
+    chat = engine.conversation()
+    call = chat.user(Turn(now=NOW))
+    chat.step([found(1, BIG, SMALL), used(1, SMALL)])
+    answer = engine.search_tools("delete a page", call=call, history=[found(1, BIG, SMALL)])
+    full = chat.step([ToolResult("tool_search", answer.to_json(), "call-2")])
+    chat.compacted()
+    chat.user(Turn(now=NOW))
+    later = chat.step()
+
+    assert answer.tools == ()
+    assert answer.withheld[0] == "cms_deletePage"
+    assert answer.to_json()["withheld"] == list(answer.withheld)
+    assert {BIG, SMALL} <= {*full.active_tools}
+    assert BIG not in later.active_tools
+    assert {SMALL, "cms_deletePage"} <= {*later.active_tools}
+
+
 def test_a_search_knows_what_the_history_has_taken() -> None:
     engine = limited(cost(BIG) + cost(LAST) - 1)
     call = engine.prepare_call(Turn(now=NOW))

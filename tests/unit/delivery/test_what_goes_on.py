@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from itertools import pairwise
 from pathlib import Path
-from typing import Literal
-
-import pytest
 
 from cuecard import Call, Cut, Engine, ToolResult, Turn
 from cuecard.model import DeliveryWish, ResultRecord
@@ -126,12 +123,14 @@ def test_what_is_found_ahead_and_does_not_exist_is_not_active(tmp_path: Path) ->
     assert step(version(tmp_path, 0), turn).active_tools == ("tool_search", "get_page")
 
 
-@pytest.mark.parametrize("kind", ["named", "called"])
-def test_what_was_named_or_called_last_stands_last(kind: Literal["named", "called"]) -> None:
-    known = ("a", "b", "c")
-    if kind == "named":
-        results = [ResultRecord("tool_search", str(place), names) for place, names in enumerate((known, ("a",)))]
-    else:
-        results = [ResultRecord(name, str(place)) for place, name in enumerate((*known, "a"))]
+def test_what_was_called_last_stands_last() -> None:
+    results = [ResultRecord(name, str(place)) for place, name in enumerate("abca")]
 
-    assert getattr(Found().more(results, known, cues=False), kind) == ("b", "c", "a")
+    assert Found().more(results, "abc", cues=False).called == ("b", "c", "a")
+
+
+def test_what_was_named_last_stands_last_and_of_one_search_the_best() -> None:
+    results = [ResultRecord("tool_search", str(place), tuple(names)) for place, names in enumerate(("abc", "c"))]
+
+    assert Found().more(results[:1], "abc", cues=False).named == ("c", "b", "a")
+    assert Found().more(results, "abc", cues=False).named == ("b", "a", "c")

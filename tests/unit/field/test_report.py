@@ -5,11 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from typer.testing import CliRunner
 
-from cuecard import Engine, InputError, ToolResult, Turn
+from command_line import run
+from cuecard import Engine, ToolResult, Turn
 from cuecard.analysis.field import FieldReport, field_report, read_records
-from cuecard.cli.main import app
 
 Calls = list[dict[str, Any]]
 TALK: list[Calls] = [
@@ -78,7 +77,7 @@ def test_calls_and_errors_are_counted_and_those_that_the_gotcha_speaks_of_are_to
 
 def test_without_the_agent_nothing_is_said_of_its_gotcha(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(lines(engine, TALK))
-    told = CliRunner().invoke(app, ["tools", "report", str(tmp_path), "--json"])
+    told = run("tools", "report", str(tmp_path), "--json")
     use = next(use for use in json.loads(told.stdout)["tools"] if use["name"] == "cms_createPage")
     assert (use["errors"], use["foretold"]) == (1, None)
     assert use["advice"] == ["1 error: with `--agent`, the report says whether its GOTCHA warns about them"]
@@ -94,7 +93,7 @@ def test_manifests_alone_tell_costs_and_say_that_no_calls_are_known(engine: Engi
     chat = engine.conversation()
     chat.user(Turn(discovered=("cms_createPage",)))
     (tmp_path / "1.json").write_text(json.dumps(chat.step().manifest.to_json()))
-    result = CliRunner().invoke(app, ["tools", "report", str(tmp_path)])
+    result = run("tools", "report", str(tmp_path))
     assert result.exit_code == 0
     assert "no calls were recorded" in result.stdout
     assert "never called" not in result.stdout
@@ -106,7 +105,7 @@ def test_a_bad_line_costs_that_line_only(engine: Engine, tmp_path: Path) -> None
     newer = json.dumps({"manifest": {**json.loads(good)["manifest"], "format": 99}})
     shapes = ("no JSON", "[]", '{"manifest": 7}', '{"calls": 7}', "[" * 100_000, newer)
     log.write_text(good + "\n".join(shapes) + "\n" + good)
-    result = CliRunner().invoke(app, ["tools", "report", str(log), "--json"])
+    result = run("tools", "report", str(log), "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)["requests"] == 2
     assert [f"log.jsonl:{number}" in result.stderr for number in range(2, 8)] == [True] * len(shapes)
@@ -114,16 +113,16 @@ def test_a_bad_line_costs_that_line_only(engine: Engine, tmp_path: Path) -> None
 
 def test_nothing_readable_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text("")
-    result = CliRunner().invoke(app, ["tools", "report", str(tmp_path)])
-    assert isinstance(result.exception, InputError)
-    assert result.exception.problems[0].code == "no-records"
+    result = run("tools", "report", str(tmp_path))
+    assert result.exit_code == 2
+    assert "error[no-records]" in result.stderr
 
 
 def test_a_page_shows_what_the_table_shows_and_escapes_what_models_wrote(engine: Engine, tmp_path: Path) -> None:
     search: Calls = [{"tool": "tool_search", "arguments": {"query": "<script>x"}, "result": {"tools": []}}]
     (tmp_path / "log.jsonl").write_text(lines(engine, [search, *TALK]))
     page = tmp_path / "report.html"
-    result = CliRunner().invoke(app, ["tools", "report", str(tmp_path), "--html", str(page)])
+    result = run("tools", "report", str(tmp_path), "--html", str(page))
     assert result.exit_code == 0
     text = page.read_text()
     assert "<script" not in text
@@ -133,6 +132,6 @@ def test_a_page_shows_what_the_table_shows_and_escapes_what_models_wrote(engine:
 
 def test_a_page_that_cannot_be_written_is_an_error(engine: Engine, tmp_path: Path) -> None:
     (tmp_path / "log.jsonl").write_text(lines(engine, TALK))
-    result = CliRunner().invoke(app, ["tools", "report", str(tmp_path), "--html", str(tmp_path / "no" / "x.html")])
-    assert isinstance(result.exception, InputError)
-    assert [(problem.code, problem.name) for problem in result.exception.problems] == [("wrong-option", "--html")]
+    result = run("tools", "report", str(tmp_path), "--html", str(tmp_path / "no" / "x.html"))
+    assert result.exit_code == 2
+    assert "--html: error[wrong-option]" in result.stderr

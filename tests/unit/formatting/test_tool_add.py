@@ -45,6 +45,13 @@ def test_the_agent_is_the_one_where_you_stand(shop: Path, monkeypatch: pytest.Mo
     assert (told["ok"], told["tool"], told["file"]) == (True, "delete_note", "tools.yaml")
 
 
+def test_the_agent_may_be_named_behind_the_tool_as_in_other_commands(
+    shop: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = json.loads(add(monkeypatch, "delete_note", "shop", "--json").out)
+    assert (told["ok"], told["file"]) == (True, "shop/tools.yaml")
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
@@ -52,6 +59,8 @@ def test_the_agent_is_the_one_where_you_stand(shop: Path, monkeypatch: pytest.Mo
         (("add_note", "--agent", "shop/tools.yaml"), "duplicate-tool"),
         (("tool_search", "--agent", "shop"), "duplicate-tool"),
         (("a note", "--agent", "shop"), "wrong-option"),
+        (("add_note", "shop"), "duplicate-tool"),
+        (("x", "shop", "--agent", "shop"), "wrong-option"),
         (("", "--agent", "shop"), "wrong-option"),
         (("x" * 129, "--agent", "shop"), "wrong-option"),
         (("x", "--agent", "gone"), "missing-file"),

@@ -122,7 +122,7 @@ def test_no_file_can_pose_as_the_next_one_nor_as_what_stands_between_them(tmp_pa
         ("~~~~\nls\n~~~", "~~~~\nls\n~~~\n~~~~\nMore."),
         ("```\nls\n```", "```\nls\n```\nMore."),
         ("```inline```", "```inline```\nMore."),
-        ("text\n  ```", "text\n  ```\n```\nMore."),
+        ("text\n  ```", "text\n  \\```\nMore."),
         ("\t```", "```\n```\nMore."),
     ],
 )
@@ -136,6 +136,36 @@ def test_a_value_does_not_end_the_fence_of_an_author(tmp_path: Path) -> None:
     text = 'text: "```\\n{{{x}}}\\n```\\n### After"'
 
     assert said(tmp_path, text, x="a\n```\nb") == "```\na\n\\```\nb\n```\n### After"
+
+
+@pytest.mark.parametrize(
+    ("text", "x", "expected"),
+    [
+        ("- ```sh\\n  {{{x}}}\\n  ```", "ls\ncd", "- ```sh\n  ls\n  cd\n  ```"),
+        ("- {{{x}}}", "```\nls\n```", "- \\```\nls\n\\```"),
+        ("- {{{x}}}", "```\n  ls\n  ```", "- ```\n  ls\n  ```"),
+        ("```{{{x}}}\\nls\\n```", "`py", "```'py\nls\n```"),
+        ("~~~{{{x}}}\\nls\\n~~~", "~", "~~~\\~\nls\n~~~"),
+        ("{{{x}}}{{{y}}}", "``", "```sh\n```"),
+    ],
+)
+def test_fences_in_lists_and_fences_of_authors_stay_what_they_are(
+    tmp_path: Path, text: str, x: str, expected: str
+) -> None:
+    assert said(tmp_path, f'text: "{text}"', x=x, y="`sh") == expected
+
+
+def test_blank_lines_that_are_removed_excuse_no_underline(tmp_path: Path) -> None:
+    compact = HEAD.replace("agent: a\n", "agent: a\nwhitespace: compact\n")
+    engine = opened(tmp_path, f"{compact}  - {{id: s, title: S, text: 'You help {{{{{{x}}}}}}.'}}\n")
+
+    shown = step(engine, Turn({"x": "\nContext\n\n---\n"})).system
+
+    assert shown == "## S\nYou help\nContext\n\\---\n."
+
+
+def test_an_entry_that_a_value_leaves_empty_is_no_line_under_a_text(tmp_path: Path) -> None:
+    assert said(tmp_path, 'text: "{{{x}}}\\n- {{{y}}}"', x="a", y="\nb") == "a\n- \\\nb"
 
 
 def test_a_value_opens_no_comment_that_it_does_not_end(tmp_path: Path) -> None:

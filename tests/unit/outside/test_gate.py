@@ -8,12 +8,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from cuecard import CuecardError, Engine
+from cuecard import CuecardError, Engine, Turn
 from cuecard.errors import Problem, SpecError
-from cuecard.outside import confined_files
+from cuecard.outside import confined_files, walking
 from cuecard.outside.assistant import read_assistant
 from cuecard.outside.folder import read_agent
 from cuecard.outside.models import read_models
@@ -265,3 +266,71 @@ def test_where_folders_have_no_handles_paths_do(tmp_path: Path, monkeypatch: pyt
 
     assert told(folder) == []
     assert len(list(read_agent(folder).texts())) == 5
+
+
+GLOBBED = """\
+agent: x
+sections: [{id: notes, files: {entries: [{glob: "texts/**/*.md"}], item: "{{{content}}}", separator: "/"}}]
+"""
+
+
+def opened(folder: Path) -> tuple[str, ...]:
+    """What is said when an agent is opened."""
+    try:
+        Engine.open(folder)
+    except SpecError as error:
+        return tuple(problem.code for problem in error.problems)
+    return ()
+
+
+def test_a_folder_of_too_many_files_is_told_once_and_none_of_them_is_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(walking, "MAX_FILES", 3)
+    folder = write(tmp_path, GLOBBED)
+    for number in range(20):
+        (folder / f"texts/{number}.md").parent.mkdir(exist_ok=True)
+        (folder / f"texts/{number}.md").write_text("x", encoding="utf-8")
+
+    assert opened(folder) == ("large-folder",)
+
+
+def test_too_many_folders_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(walking, "MAX_FOLDERS", 3)
+    folder = write(tmp_path, GLOBBED)
+    for number in range(20):
+        (folder / f"texts/{number}").mkdir(parents=True)
+
+    assert opened(folder) == ("large-folder",)
+
+
+def test_a_folder_of_too_many_names_is_refused_before_any_is_looked_at(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(confined_files, "MAX_ENTRIES", 5)
+    folder = write(tmp_path, GLOBBED)
+    (folder / "texts").mkdir()
+    for number in range(6):
+        (folder / f"texts/{number}.txt").write_text("x", encoding="utf-8")
+
+    assert opened(folder) == ("large-folder",)
+
+
+def test_a_file_that_goes_while_its_folder_is_listed_takes_no_other_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = write(tmp_path, GLOBBED)
+    (folder / "texts").mkdir()
+    for name in "abc":
+        (folder / f"texts/{name}.md").write_text(name, encoding="utf-8")
+    real = os.stat
+
+    def gone(path: Any, **options: Any) -> os.stat_result:
+        if Path(str(path)).name == "b.md":
+            (folder / "texts/b.md").unlink(missing_ok=True)
+        return real(path, **options)
+
+    monkeypatch.setattr(os, "stat", gone)
+    engine = Engine.open(folder)
+
+    assert engine.prepare_step(engine.prepare_call(Turn()), ()).system == "a/c"

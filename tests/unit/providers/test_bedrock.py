@@ -197,3 +197,18 @@ def test_what_is_not_of_bedrocks_form_is_refused_with_every_place() -> None:
         "tools[0].toolSpec",
         "lifetime",
     }
+
+
+def test_messages_that_had_become_one_are_told_apart_in_what_a_host_has_kept() -> None:
+    """Messages of the user with no answer between them, as after a run that failed."""
+    moments = play([([Entity("page", f"p{n}", "Home")], [], 0) for n in range(3)])
+    steps = [moment.step for moment in moments]
+    words: list[Json] = [{"role": "user", "content": [{"text": text}]} for text in ("one", "two", "three")]
+    bodies = [request(step, words[: n + 1], model=CLAUDE) for n, step in enumerate(steps)]
+    for n, body in enumerate(bodies):
+        kept = [*(bodies[n - 1]["messages"] if n else []), words[n]]
+
+        assert request(steps[n], kept, model=CLAUDE) == body
+        assert request(steps[n], body["messages"], model=CLAUDE) == body
+    (message,) = bare(bodies[-1]["messages"])
+    assert [block["text"].startswith("<system-reminder>") for block in message["content"]] == [0, 0, 1, 0, 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any
@@ -75,16 +76,55 @@ def referenced(body: Json) -> list[str]:
     return [part["tool_name"] for part in parts if part["type"] == "tool_reference"]
 
 
-@pytest.mark.parametrize(
+NO_ADDITIONS = pytest.mark.parametrize(
     ("model", "base_url"),
     [("claude-sonnet-5", ""), ("claude-sonnet-4-6", ""), ("claude-opus-5", "https://gate.example")],
 )
-def test_where_nothing_can_be_added_the_definition_is_loaded(model: str, base_url: str) -> None:
-    step, said = requests()[-1]
+
+
+@MERGED
+@NO_ADDITIONS
+def test_where_nothing_can_be_added_the_first_result_behind_a_message_reveals_what_it_brought(
+    model: str, base_url: str, *, merged: bool
+) -> None:
+    make = partial(anthropic.request, model=model, tools=SCHEMAS, defer=True, base_url=base_url)
+    bodies = []
+    for step, said in requests():
+        bodies.append(make(step, anthropic_messages(said, merged=merged)))
+        assert bare(make(step, bodies[-1]["messages"])) == bare(bodies[-1])
+
+    grows([bare(body) for body in bodies], "messages")
+    assert added(bodies[-1]) == {}
+    assert {tool["name"] for tool in bodies[0]["tools"] if tool.get("defer_loading")} == {*BROUGHT, SEARCHED}
+    results = [b for m in bodies[-1]["messages"] for b in m["content"] if b["type"] == "tool_result"]
+    shown = {b["tool_use_id"]: [part["tool_name"] for part in b["content"] if "tool_name" in part] for b in results}
+    assert {call: {*tools} for call, tools in shown.items()} == {
+        "c1": {AHEAD, SEARCHED},
+        "c2": set(),
+        "c3": {NAMED, PLAIN, LATER},
+    }
+
+
+@pytest.mark.parametrize("model", ["claude-sonnet-5", "claude-opus-5"])
+def test_an_error_reveals_nothing_since_it_may_hold_only_text(model: str) -> None:
+    step, said = requests()[1]
+    messages = anthropic_messages(said)
+    messages[-1]["content"][0]["is_error"] = True
+    body = anthropic.request(step, messages, model=model, tools=SCHEMAS, defer=True)
+
+    (result,) = (b for m in body["messages"] for b in m["content"] if b.get("is_error"))
+    assert isinstance(result["content"], str) or {part["type"] for part in result["content"]} == {"text"}
+
+
+@NO_ADDITIONS
+def test_where_nothing_can_be_added_and_the_agent_looks_ahead_every_definition_is_loaded(
+    model: str, base_url: str
+) -> None:
+    step, said = requests()[0]
+    step = replace(step, looks_ahead=True)
     body = anthropic.request(step, anthropic_messages(said), model=model, tools=SCHEMAS, defer=True, base_url=base_url)
 
-    assert added(body) == {}
-    assert {tool["name"] for tool in body["tools"] if tool.get("defer_loading")} == {SEARCHED}
+    assert not any("defer_loading" in tool for tool in body["tools"])
 
 
 def test_a_reference_whose_result_the_host_has_dropped_becomes_an_addition_and_the_front_stays() -> None:

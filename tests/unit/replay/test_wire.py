@@ -16,14 +16,23 @@ from typing import Any
 
 import pytest
 
-from bench.sessions import between_turns, session
+from bench.sessions import between_turns, knowing, purposeful, session
+from bench.sessions import cms as tools_known
 from cuecard import Engine
 from cuecard.adapters import anthropic, gemini, openai
 from cuecard.analysis.cost import Block, Prices, Request, bill
 from cuecard.analysis.replay.blocks import answer_blocks, compact
 from cuecard.analysis.replay.play import Channel, play
+from cuecard.analysis.replay.resize import resized
 from cuecard.config.models_file import ModelProfile
-from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile, read_transcript
+from cuecard.config.transcript_file import (
+    RecordedCall,
+    RecordedRequest,
+    RecordedTool,
+    RecordedTurn,
+    TranscriptFile,
+    read_transcript,
+)
 from cuecard.model import Delivery, Entity, Memory, Step, ToolResult, Turn
 from cuecard.outside.models import read_models
 
@@ -93,6 +102,9 @@ class Anthropic(Wire):
         late = {tool["name"]: definition(tool) for tool in body["tools"] if tool.get("defer_loading")}
         yield from ((definition(tool), "cache_control" in tool) for tool in body["tools"] if tool["name"] not in late)
         for block in (*body["system"], *(block for message in body["messages"] for block in message["content"])):
+            if block["type"] == "tool_addition":
+                yield late[block["tool"]["name"]], False
+                continue
             content = block.get("content")
             inner = content if isinstance(content, list) else []
             shown = "".join(part.get("text", "") for part in inner) or content or block.get("text")
@@ -203,14 +215,41 @@ WIRES = {
 @pytest.mark.parametrize("delivery", DELIVERIES)
 @pytest.mark.parametrize("model", WIRES)
 def test_what_a_replay_bills_is_what_the_bodies_cost(model: str, delivery: Delivery, talk: str) -> None:
-    transcript, profile, engine = TALKS[talk](), read_models().find(model), cms(delivery)
+    agrees(cms(delivery), TALKS[talk](), model, delivery)
+
+
+@pytest.mark.parametrize("delivery", DELIVERIES)
+@pytest.mark.parametrize("model", WIRES)
+def test_the_same_holds_for_an_agent_with_120_tools(model: str, delivery: Delivery) -> None:
+    engine = replace(resized(tools_known(), 120, ()), delivery=delivery)
+    names = [name for name in engine.tools if name not in engine.core_tools]
+    cards = [
+        RecordedTool(name=c.name, description=c.description, input_schema=dict(c.input_schema))
+        for c in engine.tools.values()
+    ]
+    talk = between_turns(session(11, tools=names)).model_copy(update={"tools": cards})
+
+    agrees(engine, talk, model, delivery)
+
+
+@pytest.mark.parametrize("model", [*WIRES, "claude-opus-5", "claude-sonnet-5"])
+def test_the_same_holds_where_the_users_words_find_tools(model: str) -> None:
+    """Where a message cannot add a tool, every definition stands in front: in the bill, and in the bodies."""
+    talk = purposeful(3).model_copy(update={"tools": recording().tools})
+    agrees(knowing(), talk, model, "append")
+
+
+def agrees(engine: Engine, transcript: TranscriptFile, model: str, delivery: Delivery) -> None:
+    profile = read_models().find(model)
     late = Channel.of(profile)
     late = late if delivery == "append" else replace(late, definitions="all")
     prices = Prices.of(profile)
     played = bill((sent.request for sent in play(engine, transcript, delivery, late)), prices)
-    wired = bill(requests(engine, transcript, WIRES[model](profile, late.definitions == "deferred")), prices)
+    wire = WIRES.get(model, Anthropic)(profile, late.definitions == "deferred")
+    wired = bill(requests(engine, transcript, wire), prices)
 
     assert [row.output_tokens for row in wired.rows] == [row.output_tokens for row in played.rows]
+    assert wired.rewrites == (0 if delivery == "append" else wired.rewrites)
     assert played.input_tokens == pytest.approx(wired.input_tokens, rel=0.01)
     assert played.cost == pytest.approx(wired.cost, rel=0.01)
 
@@ -226,7 +265,7 @@ def requests(engine: Engine, transcript: TranscriptFile, wire: Wire) -> Iterator
             chat.step(news)
             chat.forget()
             news = []
-        chat.user(turn_of(turn), news)
+        chat.user(replace(turn_of(turn), query=turn.user if engine.agent.spec.tools.ahead else ""), news)
         news = []
         for place, request in enumerate(turn.requests, 1):
             step = chat.step(news)

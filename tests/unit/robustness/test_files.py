@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import socket
 import subprocess
 import sys
@@ -139,12 +140,38 @@ def test_row_44_twenty_sparse_gigabytes_are_refused_without_being_read(place: st
     assert int(kilobytes) < 200_000
 
 
-@pytest.mark.skipif(sys.platform == "win32" or os.geteuid() == 0, reason="root may read everything")
-def test_row_45_a_file_that_may_not_be_read_says_so(tmp_path: Path) -> None:
-    folder = write_agent(tmp_path)
-    (folder / "agent.xml").chmod(0)
+LOCKED = """\
+import os, sys
+from cuecard.cli.main import main
+folder, *places = sys.argv[1:]
+for place in places:
+    path = os.path.normpath(os.path.join(folder, place))
+    mode = os.stat(path).st_mode
+    os.chmod(path, 0o444 if place in {".", "turns"} else 0)
+    for command in ("check", "test", "tools list"):
+        sys.argv = ["cuecard", *command.split(), folder]
+        try:
+            main()
+        except SystemExit as end:
+            print(command, place, end.code, file=sys.stderr)
+    os.chmod(path, mode)
+"""
+NOBODY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-caps=-all") if os.name == "posix" else ()
+"""Root may read everything, unless it gives that up."""
 
-    assert [problem.code for problem in refused(folder)] == ["unreadable-file"]
+
+@pytest.mark.skipif(
+    sys.platform == "win32" or (os.geteuid() == 0 and not shutil.which("setpriv")), reason="root may read everything"
+)
+def test_row_45_what_may_not_be_read_is_told_and_breaks_no_command(tmp_path: Path) -> None:
+    folder = write_agent(tmp_path, {"turns/a.yaml": "message: hi\n", "turns/snapshots/a.txt": "cuecard snapshot"})
+    places = ("agent.yaml", "agent.xml", "tools", "tools/search.yaml", "turns", "turns/a.yaml", ".")
+    command = [*(NOBODY if os.geteuid() == 0 else ()), sys.executable, "-c", LOCKED, str(folder), *places]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+
+    assert "Traceback" not in done.stderr, done.stderr[-2000:]
+    assert done.stderr.count("Permission denied") >= len(places)
+    assert done.stderr.count("check tools 1\n") == done.stderr.count("test turns 1\n") == 1
 
 
 def test_row_46_a_byte_that_is_no_utf_8_is_told_with_its_line(tmp_path: Path) -> None:

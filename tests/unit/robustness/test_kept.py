@@ -21,12 +21,13 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, InputError, ToolCard, ToolResult, Turn
+from cuecard import Conversation, Engine, InputError, ToolCard, ToolResult, Turn
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import Json
 from cuecard.outside.cache import Cache
 from cuecard.outside.rewriting import rewrite
 from cuecard.reload.states import NoState, States
+from unit.robustness import postgresql
 from unit.robustness.agents import AGENT, NOW, write_agent
 
 KEY = "a key of thirty-two letters, fine"
@@ -277,19 +278,24 @@ STORED: dict[str, tuple[Json, tuple[ToolResult, ...]]] = {
 }
 
 
-@pytest.mark.parametrize("name", STORED)
-def test_row_64_a_conversation_comes_back_from_sqlite_and_from_postgresql(name: str, tmp_path: Path) -> None:
-    """What is signed is what was said, however a database writes it; and nothing gets in that one of them refuses."""
+def talked(name: str, folder: Path) -> tuple[Engine, Conversation, str]:
+    """An engine, a conversation in which something odd was said, and what the host stores of it."""
     value, results = STORED[name]
     agent = AGENT.replace(
         "{type: string, default: Ann}", "{type: string, default: Ann}, any: {type: list, default: []}"
     )
     template = "<agent>\n<a>\n{{json any}}{{{user}}}\n</a>\n<b>\n{{{activeProtocols}}}\n</b>\n</agent>\n"
-    engine = Engine.open(write_agent(tmp_path, {"agent.yaml": agent, "agent.xml": template}), key=KEY, cache=False)
+    engine = Engine.open(write_agent(folder, {"agent.yaml": agent, "agent.xml": template}), key=KEY, cache=False)
     chat = engine.conversation()
     chat.user(Turn({"any": value if isinstance(value, list) else [value]}, now=NOW), results)
     chat.step([])
-    dumped = engine.dump(chat)
+    return engine, chat, engine.dump(chat)
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_row_64_a_conversation_comes_back_from_sqlite_and_as_jsonb(name: str, tmp_path: Path) -> None:
+    """What is signed is what was said, however a database writes it; and nothing gets in that one of them refuses."""
+    engine, chat, dumped = talked(name, tmp_path)
     with sqlite3.connect(":memory:") as database:
         (kept,) = database.execute("select ?", [dumped]).fetchone()
     database.close()
@@ -299,6 +305,22 @@ def test_row_64_a_conversation_comes_back_from_sqlite_and_from_postgresql(name: 
     assert engine.load(kept).state == chat.state
     back = engine.load(as_jsonb(dumped))
     assert back.step([]).system == chat.step([]).system
+
+
+@pytest.mark.skipif(postgresql.programs() is None, reason="PostgreSQL is not installed, or nobody can be its owner")
+def test_row_64_a_conversation_comes_back_from_a_real_postgresql(tmp_path: Path) -> None:
+    programs = postgresql.programs()
+    assert programs
+    with postgresql.server(programs) as database:
+        for number, name in enumerate(STORED):
+            engine, chat, dumped = talked(name, tmp_path / str(number))
+            quoted = dumped.replace("'", "''")
+            kept = postgresql.ask(programs, database, f"select '{quoted}'::jsonb::text")
+            same = postgresql.ask(programs, database, f"select '{quoted}'::text")
+
+            assert same == dumped
+            assert json.loads(as_jsonb(dumped)) == json.loads(kept), "what stands for PostgreSQL elsewhere is like it"
+            assert engine.load(kept).step([]).system == chat.step([]).system
 
 
 def test_row_64_what_could_not_be_loaded_again_is_not_dumped(tmp_path: Path) -> None:

@@ -340,3 +340,41 @@ def test_a_file_that_an_input_picks_is_called_by_its_own_name(tmp_path: Path) ->
 
     assert shown(tmp_path / "agent.yaml", Turn({"mode": "plan"})) == "plan.md P"
     assert shown(tmp_path / "agent.yaml", Turn({"mode": "<b>"})) == "{{mode}}.md D"
+
+
+@pytest.mark.parametrize(
+    ("written", "value"),
+    [
+        ("m/{{x}}", ".."),
+        ("m/{{x}}", "."),
+        ("m/.{{x}}", "."),
+        ("m/{{x}}", ".hidden"),
+        ("m/{{x}}*", "."),
+        ("m/{{x}}", "draft~"),
+    ],
+)
+def test_no_value_names_what_the_pattern_does_not(written: str, value: str) -> None:
+    assert FilePattern.of_glob(written).bound({"x": value}) is None
+
+
+def test_braces_of_a_value_are_plain_characters(tmp_path: Path) -> None:
+    file = agent(tmp_path, '{path: "m/{{x}}"}', inputs="{x: {}}", **{"m/{{y}}": "Y", "m/a": "A"})
+
+    assert shown(file, Turn({"x": "{{y}}"})) == "[m/{{y}}=Y]"
+
+
+def test_upward_takes_names_with_any_character(tmp_path: Path) -> None:
+    file = agent(
+        tmp_path, '{upward: {from: "{{x}}", name: "A{*.md", to: "f[{g"}}', inputs="{x: {}}", **{"f[{g/h/A{*.md": "1"}
+    )
+
+    assert shown(file, Turn({"x": "f[{g/h"})) == "[f[{g/h/A{*.md=1]"
+
+
+@pytest.mark.parametrize("entry", ['glob: "m/[{{x}}]"', 'glob: "m/[{{x}}"', 'glob: "m/*", exclude: ["m/{{x}}"]'])
+def test_an_input_where_it_would_mean_nothing_is_the_only_problem_told(tmp_path: Path, entry: str) -> None:
+    file = agent(tmp_path, f"{{{entry}}}", inputs="{x: {}}", **{"m/a": "A"})
+
+    with pytest.raises(SpecError) as told:
+        Engine.open(file)
+    assert [(each.code, each.hint) for each in told.value.problems if each.severity == "error"] == [("wrong-value", "")]

@@ -123,7 +123,7 @@ def test_a_name_that_is_none_is_refused(shell: Shell) -> None:
 def test_on_a_terminal_it_asks(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
     answers = iter(["nothing", "sections"])
     monkeypatch.setattr("sys.stdin.isatty", lambda: True)
-    monkeypatch.setattr("typer.prompt", lambda *_, **__: next(answers))
+    monkeypatch.setattr("builtins.input", lambda _: next(answers))
 
     code, out, _ = shell("init", "shop")
 

@@ -145,6 +145,39 @@ def test_what_is_not_as_expected_is_told_at_its_place(bakery: Bakery, expected: 
     assert "1 turn: 0 passed, 1 failed" in out
 
 
+RESULTS = """\
+history:
+  - {tool: find_day, result: {day: Monday, note: "xxxxxxxxxxxxxxxxxxxx"}, call_id: c-1}
+  - {tool: find_day, result: the oven is cold, call_id: c-2, is_error: true}
+expect:
+  results:
+"""
+
+
+@pytest.mark.parametrize(
+    ("expected", "problem"),
+    [
+        ("c-1: [<day>Monday</day>, Monday]", ""),
+        ("c-2: <failed>the oven", ""),
+        ("find_day: [day, Monday]", "6:21: error[expect-results]: the result does not contain `Monday`"),
+        ("c-1: xxxx", "6:10: error[expect-results]: the result does not contain `xxxx`"),
+        ("fin_day: Monday", "did you mean `find_day`?"),
+        ("{}", ""),
+    ],
+)
+def test_results_are_held_against_what_the_model_reads(bakery: Bakery, expected: str, problem: str) -> None:
+    agent = bakery.folder / "agent.yaml"
+    told = "results: {find_day: {text: '<day>{{{result.day}}}</day>', error: '<failed>{{{content}}} today</failed>'}}\n"
+    agent.write_text(agent.read_text(encoding="utf-8") + told, encoding="utf-8")
+    bakery.write("turns/first.yaml", f"{RESULTS}    {expected}\n")
+
+    code, _, err = bakery.test(".")
+
+    assert code == bool(problem)
+    assert problem in err
+    assert "told by `find_day` (agent.yaml:" in err or "did you mean" in err or not problem
+
+
 def test_every_problem_of_every_turn_is_told_at_once(bakery: Bakery) -> None:
     bakery.write("turns/a.yaml", "expect: {contains: [nowhere, nor this], max_tokens: 1}\n")
     bakery.write("turns/b.yaml", "expects: {}\n")

@@ -17,11 +17,16 @@ from cuecard.model import Json
 _CHOICES = 1_000
 """How many combinations of values are tried at most."""
 
+_UNSEARCHED = frozenset({"large-folder", "unreadable-file", "link-outside"})
+"""What is said of places where files were looked for in vain: nobody knows what lies there."""
+
 _HINT = "check the path; `optional: true` allows it to match nothing"
 
 
 def check_matches(spec: FilesSpec, name: str, world: World) -> Iterator[Problem]:
     """Entries that can show no file, each called by its key below `name`; supplied files nobody knows yet."""
+    if any(problem.code in _UNSEARCHED for problem in world.sources.problems):
+        return
     paths = {source.path for source in world.sources.files} | {path for path, _ in world.sources.unread}
     for index, entry in enumerate(() if spec.supplied else spec.entries):
         if not entry.optional:

@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Literal, TypeAlias
 
 from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
+from cuecard.template.guards.marks import has_marks, stripped, unmarked, without
 
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 
-_SPACES_AT_LINE_END = re.compile(r"[ \t]+$", re.MULTILINE)
+_SPACES_AT_LINE_END = re.compile(r"(?<![ \t])[ \t]+$", re.MULTILINE)
 _BLANK_LINES = re.compile(r"\n{2,}")
+_LINE_BREAK = re.compile(r"\n")
+_LINE_ENDS = re.compile(r"(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<![ \t])[ \t]+\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +43,27 @@ class Layout:
     guard: LayoutGuard | None = None
     markdown: bool = False
 
+    def shown(self, text: str) -> str:
+        """The text of a section as a prompt shows it, with the marks that are in it: what the gate has to look at."""
+        if has_marks(text):
+            text = text if self.whitespace == "keep" else without(text, self._untidy(unmarked(text)))
+            return stripped(text) if self.trim else text
+        text = self.tidied(text)
+        return text.strip() if self.trim else text
+
+    def _untidy(self, text: str) -> Iterator[tuple[int, int]]:
+        """What `tidied` removes, from where to where. Of several line breaks the last stay: they begin a line."""
+        most = 2 if self.whitespace == "paragraphs" else 1
+        for ends in _LINE_ENDS.finditer(text):
+            at = ends.start()
+            breaks = [place.start() for place in _LINE_BREAK.finditer(text, at, ends.end())]
+            for kept in breaks[-most:] if at or self.whitespace == "paragraphs" else ():
+                yield at, kept
+                at = kept + 1
+            yield at, ends.end()
+
     def tidied(self, text: str) -> str:
-        """The text of a section as a prompt shows it."""
+        """The text without the white space that `whitespace` removes."""
         if self.whitespace == "keep":
             return text
         # A single character is searched for many times faster than two.

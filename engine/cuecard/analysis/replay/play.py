@@ -38,15 +38,23 @@ class Channel:
         definitions: where tool definitions stand. Deferred ones stand after the search result that found their tool
             under `append`, and at the end of the list of tools under `rewrite`.
         reminders: whether blocks are reminders in the user's turn, since no role has more authority there.
+        by_results: whether only results can bring deferred definitions. Then an agent that searches ahead of them
+            defers none.
     """
 
     definitions: Definitions = "deferred"
     reminders: bool = False
+    by_results: bool = False
 
     @classmethod
     def of(cls, model: ModelProfile) -> Channel:
         """What a model can take."""
-        return cls(model.definitions, model.mid_conversation == "user")
+        by_results = model.definitions == "deferred" and not model.adds_tools
+        return cls(model.definitions, model.mid_conversation == "user", by_results)
+
+    def loads_all(self, *, ahead: bool) -> bool:
+        """Whether every definition stands in front; `ahead` is whether the agent searches with the user's words."""
+        return self.definitions == "all" or (self.by_results and ahead)
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +158,7 @@ class _Stage:
 
     def _request(self, call: Call, step: Step) -> Request:
         held = {message["id"] for message in self.messages if message["role"] == "tool"}
-        in_front = self.channel.definitions == "all" or call.delivery.rebuilds
+        in_front = self.channel.loads_all(ahead=step.looks_ahead) or call.delivery.rebuilds
         inline = {} if in_front else _found_by(step, held, self.ahead)
         front = [*self._front(call, step, {name for names in inline.values() for name in names}), *self.own]
         lines = [self._lines(segment) for segment in step.segments]
@@ -172,7 +180,7 @@ class _Stage:
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
         """The definitions in front of everything else, in an order that only grows at its end."""
         names = step.active_tools if call.delivery.rebuilds else step.initial_tools
-        if self.channel.definitions == "all":
+        if self.channel.loads_all(ahead=step.looks_ahead):
             names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
         lost = [d.tool for d in step.discovered if d.tool not in inline and d.tool not in names]
         return [self._definition(name) for name in (*names, *lost)]

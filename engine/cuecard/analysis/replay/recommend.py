@@ -62,7 +62,7 @@ def recommend(report: Report, engine: Engine, transcript: TranscriptFile) -> Rec
 
     def dearer(frozen: str, tools: int) -> bool:
         # What the others send does not depend on tools that nobody has found, but for their definitions.
-        fixed = channel.definitions == "deferred"
+        fixed = not channel.loads_all(ahead=engine.agent.spec.tools.ahead is not None)
         other = report.bill(rival).cost if fixed else again.cost(transcript, against, tools)
         return again.cost(played[frozen], "frozen", tools) > other
 

@@ -198,6 +198,7 @@ CODES: Mapping[str, str] = {
     "expect-sections": "An expected section is missing or out of order.",
     "expect-without": "A section is there, but should not be.",
     "expect-max-tokens": "The prompt has more tokens than allowed.",
+    "expect-results": "A result of a tool lacks an expected text, or is not there.",
     "expect-shares-cache": "The prompt should begin with the previous turn's prompt but does not, or the reverse.",
     "snapshot-missing": "The prompt has no snapshot yet.",
     "snapshot-differs": "The prompt differs from its snapshot.",
@@ -226,9 +227,7 @@ CODES: Mapping[str, str] = {
     # the command line, assistants and scenarios
     "unknown-code": "`--select`, `--ignore` or `accept` names no check.",
     "unused-acceptance": "The agent file accepts a warning that no longer occurs.",
-    "wrong-usage": (
-        "An invalid command line. Only reported with this code under `--json`; otherwise Typer prints its own message."
-    ),
+    "wrong-usage": "An invalid command line.",
     "wrong-option": "An invalid value for an option.",
     "wrong-setting": "An invalid value for a `CUECARD_*` variable.",
     "wrong-model": "A model that cannot be used.",

@@ -18,7 +18,7 @@ from cuecard.errors import Problem, SpecError
 from cuecard.outside.content import content_root, find_content
 from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
-from cuecard.outside.paths import is_folder
+from cuecard.outside.paths import is_file, is_folder
 from cuecard.outside.tokens import bundled_counter
 from cuecard.outside.yaml_files import AGENT_FILES
 from cuecard.records import dataclass
@@ -65,7 +65,7 @@ def check(*agents: Path, options: Options = Options()) -> int:
 
 def _agents(path: Path) -> list[Path]:
     """The agent itself; of a folder without an agent file, those of the folders in it."""
-    if not is_folder(path) or any((path / name).is_file() for name in AGENT_FILES):
+    if not is_folder(path) or any(is_file(path / name) for name in AGENT_FILES):
         return [path]
     return sorted(found.parent for name in AGENT_FILES for found in path.glob(f"**/{name}")) or [path]
 

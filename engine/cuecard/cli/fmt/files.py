@@ -11,7 +11,7 @@ from pathlib import Path
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.file_kinds import kind_of
 from cuecard.errors import Problem, SpecError
-from cuecard.outside.paths import is_folder, is_there, shown
+from cuecard.outside.paths import is_file, is_folder, is_there, shown
 from cuecard.outside.reading import decoded, read_bytes
 from cuecard.outside.roots import Place, Roots
 from cuecard.outside.walking import Walk
@@ -84,8 +84,8 @@ def read_file(real: Path, name: str) -> File:
 def agents_above(path: Path) -> Iterable[Path]:
     """The YAML files of the folder of a file, and of those above it, nearest first, up to the top of a repository."""
     for folder in path.parents:
-        yield from sorted(each for ending in ENDINGS for each in folder.glob(ending) if each.is_file())
-        if (folder / ".git").exists():
+        yield from sorted(each for ending in ENDINGS for each in folder.glob(ending) if is_file(each))
+        if is_there(folder / ".git"):
             return
 
 

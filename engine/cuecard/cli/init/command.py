@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-import typer
-
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine
 from cuecard.errors import InputError, Problem, visible
-from cuecard.outside.paths import shown
+from cuecard.outside.paths import is_there, shown
 from cuecard.outside.starters import BESIDE, KINDS, Kind, starter
 from cuecard.testing.turns import find_turns, run_file
 
@@ -48,7 +47,7 @@ def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_jso
     called = _checked(name or _name_of(folder), given=name is not None)
     asks = kind is None and not yes and not as_json and sys.stdin.isatty()
     everything = starter(kind or (_ask() if asks else "minimal"), called)
-    kept = sorted(path for path in everything if path in BESIDE and (folder / path).exists())
+    kept = sorted(path for path in everything if path in BESIDE and is_there(folder / path))
     files = {path: text for path, text in everything.items() if path not in kept}
     _write(folder, files)
     engine = open_engine(folder)
@@ -69,7 +68,7 @@ def _ask() -> Kind:
     for kind in KINDS:
         print(f"  {kind:<9} {_ABOUT[kind]}")
     while True:
-        answer: str = typer.prompt("Begin with", default="minimal")
+        answer = input("Begin with [minimal]: ").strip() or "minimal"
         for kind in KINDS:
             if answer == kind:
                 return kind
@@ -78,7 +77,7 @@ def _ask() -> Kind:
 
 def _name_of(folder: Path) -> str:
     """The folder's name as a name of an agent."""
-    name = re.sub(r"[^A-Za-z0-9_-]+", "-", folder.resolve().name).strip("-_")
+    name = re.sub(r"[^A-Za-z0-9_-]+", "-", Path(os.path.realpath(folder)).name).strip("-_")
     return (name if name[:1].isalpha() else f"agent-{name}".rstrip("-"))[:64]
 
 
@@ -91,7 +90,7 @@ def _checked(name: str, *, given: bool) -> str:
 
 
 def _write(folder: Path, files: Mapping[str, str]) -> None:
-    there = [folder / path for path in files if (folder / path).exists() or (folder / path).is_symlink()]
+    there = [folder / path for path in files if os.path.lexists(folder / path)]
     if there:
         hint = "name another folder, or move the file; nothing was written"
         raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)

@@ -15,6 +15,7 @@ from cuecard.analysis.replay.report import DELIVERIES, Billing, Report
 from cuecard.analysis.replay.report import replay as replay_transcript
 from cuecard.analysis.replay.report_json import report_json
 from cuecard.cli.json_text import json_text
+from cuecard.cli.outputs import write_output
 from cuecard.cli.step import assignments, open_engine
 from cuecard.config.figures import Definitions
 from cuecard.config.models_file import ModelProfile
@@ -96,11 +97,7 @@ def _print(report: Report, advice: Recommendation | None) -> None:
 def _write_page(path: Path, report: Report, advice: Recommendation | None) -> None:
     from cuecard.cli.replay.page import page
 
-    try:
-        path.write_text(page(report, advice), encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in an existing folder that you can write to"
-        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
+    write_output(path, page(report, advice), "--html")
     sys.stderr.write(f"wrote {visible(str(path))}\n")
 
 

@@ -67,7 +67,7 @@ def _title(report: Report) -> str:
     model = report.models[0]
     short = any(report.bill(variant).below_minimum for variant in report.variants)
     small = "; too short: below the minimum" if short else ""
-    return f"prices of {model.name}, {model.output:g} for a token of output; thinking is not billed{small}"
+    return f"prices of {visible(model.name)}, {model.output:g} for a token of output; thinking is not billed{small}"
 
 
 def _by_model(report: Report) -> Table:

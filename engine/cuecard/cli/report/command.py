@@ -10,10 +10,11 @@ from pathlib import Path
 from cuecard.analysis.field import FieldReport, field_report, read_records
 from cuecard.analysis.field.advice import search_advice, tool_advice
 from cuecard.cli.json_text import json_text
+from cuecard.cli.outputs import write_output
 from cuecard.cli.step import open_engine
 from cuecard.errors import InputError, Problem, pictures
 from cuecard.outside.paths import is_folder, shown
-from cuecard.outside.reading import MAX_LOG_BYTES, decoded, read_bytes
+from cuecard.outside.reading import MAX_LOG_BYTES, children, decoded, read_bytes
 
 _LINES = (".jsonl", ".ndjson")
 
@@ -46,7 +47,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
     """The files themselves; of a folder its files of lines, or else its manifests, by name."""
     for path in paths:
-        inside = sorted(path.iterdir()) if is_folder(path) else []
+        inside = children(path) if is_folder(path) else []
         lines = [file for file in inside if file.suffix in _LINES]
         yield from (lines or [file for file in inside if file.suffix == ".json"]) if is_folder(path) else [path]
 
@@ -70,9 +71,5 @@ def _show(found: FieldReport) -> None:
 def _write(path: Path, found: FieldReport) -> None:
     from cuecard.cli.report.page import page
 
-    try:
-        path.write_text(page(found), encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in an existing folder that you can write to"
-        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--html")) from None
+    write_output(path, page(found), "--html")
     sys.stderr.write(f"wrote {shown(path)}\n")

@@ -11,11 +11,13 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from cuecard.cli.outputs import output_folder
 from cuecard.cli.run.asking import asker
 from cuecard.cli.run.options import ChatOptions
 from cuecard.config.scenario_file import Scenario
 from cuecard.errors import InputError, Problem
 from cuecard.model import DeliveryWish
+from cuecard.outside.paths import is_there
 
 if TYPE_CHECKING:
     from pydantic_ai.models import Model
@@ -131,11 +133,11 @@ def _play_all(stage: Stage, scenarios: Sequence[Scenario], data: Path | None) ->
     failed = []
     with _folder(data) as folder:
         places = {scenario.name: folder / scenario.name for scenario in scenarios}
-        if used := [place for place in places.values() if place.exists()]:
+        if used := [place for place in places.values() if is_there(place)]:
             hint = "scenarios start from fresh data: remove it, or name another folder"
             raise InputError(Problem("used-data", f"`{place}` already exists", hint, "--data") for place in used)
         for scenario in scenarios:
-            places[scenario.name].mkdir()
+            output_folder(places[scenario.name], "--data")
             if not asyncio.run(play(stage, scenario, places[scenario.name])):
                 failed.append(scenario.name)
     stage.emit(Finished(len(scenarios), tuple(failed)))
@@ -173,5 +175,4 @@ def _folder(data: Path | None) -> Iterator[Path]:
         with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
             yield Path(folder)
     else:
-        data.mkdir(parents=True, exist_ok=True)
-        yield data.resolve()
+        yield output_folder(data, "--data").resolve()

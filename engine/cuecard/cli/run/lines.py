@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 
 from cuecard.cli.json_text import json_text
+from cuecard.cli.outputs import output_folder, write_output
 from cuecard.cli.run.events import Answered, Asked, Began, Changed, Emit, Ended, Event, Finished, StepTaken
 from cuecard.model import Json
 
@@ -57,17 +58,17 @@ def _step(event: StepTaken) -> dict[str, Json]:
 
 def manifest_writer(folder: Path) -> Emit:
     """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered through, and all into `records.jsonl`."""
-    folder.mkdir(parents=True, exist_ok=True)
+    output_folder(folder, "--manifests")
     numbers = count(1)
-    (folder / "records.jsonl").write_text("", encoding="utf-8")
+    write_output(folder / "records.jsonl", "", "--manifests")
 
     def write(event: Event) -> None:
         if isinstance(event, StepTaken):
             name = f"{next(numbers):02}-{event.scenario}-t{event.turn}-s{event.number}.json"
             text = json.dumps(event.manifest.to_json(), indent=2, ensure_ascii=False)
-            (folder / name).write_text(text + "\n", encoding="utf-8")
-            with (folder / "records.jsonl").open("a", encoding="utf-8") as records:
-                records.write(json.dumps(_record(event), ensure_ascii=False) + "\n")
+            write_output(folder / name, text + "\n", "--manifests")
+            record = json.dumps(_record(event), ensure_ascii=False) + "\n"
+            write_output(folder / "records.jsonl", record, "--manifests", more=True)
 
     return write
 

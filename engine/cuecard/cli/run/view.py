@@ -12,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from cuecard.adapters.assistant import FINAL_ANSWER
+from cuecard.cli.outputs import write_output
 from cuecard.cli.run.events import (
     Answered,
     Asked,
@@ -69,7 +70,7 @@ def picture_writer(path: Path) -> Emit:
         if isinstance(event, Finished | Ended):
             # The fonts that rich links to would be fetched from somebody else's server.
             picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run", clear=False))
-            path.write_text(picture.replace(">", f">\n    <title>{TITLE}</title>", 1), encoding="utf-8")
+            write_output(path, picture.replace(">", f">\n    <title>{TITLE}</title>", 1), "--svg")
 
     return write
 

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from cuecard.cli.check.formats import Format, annotation, report
 from cuecard.cli.json_text import json_text
+from cuecard.cli.outputs import write_output
 from cuecard.cli.step import open_engine
-from cuecard.errors import InputError, Problem, pictures, visible
+from cuecard.errors import Problem, pictures, visible
 from cuecard.model import DeliveryWish
 from cuecard.outside.content import find_content
 from cuecard.outside.paths import shown
@@ -49,17 +50,9 @@ def test(agent: Path, turns: Sequence[Path], options: Options) -> int:
             sys.stdout.flush()
     stale = [] if turns else _stale(paths, outcomes, prune=options.prune)
     if options.junit:
-        _write(options.junit, junit(engine.agent.spec.agent, outcomes))
+        write_output(options.junit, junit(engine.agent.spec.agent, outcomes), "--junit")
     _print(outcomes, stale, options.format)
     return 1 if any(each.problems for each in outcomes) else 0
-
-
-def _write(path: Path, text: str) -> None:
-    try:
-        path.write_text(text, encoding="utf-8")
-    except OSError as error:
-        hint = "name a file in an existing folder that you can write to"
-        raise InputError(Problem("wrong-option", f"`{path}`: {error.strerror}", hint, "--junit")) from None
 
 
 def _line(outcome: Outcome) -> str:

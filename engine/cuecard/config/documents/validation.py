@@ -32,9 +32,15 @@ def validate(document: Document, model: type[Model]) -> Model:
     try:
         return model.model_validate(document.value)
     except ValidationError as error:
-        found = error.errors(include_url=False, include_input=False)
+        found = _causes(error.errors(include_url=False, include_input=False))
         problems = [_problem(document, model, e) for e in found]
         raise SpecError(sorted(problems, key=lambda p: (p.span.line, p.span.column) if p.span else (0, 0))) from None
+
+
+def _causes(errors: list[Any]) -> list[Any]:
+    """The errors without those that follow from others: a list of nothing but wrong items is not empty."""
+    inner = {error["loc"][:end] for error in errors for end in range(len(error["loc"]))}
+    return [error for error in errors if error["type"] != "too_short" or error["loc"] not in inner]
 
 
 def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
@@ -134,7 +140,7 @@ def _message(error: Any) -> str:
 
 
 def _hint(document: Document, path: Path, kind: str) -> str:
-    if kind in {"string_type", "value_error"} and document.is_scalar(path):
+    if kind in {"string_type", "value_error"} and document.is_scalar(path) and not isinstance(document.at(path), str):
         return f"write it as text: '{_written(document, path)}'"
     if kind in {"dict_type", "model_type"}:
         return "write `key: value` pairs, indented"

@@ -34,6 +34,12 @@ def _path(text: str) -> None:
         FilePattern.of_path(text)
 
 
+def _exclusion(text: str) -> None:
+    if has_inputs(text):
+        raise ValueError("has an input, which only `glob` and `path` can read")
+    FilePattern.of_glob(text)
+
+
 def _name(text: str) -> None:
     if has_inputs(text):
         raise ValueError("should be a name without inputs")
@@ -42,6 +48,7 @@ def _name(text: str) -> None:
 
 Paths = Annotated[Texts, _each(_path)]
 Globs = Annotated[Texts, _each(FilePattern.of_glob)]
+Exclusions = Annotated[Texts, _each(_exclusion)]
 FileNames = Annotated[Texts, _each(_name)]
 Folder = Annotated[str, AfterValidator(lambda text: _told(text, inputs_in))]
 
@@ -68,7 +75,7 @@ class FileEntry(FileModel):
     glob: Globs = Field(
         (), description="all files that match, such as `rules/**/*.md`; it can read inputs like `path`", min_length=1
     )
-    exclude: Globs = Field(
+    exclude: Exclusions = Field(
         (), description="what `glob` skips: names of files or folders, or globs of whole paths (with a `/`)"
     )
     sort: Literal["path", "-path", "name", "-name"] = Field(

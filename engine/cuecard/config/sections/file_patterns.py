@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,7 +14,9 @@ ANY = "?*"
 """What stands in the place of an input as long as its value is not known."""
 
 _INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
-_ESCAPED = re.compile(r"\[([*?[])\]")
+_SPECIAL = re.compile(r"[*?[{]")
+_ESCAPED = re.compile(rf"\[({_SPECIAL.pattern})\]")
+_CLASS = re.compile(r"\[!?\]?[^\]]*\]")
 _FOLDERS = "**"
 _NEVER_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
@@ -94,16 +95,26 @@ class FilePattern:
         """A glob, which may have inputs, too.
 
         Raises:
-            ValueError: as `of_path`, and for `**` beside something else, and for alternatives in braces.
+            ValueError: as `of_path`, and for `**` beside something else, for alternatives in braces, and for an input
+                in brackets.
         """
         segments = _segments(written)
         for segment in segments:
             rest = _INPUT.sub("", segment)
+            pieces = _INPUT.split(segment)[::2]
+            if len(pieces) > 1 and any("[" in _CLASS.sub("", piece) for piece in pieces):
+                raise ValueError("has an input in brackets, where it would stand for single characters; move it out")
             if _FOLDERS in rest and segment != _FOLDERS:
                 raise ValueError("has `**` next to other characters; write it alone between slashes, as in `a/**/*.md`")
             if "{" in rest:
                 raise ValueError("has alternatives in braces; write a list of globs")
         return cls(written, (*segments, "*") if segments[-1] == _FOLDERS else segments)
+
+    @classmethod
+    def below(cls, folder: str, path: str) -> FilePattern:
+        """The files with this path in a folder, and in any folder below it; `.` is the agent's folder."""
+        above = tuple(part for at, part in enumerate(parts_of(folder)) if part or not at)
+        return cls(path, (*map(escaped, above), _FOLDERS, *map(escaped, _segments(path))))
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -128,17 +139,20 @@ class FilePattern:
     def bound(self, values: Mapping[str, Json]) -> FilePattern | None:
         """The pattern with these values in it; None where a value is no part of a file's name.
 
-        A value stands for one name, or a part of one: it holds no slash, and never goes up. An input that `values`
-        does not have stays.
+        A value stands for one name, or a part of one: it holds no slash, and names nothing that the pattern with
+        `ANY` in its place would not, such as the folder above or what is hidden. An input that `values` does not have
+        stays.
         """
         given = {name: value_at(values, name) for name in self.inputs}
         texts = {name: name_of(value) for name, value in given.items() if value is not None}
         if any(text is None for text in texts.values()):
             return None
+        insides = {name: escaped(text) for name, text in texts.items() if text is not None}
         segments = tuple(
-            _INPUT.sub(lambda found: glob.escape(texts.get(found[1]) or found[0]), segment) for segment in self.segments
+            _INPUT.sub(lambda found: insides.get(found[1], found[0]), segment) for segment in self.segments
         )
-        return FilePattern(self.written, segments)
+        narrower = all(map(_is_narrower, segments, self.segments))
+        return FilePattern(self.written, segments) if narrower else None
 
     def path(self) -> str | None:
         """The only path that it names, if there is but one."""
@@ -222,18 +236,33 @@ def _segments(written: str) -> tuple[str, ...]:
     return tuple(kept)
 
 
+def escaped(text: str) -> str:
+    """A part of a segment in which nothing is a wildcard, or begins an input."""
+    return _SPECIAL.sub(r"[\g<0>]", text)
+
+
 def _escaped(segment: str) -> str:
-    """A segment in which wildcards are plain characters."""
+    """A segment in which nothing but its inputs stands for something else."""
     pieces = _INPUT.split(segment)
     inputs = [f"{{{{{name}}}}}" for name in pieces[1::2]]
-    texts = [glob.escape(text) for text in pieces[::2]]
+    texts = [escaped(text) for text in pieces[::2]]
     return "".join(text + name for text, name in zip(texts, [*inputs, ""], strict=True))
 
 
 def _literal(segment: str) -> str | None:
     """The one name that a segment stands for, if there is but one."""
     bare = _ESCAPED.sub(r"\1", segment)
-    return bare if segment == glob.escape(bare) and not _INPUT.search(segment) else None
+    return bare if segment == escaped(bare) and not _INPUT.search(segment) else None
+
+
+def _is_narrower(bound: str, written: str) -> bool:
+    """Whether a segment with values in it names nothing that the written one does not, whatever its inputs are."""
+    if bound == written:
+        return True
+    literal = _literal(bound)
+    if literal is not None:
+        return _names(_INPUT.sub(ANY, written), literal)
+    return written.startswith(".") or not bound.startswith(".")
 
 
 def _names(segment: str, part: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import glob
 import posixpath
 from collections.abc import Iterator, Sequence
 
@@ -36,9 +35,8 @@ def searches(entry: FileEntry) -> Iterator[Search]:
     yield from (Search(FilePattern.of_path(path)) for path in entry.path if has_inputs(path))
     yield from (Search(FilePattern.of_glob(written), Exclusion(entry.exclude)) for written in entry.glob)
     if entry.upward and has_inputs(entry.upward.from_):
-        folder = "" if entry.upward.to == "." else glob.escape(posixpath.normpath(entry.upward.to)).rstrip("/") + "/"
         for name in entry.upward.name:
-            yield Search(FilePattern.of_glob(f"{folder}**/{glob.escape(posixpath.normpath(name))}"))
+            yield Search(FilePattern.below(posixpath.normpath(entry.upward.to), posixpath.normpath(name)))
 
 
 def known_paths(entry: FileEntry) -> Iterator[str]:

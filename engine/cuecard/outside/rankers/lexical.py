@@ -6,7 +6,6 @@ import json
 import unicodedata
 from collections.abc import Sequence
 from functools import cache as once
-from importlib.metadata import version
 from importlib.resources import files
 
 from cuecard.catalogue import WEIGHTS, Bm25Ranker
@@ -47,6 +46,8 @@ def _text(card: ToolCard) -> str:
 @once
 def _made_by() -> tuple[str, ...]:
     """What makes an index of the same cards another one: our own code, the stemmer, Python's tables of characters."""
+    from importlib.metadata import version  # noqa: PLC0415 - reads mail headers with it, and most commands search nothing
+
     catalogue = files("cuecard").joinpath("catalogue")
     ours = sorted((file.name, file) for file in catalogue.iterdir() if file.name.endswith(".py"))
     return (

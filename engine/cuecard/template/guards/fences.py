@@ -1,60 +1,205 @@
-"""Code fences of Markdown: data neither leaves one open, which would swallow headings, nor ends that of an author."""
+"""Blocks of Markdown that swallow headings: data leaves no code fence open, ends none of an author's, begins no HTML.
+
+A fence that is indented may stand in a list, and then a line that is not ends it, or it may not. Both are considered:
+what depends on it is not left to data.
+"""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from operator import attrgetter
 from typing import NamedTuple
 
 from cuecard.template.guards.edits import Edit
 from cuecard.template.guards.marks import Span
 
-_FENCE = re.compile(r"(?:\A\s*|^[ ]{0,3})(?P<fence>`{3,}|~{3,})(?P<info>[^\n]*)$", re.MULTILINE)
-"""At the beginning behind any blanks: a layout may trim them."""
+_LINE = re.compile(
+    r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
+    r"(?:(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|(?P<html></?[A-Za-z]))"
+)
+"""With the entries of lists that it is the first line of."""
 
+_MOST = 3
+"""How many spaces may stand before a fence; behind more, Markdown reads code, or the text of a list."""
+
+_LEAST = 3
+"""How many signs make a fence."""
+
+_LINE_BREAK = re.compile("[\r\n]")
+_BACKTICK = re.compile("`")
 _END = attrgetter("end")
 
 
 class _Fence(NamedTuple):
-    """A fence that is open; `span` is the data that has opened it, None where an author has."""
+    """A fence that is open: of an author, or of the data `span`; `inside` is what to change in it if it is none."""
 
+    line: re.Match[str]
     mark: str
     span: Span | None
+    inside: list[Edit]
+
+    @property
+    def indent(self) -> int:
+        """By how many spaces its lines are indented, if it stands in a list."""
+        return len(self.line["indent"])
 
     def is_closed_by(self, line: re.Match[str]) -> bool:
         """Whether a line of a fence ends it: of the same sign, no shorter, with nothing behind it."""
         mark = line["fence"]
-        return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not line["info"].strip()
+        if line["indent"] != line["lead"]:
+            return False
+        # To Markdown, only spaces and tabs are blank; an author's fence is safe from what others take for one, too.
+        behind = line["info"].strip(" \t" if self.span else None)
+        return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not behind
 
 
-def fence_edits(plain: str, spans: Sequence[Span]) -> Iterator[Edit]:
-    """A fence behind data that leaves one open, and a backslash before one in data that would end an author's."""
-    if "```" not in plain and "~~~" not in plain:
-        return
-    opened: _Fence | None = None
-    for line in _FENCE.finditer(plain):
-        span = _span_of(spans, line.start("fence"), line.end("fence"))
-        if opened and opened.span and opened.span.end <= line.start("fence"):
-            yield _closing(plain, opened.mark, opened.span.end)
-            opened = None
+def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Iterator[Edit]:
+    """A fence behind data that leaves one open; a backslash before one that data would end, or form with an author.
+
+    Args:
+        plain: a section without marks.
+        spans: where data stands in it.
+        html: whether data that begins an HTML block, which only a blank line would end, is escaped as well.
+    """
+    if "```" in plain or "~~~" in plain or (html and "<" in plain):
+        reader = _Reader(plain, _joined(spans), html=html)
+        for line in _LINE.finditer(plain):
+            yield from reader.read(line)
+        yield from reader.end()
+
+
+class _Reader:
+    """What is open at a line, and what has to change for it."""
+
+    def __init__(self, plain: str, spans: Sequence[Span], *, html: bool) -> None:
+        self._plain, self._spans, self._html = plain, spans, html
+        self._opened: _Fence | None = None
+
+    def read(self, line: re.Match[str]) -> Iterator[Edit]:
+        """The edits that a line makes necessary."""
+        start, end = line.span("fence" if line["fence"] else "html")
+        if self._opened and self._opened.span and self._opened.span.end <= start:
+            yield from self.end()
+        if line["html"]:
+            yield from self._begun(start)
+            return
+        deepest = self._opened.indent if self._opened else 0
+        if len(line["lead"]) > (deepest + _MOST if deepest > _MOST else _MOST):
+            return
+        span = _span_of(self._spans, start, end)
+        written = span.start - start if span else end - start
+        if written >= _LEAST:
+            yield from self._written(line, span, written)
+        elif span is None or written > 0 or span.end < end:
+            yield _broken(start)
+        else:
+            yield from self._brought(line, span)
+
+    def end(self) -> Iterator[Edit]:
+        """What data has opened does not stay open behind it."""
+        if self._opened and self._opened.span:
+            yield from _left_open(self._plain, self._opened, self._opened.span)
+            self._opened = None
+
+    def _begun(self, at: int) -> Iterator[Edit]:
+        """A block of HTML, unless it stands in code."""
+        if not self._html or _span_of(self._spans, at, at + 1) is None:
+            return
+        edit = Edit(at, 1, "&lt;", "angle_brackets_escaped")
+        if self._opened is None or (self._opened.indent and self._opened.span is None):
+            yield edit
+        else:
+            self._opened.inside.append(edit)
+
+    def _written(self, line: re.Match[str], span: Span | None, size: int) -> Iterator[Edit]:
+        """A fence of an author, and maybe data behind its signs."""
+        start = line.start("fence")
+        if self._opened is None:
+            yield from _untouched(self._plain, self._spans, line, start + size)
+            self._opened = _Fence(line, line["fence"][:size], None, [])
+        elif self._opened.is_closed_by(line):
+            if span:
+                yield _broken(span.start)
+            yield from _kept_inside(self._plain, self._spans, self._opened, start)
+            self._opened = None
+
+    def _brought(self, line: re.Match[str], span: Span) -> Iterator[Edit]:
+        """A fence that is data from its first sign to its last."""
+        opened, start = self._opened, line.start("fence")
         if opened is None:
-            is_code = line["fence"][0] == "`" and "`" in line["info"]
-            opened = None if is_code else _Fence(line["fence"], span)
+            if line["fence"][0] == "~" or "`" not in line["info"]:
+                self._opened = _Fence(line, line["fence"], span, [])
+        elif opened.span is None:
+            if opened.indent or opened.is_closed_by(line):
+                yield _broken(start)
         elif opened.is_closed_by(line):
-            if opened.span is None and span is not None:
-                yield Edit(line.start("fence"), 0, "\\", "code_fences")
-            else:
-                opened = None
-    if opened and opened.span:
-        yield _closing(plain, opened.mark, opened.span.end)
+            yield from _closed(self._plain, opened, line)
+            self._opened = None
+        else:
+            opened.inside.append(_broken(start))
 
 
-def _closing(plain: str, mark: str, at: int) -> Edit:
-    before = "" if plain[at - 1 : at] == "\n" else "\n"
-    behind = "" if plain[at : at + 1] in {"", "\n"} else "\n"
-    return Edit(at, 0, f"{before}{mark}{behind}", "code_fences")
+@lru_cache(maxsize=16)
+def _outside(indent: int) -> re.Pattern[str]:
+    """A line with a text that is indented by less."""
+    return re.compile(rf"[\r\n](?P<indent>[ ]{{0,{indent - 1}}})(?![ \t\r\n]|\Z)")
+
+
+def _broken(at: int) -> Edit:
+    return Edit(at, 0, "\\", "code_fences")
+
+
+def _closed(plain: str, fence: _Fence, line: re.Match[str]) -> Iterator[Edit]:
+    """What is left of a fence of data that ends: in a list, it ends there only if all of it is in the list."""
+    if fence.indent and _outside(fence.indent).search(plain, fence.line.end(), line.start("fence") + 1):
+        yield from (_broken(fence.line.start("fence")), *fence.inside, _broken(line.start("fence")))
+
+
+def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
+    """A fence that data leaves open ends behind it; in what may be a list, there is none."""
+    if fence.indent:
+        yield from (_broken(fence.line.start("fence")), *fence.inside)
+        return
+    at, before = data.end, ""
+    if plain[at - 1] not in "\r\n":
+        # What stands behind the data in its line stays in it: at the beginning of one, it might be a mark.
+        ends = _LINE_BREAK.search(plain, at)
+        at, before = ends.start() if ends else len(plain), "\n"
+    behind = "" if plain[at : at + 1] in {"", "\n", "\r"} else "\n"
+    yield Edit(at, 0, f"{before}{fence.mark}{behind}", "code_fences")
+
+
+def _kept_inside(plain: str, spans: Sequence[Span], fence: _Fence, end: int) -> Iterator[Edit]:
+    """Data in an author's fence does not leave the list that it may stand in."""
+    if fence.indent:
+        for outside in _outside(fence.indent).finditer(plain, fence.line.end(), end):
+            if _span_of(spans, outside.start(), outside.end() + 1):
+                yield Edit(outside.end(), 0, " " * (fence.indent - len(outside["indent"])), "code_fences")
+
+
+def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) -> Iterator[Edit]:
+    """An author's fence stays one, whatever data stands behind it in its line."""
+    if line["fence"][0] == "~":
+        if at < line.end("fence"):
+            yield _broken(at)
+        return
+    for sign in _BACKTICK.finditer(plain, at, line.end()):
+        if _span_of(spans, sign.start(), sign.end()):
+            yield Edit(sign.start(), 1, "'", "code_fences")
+
+
+def _joined(spans: Sequence[Span]) -> Sequence[Span]:
+    """Data side by side as one: two values may form a fence together."""
+    joined: list[Span] = []
+    for span in spans:
+        if joined and joined[-1].end == span.start:
+            joined[-1] = joined[-1]._replace(end=span.end)
+        else:
+            joined.append(span)
+    return joined
 
 
 def _span_of(spans: Sequence[Span], start: int, end: int) -> Span | None:

@@ -18,7 +18,7 @@ from cuecard.records import dataclass
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout_guard import BREAK, LayoutGuard, underlines
-from cuecard.template.guards.marks import CLOSE, HTML, OPEN, Span, marked, read_marks
+from cuecard.template.guards.marks import Span, has_marks, marked, read_marks
 from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 
 _ROLE_MARKER = re.compile(
@@ -61,7 +61,7 @@ class Gate:
             raw: whether an author lets the markup of data through; marks of a layout and the engine's own words are
                 kept out all the same.
         """
-        if CLOSE not in text and OPEN not in text and HTML not in text:
+        if not has_marks(text):
             return text, _NOTHING
         plain, spans = read_marks(text)
         edits: list[Edit] = []
@@ -72,7 +72,7 @@ class Gate:
         if own:
             edits += _layout_edits(plain, spans, own)
         if self.fences:
-            edits += fence_edits(plain, spans)
+            edits += fence_edits(plain, spans, html=not raw and self.escaping == "names")
         return edited(plain, edits), _counts(plain, spans, edits)
 
     def quoted(self, text: str) -> str:
@@ -121,15 +121,23 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
         for line in guard.lines.finditer(plain):
             if _is_data(spans, _line_break(plain, line), _line_end(line)):
                 yield Edit(line.start(2), 0, "\\", "layout_marks")
-    for begin, place, end in underlines(plain, guard):
-        if _is_data(spans, begin, end):
-            yield Edit(place, 0, "\\", "layout_marks")
+    yield from _underline_edits(plain, spans, guard)
     if guard.markers:
         for marker in guard.markers.finditer(plain):
             if _is_data(spans, marker.start(), marker.end("mark")):
                 yield Edit(marker.end(), 0, "\\", "layout_marks")
     if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
         yield Edit(len(plain), 0, "\\", "layout_marks")
+
+
+def _underline_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
+    """A backslash that keeps a line from making a heading of the one above."""
+    for begin, place, close, end in underlines(plain, guard):
+        if _is_data(spans, begin, close):
+            yield Edit(place, 0, "\\", "layout_marks")
+        elif _is_data(spans, close, end):
+            # An author has written the signs, such as the bullet of an entry, and data leaves them alone in their line.
+            yield Edit(max(close, spans[bisect_right(spans, close, key=_END)].start), 0, "\\", "layout_marks")
 
 
 def _line_break(plain: str, line: re.Match[str]) -> int:

@@ -28,8 +28,8 @@ _UNDERLINED = {"#": "=", "##": "-"}
 _ABOVE = 200
 """How many characters of the line above are looked at."""
 
-_ENTRY = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])(?:\s|\Z)")
-"""How an entry of a list begins."""
+_ENTRY = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+[^ \t]")
+"""How an entry of a list begins that says something: an empty one may be the text of a paragraph."""
 
 _BLANK = r"(?=(?P<blank>\s|\Z))"
 
@@ -107,25 +107,30 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
     if guard.lines:
         text, more = guard.lines.subn(r"\1\\\2", text)
         count += more
-    under = [place for _, place, _ in underlines(text, guard) if text[:place].strip()]
+    under = [place for _, place, _, _ in underlines(text, guard) if text[:place].strip()]
     text = "\\".join(text[first:last] for first, last in pairwise([0, *under, len(text)]))
     count += len(under)
     return text, count
 
 
-def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int]]:
-    """The lines that make a heading of the line above: from where they are looked at, where they begin, and end.
+def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int, int]]:
+    """The lines that make a heading of the line above: what makes them one begins; they begin, and end; it ends.
 
     Of a single dash, only itself counts: below an entry of a list it is the next one, and empty.
     """
     if guard.underlines is None:
         return
+    told = 0
     for found in guard.underlines.finditer(text):
         over, place = found.start("over"), found.start("under")
         if found["under"] != "-":
-            yield over or place, place, found.end("under")
-        elif not _ENTRY.match(BREAK.split(text[max(0, over - _ABOVE) : over])[-1]):
-            yield place, place, found.end("under")
+            yield over or place, place, found.end("under"), found.end("end")
+        elif text[told:over].strip() and _ENTRY.match(BREAK.split(text[max(0, over - _ABOVE) : over])[-1]):
+            continue
+        else:
+            # The next dash is below a line that is no entry any more.
+            yield place, place, found.end("under"), found.end("end")
+            told = found.end("under")
 
 
 def _lines(marks: Iterable[str]) -> list[str]:
@@ -137,7 +142,8 @@ def _underlines(signs: str) -> re.Pattern[str] | None:
     if not signs:
         return None
     marks = "|".join(f"{re.escape(sign)}+" for sign in dict.fromkeys(signs))
-    end_of_text = f"(?<=\\S)(?:(?![{_BREAKS}])\\s)*(?:\\r\\n|[{_BREAKS}])"
+    # To Markdown, only spaces and tabs are blank.
+    end_of_text = f"(?<=[^ \\t{_BREAKS}])[ \\t]*(?:\\r\\n|[{_BREAKS}])"
     return re.compile(f"(?P<over>\\A\\s*|{end_of_text}(?:(?![{_BREAKS}])\\s){{0,3}})(?P<under>{marks}){_END}")
 
 

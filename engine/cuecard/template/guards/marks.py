@@ -7,7 +7,8 @@ agent's prompt (`gate.py`) takes them out again. Marks are non-characters, which
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import sys
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuecard.template.guards.guard import Trusted
@@ -21,6 +22,7 @@ OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 MARKS = OPEN + CLOSE + HTML
 
 _MARK = re.compile(f"([{MARKS}])")
+_NO_CUT = (sys.maxsize, sys.maxsize)
 _BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
@@ -52,11 +54,14 @@ def marked(text: str, mark: str = OPEN) -> str:
     return f"{mark}{unmarked(text)}{CLOSE}" if text else ""
 
 
+def has_marks(text: str) -> bool:
+    """Whether any mark is in the text."""
+    return not text.isascii() and (OPEN in text or CLOSE in text or HTML in text)
+
+
 def unmarked(text: str) -> str:
     """The text without marks."""
-    if not text.isascii() and (OPEN in text or CLOSE in text or HTML in text):
-        return _MARK.sub("", text)
-    return text
+    return _MARK.sub("", text) if has_marks(text) else text
 
 
 def split_marks(text: str) -> list[str]:
@@ -100,6 +105,31 @@ def stripped(text: str) -> str:
 
 def _only_marks(text: str) -> str:
     return "".join(character for character in text if character in MARKS)
+
+
+def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
+    """The text with all of its marks, but without what stands between offsets of the text without marks.
+
+    Args:
+        text: a text with marks.
+        cuts: from where to where, from left to right.
+    """
+    kept, at, rest = [], 0, iter(cuts)
+    start, stop = next(rest, _NO_CUT)
+    for piece in _MARK.split(text):
+        if piece in MARKS and piece:
+            kept.append(piece)
+            continue
+        done, end = at, at + len(piece)
+        while start < end:
+            kept.append(piece[done - at : max(start, done) - at])
+            done = max(done, min(stop, end))
+            if stop > end:
+                break
+            start, stop = next(rest, _NO_CUT)
+        kept.append(piece[done - at :])
+        at = end
+    return "".join(kept)
 
 
 def sliced(text: str, start: int, stop: int) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
 from typing import Literal
 
@@ -13,8 +14,21 @@ from cuecard.template.guards.marks import Span
 _NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
 """An author's text behind an angle, as far as the name of an element may still go on."""
 
-_ENDS = {"<!--": "-->", "<![CDATA[": "]]>", "<?": "?>"}
-"""What begins a part that is not read as text, and what ends it."""
+_ENDS = [
+    (re.compile("<!--"), re.compile("-->")),
+    (re.compile(r"<!\[CDATA\["), re.compile("]]>")),
+    (re.compile("<![a-z]", re.IGNORECASE), re.compile(">")),
+    (re.compile(r"<\?"), re.compile(r"\?>")),
+    (
+        re.compile(r"<(?:script|pre|style|textarea)(?:[\s>]|\Z)", re.IGNORECASE),
+        re.compile("</(?:script|pre|style|textarea)>", re.IGNORECASE),
+    ),
+]
+"""What begins a part that is not read as text, and what ends it: CommonMark's HTML blocks that no blank line ends."""
+
+_FENCE = re.compile(r"[\r\n][ ]{0,3}(?:```|~~~)")
+
+_MAY_BEGIN = frozenset("!?spt")
 
 
 def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
@@ -70,17 +84,18 @@ class _Ends:
     """Where comments and the like end, each looked for once."""
 
     def __init__(self, plain: str) -> None:
-        self._plain, self._found = plain, dict.fromkeys(_ENDS, -1)
+        self._plain, self._found = plain, [-1] * len(_ENDS)
+        self._fences = [fence.start() for fence in _FENCE.finditer(plain)]
 
     def swallow(self, at: int, end: int) -> bool:
-        """Whether something begins here that does not end before `end`."""
-        if self._plain[at + 1 : at + 2] not in {"!", "?"}:
+        """Whether something begins here that does not end before `end`, or that hides a code fence."""
+        if self._plain[at + 1 : at + 2].lower() not in _MAY_BEGIN:
             return False
-        begin = next((mark for mark in _ENDS if self._plain.startswith(mark, at)), None)
-        if begin is None:
-            return False
-        behind = at + len(begin)
-        if self._found[begin] < behind:
-            found = self._plain.find(_ENDS[begin], behind)
-            self._found[begin] = found if found >= 0 else len(self._plain)
-        return self._found[begin] + len(_ENDS[begin]) > end
+        for kind, (begins, ends) in enumerate(_ENDS):
+            if begun := begins.match(self._plain, at):
+                if self._found[kind] < begun.end():
+                    found = ends.search(self._plain, begun.end())
+                    self._found[kind] = found.end() if found else len(self._plain) + 1
+                ends_at = self._found[kind]
+                return ends_at > end or bisect_left(self._fences, at) < bisect_left(self._fences, ends_at)
+        return False

@@ -1,0 +1,63 @@
+"""Results in the items of the OpenAI Agents SDK, as the texts that the agent file makes of them."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from cuecard.adapters.openai_agents_items import Item, is_result, said_in, tools_of
+from cuecard.model import Json, RenderedResult, ToolResult
+
+Render = Callable[[ToolResult], RenderedResult]
+
+
+def with_results(
+    items: Sequence[Item], render: Render, known: Mapping[str, str], given: Mapping[str, Any], failed: set[str]
+) -> list[Item]:
+    """The items of one request with results as texts, where the agent has templates for them.
+
+    The session keeps what the tools returned. A result with something else than texts in it stays as it is.
+
+    Args:
+        items: the conversation so far.
+        render: makes the text of a result.
+        known: the tools of earlier calls by call id, where a window has dropped those.
+        given: what tools returned before the SDK made text of it, by call id.
+        failed: the ids of calls that failed or were refused.
+    """
+    tools = tools_of(items, known)
+
+    def told(item: Item) -> Item:
+        call = str(item.get("call_id") or "")
+        if not is_result(item) or not tools.get(call) or not _is_text(item.get("output")):
+            return item
+        said = _value(given.get(call), said_in(item.get("output")))
+        result = render(ToolResult(tools[call], said, call, is_error=call in failed))
+        return {**item, "output": result.text} if result.rule else item
+
+    return [told(item) for item in items]
+
+
+def _is_text(output: Any) -> bool:
+    parts = output if isinstance(output, list) else []
+    return all(isinstance(part, Mapping) and part.get("type") == "input_text" for part in parts)
+
+
+def _value(given: Any, said: Any) -> Json:
+    """What a tool returned; the SDK makes text of objects by `str`, which is read again in another process."""
+    if given is not None and isinstance(said, str):
+        return _plain(given)
+    if isinstance(said, str) and said[:1] in {"{", "["}:
+        try:
+            return _plain(ast.literal_eval(said))
+        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+            return said
+    return _plain(said)
+
+
+def _plain(value: Any) -> Json:
+    made: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64", fallback=str)
+    return made

@@ -1,0 +1,72 @@
+"""Groups of commands: the first word names the command, or a group within."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeAlias, Union
+
+from cuecard.cli.signatures import Command, Parser, call, summary, usage_problem
+from cuecard.errors import InputError, Problem, closest
+from cuecard.records import dataclass
+
+Entry: TypeAlias = Union[Command, "Group"]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """Commands under one name.
+
+    Attributes:
+        help: what they do, in one sentence.
+        commands: each by the word that is typed for it.
+        version: makes what `--version` prints; without it there is no such option.
+    """
+
+    help: str
+    commands: Mapping[str, Entry]
+    version: Callable[[], str] | None = None
+
+
+def run(group: Group, words: Sequence[str], program: str) -> int:
+    """Run the command that the words name, and return its exit code; without a word, print what there is.
+
+    Args:
+        group: the commands.
+        words: what was typed.
+        program: how help calls the group, such as `cuecard tools`.
+
+    Raises:
+        InputError: when no command is called so, or its words are not what it takes.
+        CuecardError: whatever else the command raises.
+    """
+    first, *others = words or [""]
+    if first in {"", "--help"}:
+        print(_parser(group, program).format_help(), end="")
+        return 0 if words else 2
+    if first == "--version" and group.version:
+        print(group.version())
+        return 0
+    entry = group.commands.get(first)
+    if entry is None:
+        raise InputError(_unknown(first, group, program))
+    name = f"{program} {first}"
+    return run(entry, others, name) if isinstance(entry, Group) else call(entry, others, name)
+
+
+def _parser(group: Group, program: str) -> Parser:
+    parser = Parser(program, "[OPTIONS] COMMAND [ARGUMENTS]", group.help)
+    if group.version:
+        parser.add_argument("--version", action="store_true", help="Print the version and exit.")
+    parser.add_argument("--help", action="store_true", help="Show this message and exit.")
+    commands = parser.add_argument_group("commands")
+    for name, entry in group.commands.items():
+        commands.add_argument(name, help=entry.help if isinstance(entry, Group) else summary(entry))
+    return parser
+
+
+def _unknown(word: str, group: Group, program: str) -> Problem:
+    if word.startswith("-"):
+        return usage_problem(f"no such option: {word.partition('=')[0]}", program)
+    near = closest(word, group.commands)
+    advice = f"did you mean `{program} {near}`?" if near else f"see `{program} --help`"
+    return Problem("wrong-usage", f"no such command: `{word}`", advice, "command line")

@@ -1,0 +1,246 @@
+"""Commands declared by their signatures: what a function takes is what its command line takes.
+
+`argparse` reads the words. It is part of Python and costs nothing to load, which cannot be said of what it stands for.
+"""
+
+from __future__ import annotations
+
+import argparse
+import math
+import re
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from inspect import Parameter, signature
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, Final, Literal, NoReturn, TypeAlias, get_args, get_origin, get_type_hints
+
+from cuecard.errors import InputError, Problem, closest
+from cuecard.records import dataclass
+
+Command: TypeAlias = Callable[..., int | None]
+"""A function whose parameters are `Annotated` with an `Argument` or an `Option`; it returns the exit code."""
+
+_HELP_COLUMN: Final = 34
+_PLAINER: Final = {
+    r"^argument ([^:]+): ": r"\1: ",
+    "the following arguments are required:": "missing",
+    r"^(.+): expected one argument": r"\1 needs a value; write one that begins with a dash as `\1=VALUE`",
+    "ignored explicit argument .*": "takes no value",
+}
+"""What `argparse` says, in the words of our other messages."""
+
+_USAGE: Final = "command line"
+
+Declared: TypeAlias = "tuple[Parameter, Any, Argument | Option]"
+"""A parameter with its type, and what it is declared as."""
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A word that is known by its position.
+
+    Attributes:
+        help: one sentence.
+        metavar: how help calls it; the parameter's name in capitals when left out.
+    """
+
+    help: str
+    metavar: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word that begins with `--`; one for a `bool` is a flag, one for a list may be repeated.
+
+    Attributes:
+        help: one sentence.
+        name: with its dashes; made from the parameter's name when left out.
+        metavar: how help calls its value.
+        least: the smallest number allowed.
+        most: the largest.
+    """
+
+    help: str
+    name: str = ""
+    metavar: str = ""
+    least: float = -math.inf
+    most: float = math.inf
+
+
+def call(command: Command, words: Sequence[str], program: str) -> int:
+    """Run a command with these words, and return its exit code; `--help` prints its help instead.
+
+    Args:
+        command: the function.
+        words: what was typed behind its name.
+        program: how help calls it, such as `cuecard tools list`.
+
+    Raises:
+        InputError: when the words are not what the command takes.
+    """
+    own, rest = _split(words)
+    declared = tuple(_declared(command))
+    options, arguments = _options(declared, program), _arguments(declared, program)
+    if "--help" in own:
+        names = [_metavar(each, mark) for each, _, mark in declared if isinstance(mark, Argument)]
+        usage = " ".join(["[OPTIONS]", *names])
+        print(Parser(program, usage, summary(command), arguments, options).format_help(), end="")
+        return 0
+    values, others = options.parse_known_args(own)
+    if unknown := [word for word in others if word.startswith("-") and word != "-"]:
+        raise InputError(_unknown(word, declared, program) for word in unknown)
+    _, left = arguments.parse_known_args(["--", *others, *rest], values)
+    if spare := [word for word in left if word != "--"]:
+        raise InputError(usage_problem(f"unexpected argument `{word}`", program) for word in spare)
+    return command(**vars(values)) or 0
+
+
+def summary(command: Command) -> str:
+    """What a command does, in the words of its docstring."""
+    return " ".join((command.__doc__ or "").split())
+
+
+def usage_problem(message: str, program: str) -> Problem:
+    """The problem of a command line that a command does not take."""
+    return Problem("wrong-usage", message, f"see `{program} --help`", _USAGE)
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser with headings of its own, which raises what is wrong instead of ending the process."""
+
+    def __init__(self, program: str, usage: str, about: str = "", *parents: Parser) -> None:
+        super().__init__(program, f"{program} {usage}", about, parents=parents, add_help=False, allow_abbrev=False)
+        self.formatter_class = lambda prog: argparse.HelpFormatter(prog, max_help_position=_HELP_COLUMN)
+
+    def error(self, message: str) -> NoReturn:
+        """Say what is wrong with the command line.
+
+        Raises:
+            InputError: always.
+        """
+        for pattern, plain in _PLAINER.items():
+            message = re.sub(pattern, plain, message)
+        raise InputError(usage_problem(message, self.prog))
+
+
+def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
+    """The words before `--`, and those behind it, among which there are no options."""
+    place = words.index("--") if "--" in words else len(words)
+    return words[:place], words[place + 1 :]
+
+
+def _arguments(declared: Iterable[Declared], program: str) -> Parser:
+    parser = Parser(program, "")
+    for parameter, kind, mark in declared:
+        if isinstance(mark, Argument):
+            parser.add_argument(parameter.name, **_argument(parameter, kind, mark))
+    return parser
+
+
+def _options(declared: Iterable[Declared], program: str) -> Parser:
+    parser = Parser(program, "")
+    for parameter, kind, mark in declared:
+        if isinstance(mark, Option):
+            parser.add_argument(_option_name(parameter, mark), **_option(parameter, kind, mark))
+    parser.add_argument("--help", action="store_true", default=argparse.SUPPRESS, help="Show this message and exit.")
+    return parser
+
+
+def _declared(command: Command) -> Iterator[Declared]:
+    """Each parameter with its type and what it is declared as."""
+    hints = get_type_hints(command, include_extras=True)
+    for parameter in signature(command).parameters.values():
+        hint = hints[parameter.name]
+        while get_origin(hint) is not Annotated:  # `None` as default made it optional
+            hint = next(each for each in get_args(hint) if each is not NoneType)
+        yield parameter, *get_args(hint)
+
+
+def _argument(parameter: Parameter, kind: Any, mark: Argument) -> dict[str, Any]:
+    repeated, one = _parts(kind)
+    required = parameter.default is Parameter.empty
+    form: dict[str, Any] = {} if required else {"default": parameter.default}
+    if repeated:
+        form["nargs"] = "+" if required else "*"
+    elif not required:
+        form["nargs"] = "?"
+    return form | {"metavar": _metavar(parameter, mark).strip("[]."), "help": mark.help, "type": _reader(one, mark)}
+
+
+def _option(parameter: Parameter, kind: Any, mark: Option) -> dict[str, Any]:
+    form: dict[str, Any] = {"dest": parameter.name, "help": _option_help(parameter, mark)}
+    if kind is bool:
+        return form | {"action": "store_true"}
+    repeated, one = _parts(kind)
+    form |= {"metavar": mark.metavar or _kind_name(one), "type": _reader(one, mark)}
+    if parameter.default is Parameter.empty:
+        return form | {"required": True}
+    return form | {"default": parameter.default, "action": "append" if repeated else "store"}
+
+
+def _option_help(parameter: Parameter, mark: Option) -> str:
+    notes = []
+    if parameter.default is Parameter.empty:
+        notes.append("required")
+    elif parameter.default not in {None, False, "", Path()}:
+        notes.append(f"default: {parameter.default}")
+    if math.isfinite(mark.least) and math.isfinite(mark.most):
+        notes.append(f"{mark.least:g} to {mark.most:g}")
+    elif math.isfinite(mark.least):
+        notes.append(f"at least {mark.least:g}")
+    return mark.help.replace("%", "%%") + (f" [{'; '.join(notes)}]" if notes else "")
+
+
+def _parts(kind: Any) -> tuple[bool, Any]:
+    """Whether there may be several values, and the type of one."""
+    if get_origin(kind) not in {list, Literal} and get_args(kind):
+        kind = next(each for each in get_args(kind) if each is not NoneType)
+    return (True, get_args(kind)[0]) if get_origin(kind) is list else (False, kind)
+
+
+def _kind_name(kind: Any) -> str:
+    if get_origin(kind) is Literal:
+        return "|".join(get_args(kind))
+    return {Path: "PATH", int: "N", float: "NUMBER"}.get(kind, "TEXT")
+
+
+def _metavar(parameter: Parameter, mark: Argument) -> str:
+    return mark.metavar or parameter.name.upper()
+
+
+def _option_name(parameter: Parameter, mark: Option) -> str:
+    return mark.name or f"--{parameter.name.strip('_').replace('_', '-')}"
+
+
+def _reader(kind: Any, mark: Argument | Option) -> Callable[[str], Any]:
+    """What makes a value of a word."""
+
+    def choice(word: str) -> str:
+        if word not in get_args(kind):
+            raise argparse.ArgumentTypeError(f"`{word}` is not one of {', '.join(f'`{w}`' for w in get_args(kind))}")
+        return word
+
+    def number(word: str) -> float:
+        noun = "whole number" if kind is int else "number"
+        try:
+            value: float = kind(word)
+        except ValueError:
+            raise argparse.ArgumentTypeError(f"`{word}` is not a {noun}") from None
+        if not math.isfinite(value):
+            raise argparse.ArgumentTypeError(f"`{word}` is not a {noun}")
+        if isinstance(mark, Option) and not mark.least <= value <= mark.most:
+            limit = f"less than {mark.least:g}" if value < mark.least else f"more than {mark.most:g}"
+            raise argparse.ArgumentTypeError(f"{word} is {limit}")
+        return value
+
+    if get_origin(kind) is Literal:
+        return choice
+    return number if kind in {int, float} else kind
+
+
+def _unknown(word: str, declared: Iterable[Declared], program: str) -> Problem:
+    """The problem of an option that the command does not have."""
+    name = word.partition("=")[0]
+    near = closest(name, [_option_name(each, mark) for each, _, mark in declared if isinstance(mark, Option)])
+    advice = f"did you mean {near}?" if near else f"see `{program} --help`"
+    return Problem("wrong-usage", f"no such option: {name}", advice, _USAGE)

@@ -1,0 +1,98 @@
+"""The OpenAI Agents SDK sends results as the agent file tells them, and its sessions keep what the tools returned."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from agents import Agent, RunConfig, Runner, ToolOutputImage, ToolOutputText, function_tool
+from agents.memory import SQLiteSession
+from agents.testing import ModelCall, ScriptedModel, assistant_message, function_call
+
+from cuecard import Engine
+from cuecard.adapters.openai_agents import Cuecard
+from unit.results.shell_agent import TOLD, shell_engine
+
+QUIET = RunConfig(tracing_disabled=True)
+
+
+@function_tool
+def shell(command: str) -> dict[str, Any]:
+    """Run a command."""
+    if command == "fail":
+        raise OSError("the disk is full")
+    return {"code": 0, "printed": f"{command} " * 20}
+
+
+@function_tool
+def words() -> str:
+    """Say something."""
+    return "some words"
+
+
+@function_tool
+def parts() -> ToolOutputText:
+    """Say something as a part."""
+    return ToolOutputText(text="some words")
+
+
+@function_tool
+def picture() -> ToolOutputImage:
+    """Show a picture."""
+    return ToolOutputImage(image_url="data:image/png;base64,eA==")
+
+
+def outputs(call: ModelCall) -> list[Any]:
+    return [item["output"] for item in call.input if item.get("type") == "function_call_output"]
+
+
+class Host:
+    def __init__(self, engine: Engine, batches: Sequence[Sequence[tuple[str, dict[str, Any]]]]) -> None:
+        steps = [
+            [function_call(tool, told, call_id=f"c-{n}-{i}") for i, (tool, told) in enumerate(batch)]
+            if batch
+            else [assistant_message("done")]
+            for n, batch in enumerate(batches)
+        ]
+        self.card, self.model = Cuecard(engine), ScriptedModel(steps)
+        self.agent: Agent[Any] = Agent("sh", model=self.model, tools=self.card.tools([shell, words, parts, picture]))
+
+    def run(self, chat: Any, session: Any) -> None:
+        options = self.card.options(None, chat, config=QUIET)
+        asyncio.run(Runner.run(self.agent, "go", session=session, **options))
+
+
+def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Path) -> None:
+    engine, session = shell_engine(tmp_path), SQLiteSession("one")
+    host = Host(engine, [[("shell", {"command": "ls"})], [("words", {}), ("parts", {}), ("picture", {})], []])
+
+    host.run(None, session)
+
+    sent = [outputs(call) for call in host.model.calls]
+    assert sent[1] == [TOLD]
+    assert sent[2][:2] == [TOLD, "(some words)"]
+    assert sent[2][2] == "(some words)"
+    assert "image/png" in str(sent[2][3])
+    kept = [item["output"] for item in asyncio.run(session.get_items()) if "output" in item]  # type: ignore[typeddict-item]  # asked just before
+    assert "ls ls ls ls ls ls" in str(kept[0])
+    session.close()
+
+
+@pytest.mark.parametrize("another", [False, True], ids=["this process", "another process"])
+def test_later_runs_send_the_same_bytes_also_of_failed_calls(tmp_path: Path, *, another: bool) -> None:
+    engine, session = shell_engine(tmp_path), SQLiteSession("one")
+    chat = engine.conversation()
+    first = Host(engine, [[("shell", {"command": "ls"}), ("shell", {"command": "fail"})], []])
+    first.run(chat, session)
+
+    again = engine.load(engine.dump(chat)) if another else chat
+    second = Host(engine, [[]])
+    second.run(again, session)
+
+    assert outputs(first.model.calls[1])[0] == TOLD
+    assert outputs(first.model.calls[1])[1].startswith("<failed>An error ")
+    assert outputs(second.model.calls[0]) == outputs(first.model.calls[1])
+    session.close()

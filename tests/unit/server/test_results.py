@@ -1,0 +1,67 @@
+"""The service answers with the texts of results, and keeps none of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from cuecard import watch
+from cuecard.server.agents import open_agents
+from cuecard.server.envelopes import Envelopes
+from cuecard.server.service import Service
+from unit.results.shell_agent import AGENT, TOLD
+from unit.server.served import serving
+
+SHELL: dict[str, Any] = {"tool": "shell", "call_id": "c-1", "result": {"code": 0, "printed": "ls " * 20}}
+SEARCH: dict[str, Any] = {"tool": "tool_search", "call_id": "c-0", "result": {"tools": []}}
+FAILED: dict[str, Any] = {"call_id": "c-2", "result": "the disk", "is_error": True}
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Iterator[httpx2.Client]:
+    (tmp_path / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    agents = open_agents([tmp_path], partial(watch, states=tmp_path / "states"))
+    with serving(Service(agents, Envelopes("k" * 32, 3600))) as opened:
+        yield opened
+    agents.stop()
+
+
+def ask(client: httpx2.Client, path: str, **body: Any) -> dict[str, Any]:
+    answer = client.post(f"/v1/{path}", json=body)
+
+    assert answer.status_code == 200, answer.text
+    told: dict[str, Any] = answer.json()
+    return told
+
+
+def test_each_result_with_a_template_has_its_text_and_its_place(client: httpx2.Client) -> None:
+    call = ask(client, "prepare-call")
+    step = ask(
+        client,
+        "prepare-step",
+        conversation=call["conversation"],
+        results=[SEARCH, SHELL, FAILED],
+        calls={"c-2": "shell"},
+    )
+
+    assert call["results"] == []
+    assert [(each["at"], each["call_id"], each["text"]) for each in step["results"]] == [
+        (1, "c-1", TOLD),
+        (2, "c-2", "<failed>the disk</failed>"),
+    ]
+    first = step["results"][0]
+    assert (first["tool"], first["rule"], first["source"]) == ("shell", "shell", "agent.yaml:10")
+    assert (first["left_out"], first["whole"], first["unit"]) == (45, 60, "characters")
+
+
+def test_the_same_result_is_told_in_the_same_bytes_with_a_call_and_with_a_step(client: httpx2.Client) -> None:
+    call = ask(client, "prepare-call", results=[SHELL])
+    step = ask(client, "prepare-step", conversation=call["conversation"], results=[SHELL])
+
+    assert [each["text"] for each in call["results"]] == [TOLD]
+    assert step["results"] == call["results"]
