@@ -164,6 +164,13 @@ def test_blank_lines_that_are_removed_excuse_no_underline(tmp_path: Path) -> Non
     assert shown == "## S\nYou help\nContext\n\\---\n."
 
 
+def test_a_value_of_white_space_alone_is_nothing_once_it_is_removed(tmp_path: Path) -> None:
+    compact = HEAD.replace("agent: a\n", "agent: a\nwhitespace: compact\n")
+    engine = opened(tmp_path, f"{compact}  - {{id: s, title: S, text: 'Help.{{{{{{x}}}}}}'}}\n")
+
+    assert step(engine, Turn({"x": " \n "})).system == "## S\nHelp."
+
+
 def test_an_entry_that_a_value_leaves_empty_is_no_line_under_a_text(tmp_path: Path) -> None:
     assert said(tmp_path, 'text: "{{{x}}}\\n- {{{y}}}"', x="a", y="\nb") == "a\n- \\\nb"
 

@@ -64,6 +64,8 @@ class Gate:
         if not has_marks(text):
             return text, _NOTHING
         plain, spans = read_marks(text)
+        if not spans:
+            return plain, _NOTHING
         edits: list[Edit] = []
         if not are_quiet(plain, spans):
             edits += tag_edits(plain, spans, *((self.words, "names") if raw else (self.names, self.escaping)))
