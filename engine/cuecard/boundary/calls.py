@@ -12,7 +12,7 @@ from cuecard.boundary.turns import take_turn
 from cuecard.errors import Problem
 from cuecard.model import Call, Clock, History, Memory, ToolResult, Turn
 from cuecard.shapes import Findings, Flag, Instance, Maybe, Shape, Whole
-from cuecard.template.guards.controls import has_controls, refuse_controls
+from cuecard.template.guards.controls import refuse_controls
 
 _RESULTS = shape_of(Sequence[ToolResult])
 CALL = Instance(Call, hint="pass the result of `prepare_call`; `Call.from_json` reads a stored one")
@@ -102,9 +102,9 @@ def take_results(results: Any, name: str, found: Findings) -> History:
 def _controls(results: Any, name: str) -> Iterator[Problem]:
     """The control characters in what is kept of results, whose shape may be wrong, too; bodies are not kept."""
     try:
-        held = has_controls("".join(f"{each.tool}{each.call_id}{each.batch}" for each in results))
+        plain = all(f"{each.tool}{each.call_id}{each.batch}".isprintable() for each in results)
     except (AttributeError, TypeError):  # they are no results, which has been told
         return
-    for place, each in enumerate(results if held else ()):
+    for place, each in enumerate(() if plain else results):
         for key in ("tool", "call_id", "batch"):
             yield from refuse_controls(getattr(each, key), f"{name}[{place}].{key}")
