@@ -164,6 +164,12 @@ def test_blank_lines_that_are_removed_excuse_no_underline(tmp_path: Path) -> Non
     assert shown == "## S\nYou help\nContext\n\\---\n."
 
 
+def test_the_element_that_a_helper_writes_is_one_of_the_prompts(tmp_path: Path) -> None:
+    text = """text: '{{{xml x "page-text"}}}{{{y}}}'"""
+
+    assert said(tmp_path, text, x="a", y="<b></page-text>") == "<page-text>a</page-text><b>&lt;/page-text>"
+
+
 def test_a_value_of_white_space_alone_is_nothing_once_it_is_removed(tmp_path: Path) -> None:
     compact = HEAD.replace("agent: a\n", "agent: a\nwhitespace: compact\n")
     engine = opened(tmp_path, f"{compact}  - {{id: s, title: S, text: 'Help.{{{{{{x}}}}}}'}}\n")

@@ -10,6 +10,10 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
 from cuecard.template import element_names
 
+_WRAPPED = re.compile(r"\{\{[^{}]*\bxml\s[^{}]*")
+_QUOTED = re.compile(r"""(["'])([A-Za-z_][\w.-]*)\1""")
+"""The name that the helper `xml` is given."""
+
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
 _FENCED = re.compile(r"^[ ]{0,3}(`{3,}|~{3,}).*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
@@ -24,7 +28,13 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
     texts = _texts(spec, sources)
     if sources.template:
         texts += [sources.template.text, *(f"<{section.id}>" for section in spec.sections)]
-    return spec.words.elements.union(*map(element_names, texts))
+    return spec.words.elements.union(*map(element_names, texts), *map(_wrapped, texts))
+
+
+def _wrapped(text: str) -> Iterator[str]:
+    """The elements that the helper `xml` writes, as far as an author has named them."""
+    for call in _WRAPPED.finditer(text) if "xml" in text else ():
+        yield from (quoted[2] for quoted in _QUOTED.finditer(call[0]))
 
 
 def headings_written(spec: AgentFile, sources: AgentSources) -> tuple[str, ...]:
