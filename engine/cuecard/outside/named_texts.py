@@ -33,6 +33,7 @@ class NamedTexts:
         problems: what is wrong with files that must be there.
         unread: files that may be missing, and are there, but cannot be read, with the reason.
         folders: those in which files were looked for by patterns.
+        not_files: paths of files that may be missing, at which there is a folder.
     """
 
     def __init__(self, folder: Path, roots: Roots) -> None:
@@ -40,6 +41,7 @@ class NamedTexts:
         self.problems: list[Problem] = []
         self.unread: list[tuple[str, str]] = []
         self.folders: list[str] = []
+        self.not_files: list[str] = []
         self._asked: set[str] = set()
         self._room = MAX_TOTAL
 
@@ -73,6 +75,8 @@ class NamedTexts:
         self._asked.add(place)
         try:
             spot = self.roots.find(place)
+            if is_folder(spot.path):
+                self.not_files.append(place)
             if is_there(spot.path):
                 yield replace(self._read(self.folder / place, spot), path=place)
         except SpecError as error:
