@@ -35,9 +35,11 @@ def check_matches(spec: FilesSpec, name: str, world: World) -> Iterator[Problem]
 
 
 def _folders(entry: FileEntry, name: str, not_files: Collection[str]) -> Iterator[Problem]:
-    """Paths that name a folder, of which no text can be shown."""
+    """Paths that name a folder, of which no text can be shown, or nothing at all."""
     for path in entry.path:
-        if path in not_files:
+        if not path.strip():
+            yield Problem("missing-file", "a path is empty", "write the path of a file", name)
+        elif path in not_files:
             folder = path.rstrip("/")
             hint = f"name a file in it, or show all of them with `glob: {folder}/**/*`"
             yield Problem("missing-file", f"`{path}` is a folder", hint, name)
