@@ -88,6 +88,9 @@ class NamedTexts:
 
     def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
         """The one file at `place`, by the path that a section wrote."""
+        if not place.strip():
+            self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
+            return
         if is_folder(self.folder / place):
             hint = f"name a file in {shown(self.folder / place)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))
