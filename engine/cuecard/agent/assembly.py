@@ -9,7 +9,7 @@ from cuecard.agent.producers.texts import Producer, SectionText, use_problem
 from cuecard.agent.sections.body import Body, Chosen, SkillsFill
 from cuecard.agent.sections.choices import alternatives, check_waiting, conditions_of
 from cuecard.agent.sections.condition_problems import check_condition
-from cuecard.agent.sections.conditions import inputs_read
+from cuecard.agent.sections.conditions import inputs_read, parts_of
 from cuecard.agent.sections.entries import entries_guard
 from cuecard.agent.sections.section import PROTOCOLS, Section
 from cuecard.agent.sections.section_source import fill_of, inputs_of, local_names, source_of
@@ -23,6 +23,7 @@ from cuecard.model import Tier
 from cuecard.records import dataclass
 from cuecard.sources.content import Fill
 from cuecard.sources.skills.selection import check_skill_names
+from cuecard.template.backends.rules import TOOL
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,7 +138,7 @@ class Assembly:
             choices=choices,
         )
         self._further += [Compiled(section, text, ()) for text in texts[1:]]
-        return Compiled(section, texts[0], (*in_text, *others))
+        return Compiled(section, texts[0], (*in_text, *others, *self._asked_tools(written)))
 
     def _framed(self, framed: tuple[str, SectionText]) -> Compiled:
         name, text = framed
@@ -167,6 +168,13 @@ class Assembly:
                 yield SectionUse(name, partial(problem, at))
         for name in inputs_of(fill):
             yield SectionUse(name, partial(problem, written.place(source_of(written.spec))))
+
+    def _asked_tools(self, written: Written) -> Iterator[SectionUse]:
+        """The tools of its conditions, called as those are that its texts ask for."""
+        for at, condition in conditions_of(written):
+            for place, part in parts_of(condition):
+                if part.tool is not None:
+                    yield SectionUse(TOOL + part.tool, partial(self._world.document.problem, (*at, *place, "tool")))
 
     def _step_reads(
         self, written: Written, in_text: Sequence[SectionUse], others: Sequence[SectionUse]

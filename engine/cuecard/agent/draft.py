@@ -10,7 +10,7 @@ from cuecard.agent.assembly import Assembly
 from cuecard.agent.checks.inputs import check_inputs
 from cuecard.agent.checks.invisible import refuse_escaped, refuse_invisible
 from cuecard.agent.checks.partials import check_partials
-from cuecard.agent.checks.tools import check_file_order, check_tools
+from cuecard.agent.checks.tools import check_asked, check_file_order, check_tools
 from cuecard.agent.checks.words import check_words
 from cuecard.agent.helpers import LoadHelpers, load_all, named_helpers, refuse_helpers
 from cuecard.agent.instructions import Instructions, lost_instructions, read_instructions
@@ -93,7 +93,8 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     problems += [*results.problems, *check_results(document, results.forms, known, spec.tools.search.tool)]
     partials = _partials(sources, memo)
     problems += _check_sections(world, assembly, partials, cards, results) if assembly else ()
-    problems += [*_check_tools(world, told), *check_ranker(document, spec)]
+    asked = check_asked((use for each in assembly.all_compiled for use in each.uses), known) if assembly else ()
+    problems += [*_check_tools(world, told), *dict.fromkeys(asked), *check_ranker(document, spec)]
     made = replace(draft, assembly=assembly, problems=tuple(problems), partials=partials, names=world.names)
     return replace(made, results=results.forms, result_texts=tuple(results.texts))
 

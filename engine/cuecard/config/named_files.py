@@ -34,7 +34,7 @@ class Wanted:
         """What the sections of this agent file, of its profiles and of its variants name."""
         sections = list(_sections(agent))
         written = [*sections, *(choice for at, s in sections for choice in _choices(at, s))]
-        texts = [((*at, "file"), s["file"]) for at, s in written if isinstance(s.get("file"), str) and s["file"]]
+        texts = [((*at, "file"), s["file"]) for at, s in written if isinstance(s.get("file"), str)]
         shown = [entry for _, s in sections for entry in _entries(s.get("files"))]
         files = [path for paths, _ in shown for path in paths]
         looked = [search for _, found in shown for search in found]

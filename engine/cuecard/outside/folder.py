@@ -14,6 +14,7 @@ from cuecard.config.documents.yaml_text import Path as Place
 from cuecard.config.layers import lay_over
 from cuecard.config.named_files import AgentPlaces, texts
 from cuecard.errors import Problem, SpecError
+from cuecard.outside.content import find_content
 from cuecard.outside.named_texts import NamedTexts
 from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
@@ -79,7 +80,7 @@ class _Layers:
                 hint = "an agent file cannot extend itself: " + " -> ".join((*reversed(above), name))
                 yield document.problem(at, "extends-cycle", f"`{place}` extends this file again", hint)
             elif not is_there(self.folder / inner):
-                hint = f"no such file: {shown(self.folder / inner)}"
+                hint = _way_out(place) or f"no such file: {shown(self.folder / inner)}"
                 yield document.problem(at, "missing-file", f"`{place}` does not exist", hint)
             elif name not in found:
                 try:
@@ -131,6 +132,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
         models,
         tuple(dict.fromkeys(reader.folders)),
         _once(results),
+        tuple(reader.not_files),
     )
 
 
@@ -140,6 +142,15 @@ def _extended(document: Document) -> Iterator[tuple[Place, str]]:
     for index, text in enumerate(written if isinstance(written, list) else [written]):
         if isinstance(text, str) and text:
             yield ("extends", index) if isinstance(written, list) else ("extends",), text
+
+
+def _way_out(place: str) -> str:
+    """What to do about a name that commands take for an agent of ours; empty for every other."""
+    found = find_content(Path(place))
+    if "/" in place or not is_there(found):
+        return ""
+    hint = f"`{place}` is shipped with cuecard, but `extends` takes the path of an agent file"
+    return f"{hint}: copy the folder {shown(found.parent)} beside this file"
 
 
 def _once(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:

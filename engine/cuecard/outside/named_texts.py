@@ -33,6 +33,7 @@ class NamedTexts:
         problems: what is wrong with files that must be there.
         unread: files that may be missing, and are there, but cannot be read, with the reason.
         folders: those in which files were looked for by patterns.
+        not_files: paths of files that may be missing, at which there is a folder.
     """
 
     def __init__(self, folder: Path, roots: Roots) -> None:
@@ -40,6 +41,7 @@ class NamedTexts:
         self.problems: list[Problem] = []
         self.unread: list[tuple[str, str]] = []
         self.folders: list[str] = []
+        self.not_files: list[str] = []
         self._asked: set[str] = set()
         self._room = MAX_TOTAL
 
@@ -73,6 +75,8 @@ class NamedTexts:
         self._asked.add(place)
         try:
             spot = self.roots.find(place)
+            if is_folder(spot.path):
+                self.not_files.append(place)
             if is_there(spot.path):
                 yield replace(self._read(self.folder / place, spot), path=place)
         except SpecError as error:
@@ -84,6 +88,9 @@ class NamedTexts:
 
     def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
         """The one file at `place`, by the path that a section wrote."""
+        if not place.strip():
+            self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
+            return
         if is_folder(self.folder / place):
             hint = f"name a file in {shown(self.folder / place)}"
             self.problems.append(document.problem(key, "missing-file", f"`{place}` is a folder", hint))

@@ -74,7 +74,9 @@ def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem
 
 def _texts(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
     for at, text in enumerate(expected.contains):
-        if text not in shown.text:
+        if not text:
+            yield place.problem("expect-contains", "every prompt contains an empty text", "write what is expected", at)
+        elif text not in shown.text:
             near = closest(text, {line.strip() for line in shown.text.split("\n")})
             hint = f"the nearest line is: {near}" if near else "`cuecard render` prints the prompt"
             yield place.problem("expect-contains", f"the prompt does not contain {_cut(text)}", hint, at)

@@ -202,6 +202,9 @@ sections: [{id: a, text: "{{mode}}{{count}}{{on}}{{items}}", when: WHEN}]
     ("when", "message", "hint"),
     [
         ("{equals: {mode: [plan, yolo]}}", "`mode` can never be 'yolo'", "known here: `act`, `plan`"),
+        ("{equals: {mode: []}}", "`mode` can never be one of no values", "list the values"),
+        ('{not: {tool: ""}}', "no tool has an empty name", "write a tool's name"),
+        ('{model: [gpt-5, ""]}', "no model has an empty name", "write a model's name"),
         ("{equals: {mode: acct}}", "`mode` can never be 'acct'", "did you mean `act`?"),
         ("{equals: {mode: true}}", "`mode` is of type string and can never be True", 'write "true"'),
         (

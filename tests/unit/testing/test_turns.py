@@ -113,6 +113,7 @@ UNMET = {
         "expect-contains",
         "nearest line is: You answer the mail of a bakery.",
     ),
+    'contains: ["", Jana]': ("expect-contains", "every prompt contains an empty text"),
     "absent: Promise": ("expect-absent", "it is in section `rules`"),
     'absent: "\\n\\n##"': ("expect-absent", "the prompt contains `##`"),
     "active: [find_day]": ("expect-active", "`find_day` is not active"),

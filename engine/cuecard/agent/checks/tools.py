@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import pairwise
 
+from cuecard.agent.checks.inputs import Use
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import SourceText
 from cuecard.config.documents.yaml_text import Document
-from cuecard.errors import DidYouMean, Problem
+from cuecard.errors import DidYouMean, Problem, did_you_mean
+from cuecard.template.backends.rules import TOOL
 
 
 def check_tools(
@@ -26,6 +29,15 @@ def check_tools(
     if discovers and search not in spec.tools.core:
         message = f"the search tool `{search}` is not a core tool, so nothing can be discovered"
         yield document.problem(("tools", "core"), "search-not-core", message, f"add `{search}` to `core`")
+
+
+def check_asked(uses: Iterable[Use], known: frozenset[str] | None) -> Iterator[Problem]:
+    """A warning for each tool that a text or a condition asks for, and that no file of instructions names."""
+    for use in uses:
+        name = use.name.removeprefix(TOOL)
+        if known is not None and use.name.startswith(TOOL) and name not in known:
+            hint = did_you_mean(name, known)
+            yield replace(use.problem("unknown-tool", f"no tool is called `{name}`", hint), severity="warning")
 
 
 def check_file_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:

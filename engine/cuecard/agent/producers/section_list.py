@@ -25,7 +25,10 @@ class SectionList:
         """Compile the headings, and find what no value may look like."""
         self._world, spec = world, world.spec.layout
         self._headings = Headings(world.document, spec)
-        self.problems: list[Problem] = [*self._headings.problems, *check_groups(world.document, world.spec)]
+        self.problems: list[Problem] = [
+            *self._headings.problems,
+            *check_groups(world.document, world.spec, world.removed),
+        ]
         marker = spec.boundary.marker if spec.boundary else ""
         written = headings_written(world.spec, world.sources)
         markdown = any(mark.startswith("#") for mark in (*headings_of(spec), *written))

@@ -26,6 +26,7 @@ def check_condition(
         inputs: what the agent declares.
     """
     for place, part in parts_of(condition):
+        yield from _empty(document, (*at, *place), part)
         for path in paths_read(part):
             yield from _inside(document, (*at, *place), path, inputs)
         for path, wanted in (part.equals or {}).items():
@@ -39,6 +40,21 @@ def check_condition(
                     yield document.problem(
                         (*at, *place, key, path), "wrong-condition", message, f"write `input: {path}`"
                     )
+
+
+def _empty(document: Document, at: Path, part: ConditionSpec) -> Iterator[Problem]:
+    """What holds nothing that anything could be equal to."""
+    if part.tool == "":
+        yield document.problem((*at, "tool"), "wrong-condition", "no tool has an empty name", "write a tool's name")
+    if part.model is not None and "" in part.model:
+        # `model` of a choice is its own key; `at` ends with it there.
+        place = at if at[-1] == "model" else (*at, "model")
+        yield document.problem(place, "wrong-condition", "no model has an empty name", "write a model's name, or `*`")
+    for path, wanted in (part.equals or {}).items():
+        if wanted == []:
+            hint = f"list the values that it may have; for an empty one write `not: {path}`"
+            message = f"`{path}` can never be one of no values"
+            yield document.problem((*at, "equals", path), "wrong-condition", message, hint)
 
 
 def _inside(document: Document, at: Path, path: str, inputs: Mapping[str, InputSpec]) -> Iterator[Problem]:

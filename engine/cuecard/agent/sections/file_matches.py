@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import islice, product
 
 from cuecard.agent.world import World
@@ -30,7 +30,19 @@ def check_matches(spec: FilesSpec, name: str, world: World) -> Iterator[Problem]
     paths = {source.path for source in world.sources.files} | {path for path, _ in world.sources.unread}
     for index, entry in enumerate(() if spec.supplied else spec.entries):
         if not entry.optional:
+            yield from _folders(entry, f"{name}.entries.{index}.path", world.sources.not_files)
             yield from _unmatched(entry, f"{name}.entries.{index}", paths, world.spec.inputs)
+
+
+def _folders(entry: FileEntry, name: str, not_files: Collection[str]) -> Iterator[Problem]:
+    """Paths that name a folder, of which no text can be shown, or nothing at all."""
+    for path in entry.path:
+        if not path.strip():
+            yield Problem("missing-file", "a path is empty", "write the path of a file", name)
+        elif path in not_files:
+            folder = path.rstrip("/")
+            hint = f"name a file in it, or show all of them with `glob: {folder}/**/*`"
+            yield Problem("missing-file", f"`{path}` is a folder", hint, name)
 
 
 def _unmatched(entry: FileEntry, name: str, paths: set[str], inputs: Mapping[str, InputSpec]) -> Iterator[Problem]:

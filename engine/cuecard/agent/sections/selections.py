@@ -65,17 +65,28 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
     yield from _patched_twice(document, spec)
 
 
-def check_groups(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Groups that the layout does not have, and those that stand in themselves."""
+def check_groups(document: Document, spec: AgentFile, removed: Mapping[str, str]) -> Iterator[Problem]:
+    """Groups that the layout does not have, those that stand in themselves, and those without a section.
+
+    Where a file has removed sections of another, the groups of that one may well be left without any.
+    """
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
             hint = did_you_mean(name, spec.layout.groups) or "declare it in `layout.groups`"
             yield document.problem(path, "unknown-group", f"`layout.groups` has no group `{name}`", hint)
+    used = {name for _, name in _grouped(spec)}
     for name in spec.layout.groups:
         around = groups_around(spec.layout, name)
         if spec.layout.groups[around[0]].group == name:
             at, hint = ("layout", "groups", name, "group"), "name a group that encloses it, or remove `group`"
             yield document.problem(at, "wrong-value", f"the group `{name}` contains itself", hint)
+        elif name not in used and not removed:
+            hint, message = (
+                f"give a section `group: {name}`, or remove the group",
+                f"no section is in the group `{name}`",
+            )
+            place = ("layout", "groups", name)
+            yield document.problem(place, "no-effect", message, hint, key=True, severity="warning")
 
 
 def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:

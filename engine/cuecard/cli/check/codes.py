@@ -34,7 +34,7 @@ CODES: Mapping[str, str] = {
     "wrong-value": "A value of the wrong type or out of range.",
     "newer-version": "An agent file in a newer format than this version of cuecard reads.",
     # tools and their instructions
-    "unknown-tool": "A name that no tool has: in `core` an error; in `results`, BEFORE, AFTER, NEXT, GOTCHA a warning.",
+    "unknown-tool": "A name that no tool has: in `core` an error, everywhere else a warning.",
     "unfinished-tool": "A tool with a text that still begins with `TODO`, the placeholder of `cuecard tools add`.",
     "duplicate-tool": "A tool with instructions in two places.",
     "search-not-core": "A search tool that is not a core tool, so that nothing can be discovered.",

@@ -54,6 +54,7 @@ class AgentSources:
         sections: the files that hold the texts of sections.
         files: files that sections show if they are there.
         unread: those of them that are there but cannot be read, by path, with the reason.
+        not_files: the paths of such files at which there is a folder.
         skills: the SKILL.md files.
         models: the agent's own model profiles.
         folders: where files were looked for by patterns, relative to the agent file.
@@ -74,6 +75,7 @@ class AgentSources:
     models: SourceText | None = None
     folders: tuple[str, ...] = ()
     results: tuple[SourceText, ...] = ()
+    not_files: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[SourceText]:
         """All of them, agent file first."""
@@ -102,7 +104,7 @@ class AgentSources:
 
     def content(self) -> dict[str, Any]:
         """What the fingerprint covers, as plain JSON."""
-        covered = [each.name for each in fields(self) if each.name not in {"problems", "folders"}]
+        covered = [each.name for each in fields(self) if each.name not in {"problems", "folders", "not_files"}]
         covered.remove("results") if not self.results else None
         return {name: _content(getattr(self, name)) for name in covered}
 
