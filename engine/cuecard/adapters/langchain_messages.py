@@ -16,7 +16,7 @@ Block = Callable[[str], BaseMessage]
 """Makes a message of the text of a block."""
 
 
-def tool_results(messages: Iterable[BaseMessage], known: Collection[str] = ()) -> tuple[ToolResult, ...]:
+def tool_results(messages: Sequence[BaseMessage], known: Collection[str] = ()) -> tuple[ToolResult, ...]:
     """The tool results of a conversation as the engine takes them, oldest first.
 
     A result without a name has that of the call it answers; where neither is there, it tells nothing.
@@ -26,22 +26,21 @@ def tool_results(messages: Iterable[BaseMessage], known: Collection[str] = ()) -
         known: call ids of results that need not be told again, unless they follow the model's last message.
     """
     found: list[ToolResult] = []
-    waiting: list[ToolResult] = []
     names: dict[str, str] = {}
     batch: str | None = None
+    newest = next((at for at in range(len(messages) - 1, -1, -1) if isinstance(messages[at], AIMessage)), -1)
     for place, message in enumerate(messages):
         if isinstance(message, AIMessage):
-            found += [each for each in waiting if each.call_id not in known]
-            waiting, batch = [], _batch(message)
+            batch = _batch(message)
             names |= {call["id"]: call["name"] for call in message.tool_calls if call["id"]}
         elif isinstance(message, ToolMessage):
             call = message.tool_call_id
-            tool = names.get(call) or message.name or ""
+            tool, marked = names.get(call) or message.name or "", call or message.id or f"result-{place}"
+            if not tool or (place < newest and marked in known):
+                continue
             said = message.content if isinstance(message.content, str) else list(message.content)
-            failed = message.status == "error"
-            marked = call or message.id or f"result-{place}"
-            waiting += [ToolResult(tool, said, marked, is_error=failed, batch=batch)] if tool else []
-    return (*found, *waiting)
+            found.append(ToolResult(tool, said, marked, is_error=message.status == "error", batch=batch))
+    return tuple(found)
 
 
 def with_results(messages: Iterable[BaseMessage], render: Callable[[ToolResult], RenderedResult]) -> list[BaseMessage]:

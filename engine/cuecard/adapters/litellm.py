@@ -184,7 +184,7 @@ class Cuecard:
         given, offer = list(tools), self._offer
         known = offer is not None and offer.is_of(given)
         given = [] if known else [*map(_dumped, given)]
-        said, _ = admit_chat([*map(_dumped, messages)], given)
+        said, _ = admit_chat([each if type(each) is dict else _dumped(each) for each in messages], given)
         if offer is None or not known:
             offer = self._offer = Offer.of(given, self.search_tool)
         return said, offer

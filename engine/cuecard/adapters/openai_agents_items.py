@@ -20,17 +20,20 @@ _NOT_WHOLE = (
 )
 
 
-def tool_results(items: Sequence[Item], known: Mapping[str, str]) -> tuple[ToolResult, ...]:
+def tool_results(
+    items: Sequence[Item], known: Mapping[str, str], read: Mapping[str, str] | None = None
+) -> tuple[ToolResult, ...]:
     """The results of function tools as the engine takes them, oldest first.
 
     Args:
         items: the conversation so far.
         known: the tools of earlier calls by call id, where a window has dropped those.
+        read: the tools of calls by call id whose results are left out, because they were read before.
 
     Raises:
         InputError: naming each result whose call is neither among the items nor known.
     """
-    results = list(_results(items, tools_of(items, known)))
+    results = list(_results(items, tools_of(items, known), read or {}))
     if lost := [result.call_id for result in results if not result.tool]:
         raise InputError(
             [Problem("unknown-call", f"the items contain no call {call!r}", _NOT_WHOLE, "input") for call in lost]
@@ -48,7 +51,7 @@ def is_result(item: Item) -> bool:
     return item.get("type") in _OUTPUTS
 
 
-def _results(items: Sequence[Item], tools: Mapping[str, str]) -> Iterator[ToolResult]:
+def _results(items: Sequence[Item], tools: Mapping[str, str], read: Mapping[str, str]) -> Iterator[ToolResult]:
     outputs = [bool(_ids(item)) for item in items]
     first = ""
     for place, item in enumerate(items):
@@ -59,9 +62,9 @@ def _results(items: Sequence[Item], tools: Mapping[str, str]) -> Iterator[ToolRe
         several = goes_on or (place + 1 < len(items) and outputs[place + 1])
         if is_result(item):
             call = item.get("call_id") or None
-            yield ToolResult(
-                tools.get(call or "", ""), said_in(item.get("output")), call, batch=first if several else None
-            )
+            tool = tools.get(call or "", "")
+            if not tool or read.get(call or "") != tool:
+                yield ToolResult(tool, said_in(item.get("output")), call, batch=first if several else None)
 
 
 def said_in(output: Any) -> Any:

@@ -81,8 +81,10 @@ class Run:
 
     def shows(self, agent: AgentBase, tool: str) -> bool:
         """Whether the next request shows a tool: under `rewrite` when it is active, and else always."""
-        active = (self.step.active_tools if self.step else self.begin(agent).tools.initial, self.found)
-        return not self.begin(agent).delivery.rebuilds or any(tool in names for names in active)
+        call = self.call or self.begin(agent)
+        if not call.delivery.rebuilds:
+            return True
+        return tool in (self.step.active_tools if self.step else call.tools.initial) or tool in self.found
 
     def prepared(self, agent: Agent[Any], data: ModelInputData) -> ModelInputData:
         """The instructions and items of one request, brought into the state that the step describes."""
@@ -137,12 +139,10 @@ class Run:
         told = {record.call_id: record for record in records if record.call_id}
         results = []
         known = {call: record.tool for call, record in told.items()}
+        read = {call: tool for call, tool in known.items() if tool != search or told[call].is_error}
         if self.call and self.call.delivery.rebuilds:  # nothing has to find its place, so news are enough
             known |= self.names
-        for each in tool_results(items, known):
-            before = told.get(each.call_id or "")
-            if before and before.tool == each.tool and (each.tool != search or before.is_error):
-                continue
+        for each in tool_results(items, known, read):
             text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
             said = self.given.get(each.call_id or "", each.result) if text else each.result
             results.append(replace(each, result=said, is_error=each.call_id in self.failed))

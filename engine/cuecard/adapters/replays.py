@@ -22,6 +22,9 @@ _Key: TypeAlias = tuple[int, int, str]
 ATOMS = frozenset({str, int, float, bool, type(None)})
 """Types of plain JSON that nobody can change."""
 
+_HASHED = frozenset({str, type(None)})
+"""Types of the fields of a message that are hashed as they are; a message of calls has neither id nor text."""
+
 
 class Replays:
     """Goes through conversations from their beginning: the same messages and turn give the same prompts, anywhere.
@@ -151,7 +154,11 @@ def copied(value: Any) -> Any:
     """Plain JSON with lists and objects of its own; what is none is copied as it wants to be."""
     kind = type(value)
     if kind is dict:
-        return {key: held if type(held) in ATOMS else copied(held) for key, held in value.items()}
+        own = value.copy()
+        for key, held in value.items():
+            if type(held) not in ATOMS:
+                own[key] = copied(held)
+        return own
     if kind is list:
         return [each if type(each) in ATOMS else copied(each) for each in value]
     return value if kind in ATOMS else deepcopy(value)
@@ -161,7 +168,8 @@ def _key(messages: Sequence[Message], end: int, turn: str) -> _Key:
     """Where a conversation stands. Texts know their hash, and need not be written out to be looked up."""
     last = messages[end - 1]
     call, said = last.get("tool_call_id"), last.get("content")
-    return end, hash((call, said)) if type(call) is type(said) is str else hash(repr(last)), turn
+    known = type(call) in _HASHED and type(said) in _HASHED
+    return end, hash((call, said)) if known else hash(repr(last)), turn
 
 
 def _is_user(messages: Sequence[Message]) -> bool:

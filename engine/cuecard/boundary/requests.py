@@ -90,20 +90,30 @@ def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list
         InputError: with everything that is wrong in any of them.
     """
     found = Findings()
-    plain = isinstance(messages, list) and all(map(_is_chat, messages))
+    plain = isinstance(messages, list) and _are_chat(messages)
     said = messages if plain else _dicts(messages, "messages", _called_chat, found)
     offered = _dicts(tools, "tools", _tool, found)
     found.refuse()
     return said, offered
 
 
-def _is_chat(message: Any) -> bool:
-    """Whether nothing is wrong with a message, at a glance: each request holds all that came before."""
-    role = message.get("role") if type(message) is dict else None
-    if role == "tool":
-        return type(message.get("tool_call_id")) is str
-    calls = message.get("tool_calls") if role == "assistant" else ()
-    return type(role) is str and (not calls or (type(calls) is list and all(map(_is_call, calls))))
+def _are_chat(messages: list[Any]) -> bool:
+    """Whether nothing is wrong with messages, at a glance: each request holds all that came before."""
+    for message in messages:
+        role = message.get("role") if type(message) is dict else None
+        if role == "tool":
+            right = type(message.get("tool_call_id")) is str
+        elif role == "assistant":
+            right = _are_calls(message.get("tool_calls"))
+        else:
+            right = type(role) is str
+        if not right:
+            return False
+    return True
+
+
+def _are_calls(calls: Any) -> bool:
+    return not calls or (type(calls) is list and all(map(_is_call, calls)))
 
 
 def _is_call(call: Any) -> bool:
