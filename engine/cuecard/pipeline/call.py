@@ -73,7 +73,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
                 *parts.history.cuts,
                 *stacked.cuts,
             ),
-            diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.unread),
+            diagnostics=(*turn.diagnostics, *made.diagnostics, *request.found.diagnostics),
             sources=made.sources,
             trust={"invisible_removed": parts.values.removed, **made.trust},
             inputs=fingerprints(made.values),

@@ -32,7 +32,8 @@ class Found:
     Attributes:
         tools: tools of the catalogue in order of first discovery.
         unknown: what else they named.
-        unread: results that could not be read, each with the tool, the call and the shape, never the text.
+        diagnostics: what was wrong with results, each with the tool and the call, never the text: those that could not
+            be read, and searches whose call id stood for another result before.
         called: tools of the catalogue that were called without an error, the one whose last result is oldest first.
         named: tools of the catalogue that searches have named, the best of those that were named last at the end.
         answers: the first results of discovered tools, in their order.
@@ -41,7 +42,7 @@ class Found:
 
     tools: tuple[Discovery, ...] = ()
     unknown: tuple[Cut, ...] = ()
-    unread: tuple[Diagnostic, ...] = ()
+    diagnostics: tuple[Diagnostic, ...] = ()
     called: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     answers: tuple[Answer, ...] = ()
@@ -74,7 +75,7 @@ class Found:
             answers = _Answers(self, known)
             answers.note(good, {discovery.tool for discovery in self.tools})
             return replace(self, called=called, answers=answers.first, early=answers.too_soon)
-        unread = dict.fromkeys((*self.unread, *(_unread(result) for result in read if result.unread)))
+        told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
         # Of one search, the best hit counts as the latest.
@@ -83,15 +84,18 @@ class Found:
         for search in good:
             if cues and not (search.found or search.unread):
                 answers.note((search,), tools)
+            earlier = {discovery.after_call_id for discovery in tools.values()} if search.call_id else ()
             for name in search.found:
                 if name in tools or name in unknown:
                     continue
                 if name in known:
                     tools[name] = Discovery(name, search.call_id)
+                    if search.call_id in earlier:
+                        told[_repeated(search)] = None
                 else:
                     unknown[name] = Cut(name, "unknown tool: named by a search result, but not in the catalogue")
-        told = (called, named, answers.first, answers.too_soon)
-        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(unread), *told)
+        rest = (called, named, answers.first, answers.too_soon)
+        return Found(tuple(tools.values()), tuple(unknown.values()), tuple(told), *rest)
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
@@ -149,5 +153,14 @@ def last_call_id(results: Sequence[ToolResult | ResultRecord]) -> str | None:
 
 
 def _unread(record: ResultRecord) -> Diagnostic:
+    return Diagnostic("unknown_search_result", f"{_named(record)}: {record.unread}")
+
+
+def _repeated(record: ResultRecord) -> Diagnostic:
+    told = "an earlier search has the same id, so blocks for both go behind its result; give each call an id of its own"
+    return Diagnostic("repeated_call_id", f"{_named(record)}: {told}")
+
+
+def _named(record: ResultRecord) -> str:
     call = f"call {visible(record.call_id)[:100]}" if record.call_id else "a call without an id"
-    return Diagnostic("unknown_search_result", f"{visible(record.tool)[:100]}, {call}: {record.unread}")
+    return f"{visible(record.tool)[:100]}, {call}"

@@ -77,7 +77,7 @@ def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
         total_tokens=system + messages + appended,
         tokens=TokenTotals(system, messages, appended, record.tokens),
         cuts=tuple(dict.fromkeys((*record.cuts, *parts.cuts, *short, *_silent(request, active)))),
-        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.unread))),
+        diagnostics=tuple(dict.fromkeys((*record.diagnostics, *request.found.diagnostics, *_homeless(placed)))),
         sources=record.sources,
         trust=record.trust,
         inputs={name: salted(digest, salt) for name, digest in record.inputs.items()} if salt else record.inputs,
@@ -122,6 +122,12 @@ def _sections(request: StepRequest) -> dict[str, Section]:
     configuration = request.call.configuration
     edition = request.agent.edition(configuration.profile, configuration.variant)
     return {section.id: section for section in (*request.agent.edition(), *edition)}
+
+
+def _homeless(placed: Placed) -> Iterator[Diagnostic]:
+    if any(block.after_call_id is None and block.turn is None for block in placed.appended):
+        told = "a search result has no call id, so its block moves to the end of each request; give each call an id"
+        yield Diagnostic("missing_call_id", told)
 
 
 def _in_system(request: StepRequest, fitted: Fitted) -> Iterator[SectionRecord]:

@@ -83,3 +83,17 @@ def test_where_a_profile_leaves_out_the_section_of_instructions_none_are_waited_
 
     assert step.active_tools == ("tool_search", "get_page")
     assert step.appended == ()
+
+
+def test_the_manifest_says_when_a_block_cannot_find_its_place(tmp_path: Path) -> None:
+    engine = cued(tmp_path)
+    call = engine.prepare_call()
+
+    def codes(*history: ToolResult) -> list[str]:
+        return [each.code for each in engine.prepare_step(call, history).manifest.diagnostics]
+
+    first, other = search("get_page", call_id="0"), search("put_page", call_id="1")
+    assert codes(first, other, first) == []
+    assert codes(replace(first, call_id=None)) == ["missing_call_id"]
+    assert codes(first, replace(other, call_id="0")) == ["repeated_call_id"]
+    assert codes(first, used("get_page", "0"), search("get_page", call_id="0")) == []
