@@ -21,6 +21,7 @@ from cuecard.catalogue import Explanation, SearchIndex
 from cuecard.catalogue.ahead import look_ahead
 from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfiles
+from cuecard.hooks import Hooks
 from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
 from cuecard.model.skills import SkillText
 from cuecard.outside.models import profiles_with
@@ -30,9 +31,6 @@ from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
 from cuecard.pipeline.history.summary import AsyncSummarizer, Summarizer, SummaryRequest
-from cuecard.pipeline.origin import check_call
-from cuecard.pipeline.preview import announced, preview
-from cuecard.pipeline.request import StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
@@ -45,6 +43,10 @@ class Answers(AgentFacts):
 
     count: TokenCounter
     _search: Search
+
+    @property
+    def _hooks(self) -> Hooks:
+        raise NotImplementedError
 
     @property
     def models(self) -> ModelProfiles:
@@ -68,7 +70,7 @@ class Answers(AgentFacts):
                 or of other files or tools.
         """
         history = admit_search(query, limit, call, history)
-        return self._found(self._index, query, limit, call, history)
+        return self._hooks.search(query, limit, call, self._found(call, history))
 
     def explain_search(self, query: str, limit: int | None = None) -> Explanation:
         """The same search with its reasons: words, fields and phrases of each hit, and where the list was cut.
@@ -97,8 +99,7 @@ class Answers(AgentFacts):
             InputError: as `search_tools`.
         """
         history = admit_search(query, limit, call, history, ranker)
-        search = partial(self._found, query=query, limit=limit, call=call, history=history)
-        return await search_remotely(self._index, ranker, search)
+        return await self._hooks.asearch(query, limit, call, self._found(call, history), ranker)
 
     def look_ahead(self, turn: Turn) -> Turn:
         """The turn with the tools that the user's own words find, where the agent file has `tools.ahead`.
@@ -206,20 +207,11 @@ class Answers(AgentFacts):
         found = (reply.diagnostic,) if reply.diagnostic else ()
         return replace(turn, summary=selected.store, diagnostics=(*turn.diagnostics, *found))
 
-    def _found(
-        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, history: History
-    ) -> SearchResult:
-        search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
-        if call is not None:
-            check_call(call, self.agent)
-            index = replace(index, hidden=index.names.difference(call.tools.available))
-        result = index.search(query, limit, spec=search, place=place, words=words)
-        if call is None or not result.hits:
-            return result
-        records = (record_of(each, search.tool) for each in history)
-        found = Found.before(call).more(records, self.tools, cues=False)
-        seen = preview(StepRequest(self.agent, call, found, self.count), result.tools)
-        return announced(result, seen, index.nothing(query, words), place, words)
+    def _found(self, call: Call | None, history: History) -> Found | None:
+        if call is None:
+            return None
+        search = self.search_tool
+        return self._hooks.found((record_of(each, search) for each in history), call)
 
     @cached_property
     def _index(self) -> SearchIndex:

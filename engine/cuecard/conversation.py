@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
+from copy import copy
 from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
-from cuecard.boundary import admit_entities, admit_more, admit_names, admit_result, admit_user, check_ids, check_kept
+from cuecard.boundary import (
+    admit_entities,
+    admit_more,
+    admit_names,
+    admit_result,
+    admit_search,
+    admit_user,
+    check_ids,
+    check_kept,
+    check_search,
+)
+from cuecard.catalogue.remote import AsyncRanker
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
+from cuecard.known_results import KnownResults
 from cuecard.model import (
     Call,
     ConversationState,
@@ -20,18 +32,18 @@ from cuecard.model import (
     Memory,
     RenderedResult,
     ResultRecord,
+    SearchResult,
     Step,
     ToolResult,
     Turn,
 )
-from cuecard.pipeline.discovery import Found, last_call_id, record_of
+from cuecard.pipeline.discovery import Found, last_call_id
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
 from cuecard.records import dataclass
 from cuecard.sources.entities import newest, remember
 
 NO_CALLS: Mapping[str, str] = MappingProxyType({})
-_NAME_IT = "name it in the result, or pass `calls={id: tool}`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,15 +69,13 @@ class Conversation:
     def __init__(self, hooks: Hooks, state: ConversationState, earlier: Agent | None = None) -> None:
         """Use `Engine.conversation`."""
         self._hooks, self._state, self._earlier = hooks, state, earlier
-        self._known: set[ResultRecord] = set()
-        self._tools: dict[str, str] = {}
-        self._note(state.results)
+        self._known = KnownResults(state.results)
         self._progress: _Progress | None = None
 
     def __copy__(self) -> Conversation:
         """A handle of its own that goes on from here, such as from a message that the user has edited."""
         made = Conversation.__new__(Conversation)
-        vars(made).update(vars(self), _known=set(self._known), _tools=dict(self._tools))
+        vars(made).update(vars(self), _known=copy(self._known))
         return made
 
     @property
@@ -130,6 +140,36 @@ class Conversation:
         self._keep(taken, _Progress(found, placed))
         return step
 
+    def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
+        """The tools that fit a capability, best first, as the agent's search tool answers in this conversation.
+
+        Only tools are announced that the next step will have active: none that the turn does not have, and none whose
+        instructions do not fit; the message names those. Before the first message of the user, nothing is left out.
+
+        Args:
+            query: what the tools should do, in a few words.
+            limit: at most so many tools; the agent file's when left out.
+
+        Raises:
+            InputError: when `limit` is out of range, or an argument is of the wrong type.
+        """
+        check_search(query, limit)
+        return self._hooks.search(query, limit, self.call, self._found() if self.call else None)
+
+    async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
+        """The same with a ranker that is awaited, such as a search service.
+
+        Args:
+            query: what the tools should do, in a few words.
+            limit: at most so many tools; the agent file's when left out.
+            ranker: is asked in place of the agent's own; where it fails, BM25 answers.
+
+        Raises:
+            InputError: as `search_tools`.
+        """
+        admit_search(query, limit, None, (), ranker)
+        return await self._hooks.asearch(query, limit, self.call, self._found() if self.call else None, ranker)
+
     def render_result(self, result: ToolResult) -> RenderedResult:
         """The text to send as this result, as `Engine.render_result` has it; the result may have no name, but an id.
 
@@ -138,7 +178,7 @@ class Conversation:
         Raises:
             InputError: with everything that is wrong in it, or when no tool is known for its call id.
         """
-        (named,) = _named([admit_result(result)], ChainMap(dict(self._state.calls), self._tools))
+        (named,) = self._known.named([admit_result(result)], self._state.calls)
         return self._hooks.result(named)
 
     def compacted(self, kept: int = 1) -> None:
@@ -205,14 +245,15 @@ class Conversation:
         state, agent = self._state, self._hooks.agent
         if not results and not calls:
             return _Taken(state)
-        waiting = {**state.calls, **calls}
-        news = tuple(self._news(_named(results, ChainMap(waiting, self._tools))))
+        waiting, agents = {**state.calls, **calls}, (agent, self._earlier) if self._earlier else (agent,)
+        searches = {each.spec.tools.search.tool for each in agents}
+        news = tuple(self._known.news(self._known.named(results, waiting), searches, agent.pending))
         new = tuple(record for record, _ in news)
-        answered = {record.call_id for record in new}
+        answered = {*self._known.tools, *(record.call_id for record in new)}
         state = replace(
             state,
             results=(*state.results, *new),
-            calls={call: tool for call, tool in waiting.items() if call not in answered and call not in self._tools},
+            calls={call: tool for call, tool in waiting.items() if call not in answered},
             memory=remember(
                 state.memory,
                 [result for _, result in news],
@@ -223,24 +264,9 @@ class Conversation:
         )
         return _Taken(state, new)
 
-    def _news(self, results: History) -> Iterator[tuple[ResultRecord, ToolResult]]:
-        agents = (self._hooks.agent, self._earlier) if self._earlier else (self._hooks.agent,)
-        searches, batch = {agent.spec.tools.search.tool for agent in agents}, set[ResultRecord]()
-        for result in results:
-            record = record_of(result, result.tool if result.tool in searches else "", self._hooks.agent.pending)
-            if record.call_id is None or (record not in self._known and record not in batch):
-                batch.add(record)
-                yield record, result
-
     def _keep(self, taken: _Taken, progress: _Progress | None) -> None:
         self._state, self._progress = taken.state, progress
-        self._note(taken.new)
-
-    def _note(self, records: Iterable[ResultRecord]) -> None:
-        for record in records:
-            if record.call_id is not None:
-                self._known.add(record)
-                self._tools[record.call_id] = record.tool
+        self._known.note(taken.new)
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,21 +275,3 @@ class _Taken:
 
     state: ConversationState
     new: tuple[ResultRecord, ...] = ()
-
-
-def _named(results: History, tools: Mapping[str, str]) -> History:
-    """The results, each with the name of its tool.
-
-    Raises:
-        InputError: naming each that has none, and whose call is not known.
-    """
-    if all(result.tool for result in results):
-        return results
-    problems = [
-        Problem("unknown-call", f"unknown call id {each.call_id!r}", _NAME_IT, f"results[{place}]")
-        for place, each in enumerate(results)
-        if not each.tool and (each.call_id or "") not in tools
-    ]
-    if problems:
-        raise InputError(problems)
-    return [each if each.tool else replace(each, tool=tools[each.call_id or ""]) for each in results]

@@ -232,4 +232,6 @@ class Engine(Answers):
 
     @cached_property
     def _hooks(self) -> Hooks:
-        return Hooks(self.agent, self.delivery, self.count, self.clock, self.salt, self._look_ahead)
+        return Hooks(
+            self.agent, self.delivery, self.count, self.clock, lambda: self._index, self.salt, self._look_ahead
+        )

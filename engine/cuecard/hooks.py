@@ -7,8 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
+from functools import partial
 
 from cuecard.agent import Agent
+from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.remote import AsyncRanker, search_remotely
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import (
     Call,
@@ -16,6 +19,7 @@ from cuecard.model import (
     DeliveryWish,
     RenderedResult,
     ResultRecord,
+    SearchResult,
     Step,
     Tokenizer,
     ToolResult,
@@ -31,6 +35,7 @@ from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
+from cuecard.pipeline.preview import announced, preview
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.room_later import Given, make_with_room
@@ -43,12 +48,16 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Hooks:
-    """What makes prompts of one agent; the attributes are those of `Engine`."""
+    """Makes the prompts of one agent, and answers its searches.
+
+    `index` gives what is searched; the other attributes are those of `Engine`.
+    """
 
     agent: Agent
     delivery: DeliveryWish
     count: Tokenizer
     clock: Clock
+    index: Callable[[], SearchIndex] = field(repr=False, compare=False)
     salt: str = field(default="", repr=False)
     ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
@@ -101,6 +110,44 @@ class Hooks:
         discovered, dropped = discover_more(request)
         fitted = fit(request, discovered, last)
         return make_step(request, dropped, fitted), fitted.placed
+
+    def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
+        """The tools that fit a query; with a call, those that its next step will have active.
+
+        Args:
+            query: what the tools should do.
+            limit: at most so many tools; None for the agent file's limit.
+            call: the call that searches.
+            found: what its searches have found so far.
+
+        Raises:
+            InputError: when `limit` is out of range, or the call is of another agent, or of other files or tools.
+        """
+        return self._search(self.index(), query, limit, call, found)
+
+    async def asearch(
+        self, query: str, limit: int | None, call: Call | None, found: Found | None, ranker: AsyncRanker
+    ) -> SearchResult:
+        """The same, with a ranker that is awaited.
+
+        Raises:
+            InputError: as `search`.
+        """
+        search = partial(self._search, query=query, limit=limit, call=call, found=found)
+        return await search_remotely(self.index(), ranker, search)
+
+    def _search(
+        self, index: SearchIndex, query: str, limit: int | None, call: Call | None, found: Found | None
+    ) -> SearchResult:
+        search, words, place = self.agent.spec.tools.search, self.agent.spec.words, self.agent.protocol_place
+        if call is not None:
+            check_call(call, self.agent)
+            index = replace(index, hidden=index.names.difference(call.tools.available))
+        result = index.search(query, limit, spec=search, place=place, words=words)
+        if call is None or not result.hits:
+            return result
+        seen = preview(StepRequest(self.agent, call, found or Found.before(call), self.count), result.tools)
+        return announced(result, seen, index.nothing(query, words), place, words)
 
     def result(self, result: ToolResult) -> RenderedResult:
         """The text to send as the result of a tool."""

@@ -102,6 +102,18 @@ class Conversations(RuleBasedStateMachine):
         assert self.call
         assert step.to_json() == self.engine.prepare_step(self.call, self.history).to_json()
 
+    @rule(query=st.sampled_from(["delete a page", "attach an image", "list posts", "move the moon"]))
+    def look_for_tools(self, query: str) -> None:
+        if self.call and self.waiting:
+            self.ask_the_model(again=0)
+        found = self.chat.search_tools(query)
+
+        assert found == self.engine.search_tools(query, call=self.call, history=self.history if self.call else ())
+        if self.call:
+            self.receive("tool_search", found.to_json(), with_id=True, failed=False)
+            step = self.chat.step(self.taken())
+            assert set(found.tools) <= set(step.active_tools)
+
     @precondition(lambda self: self.call)
     @rule(calls_only=st.booleans())
     def answer_without_names(self, *, calls_only: bool) -> None:

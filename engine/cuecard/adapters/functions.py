@@ -125,9 +125,8 @@ class Functions:
         raise _RefusedError(fill(words.tools.inactive, told))
 
     def _search(self, chat: Conversation, query: _Query) -> Json:
-        records = (ToolResult(r.tool, {"tools": list(r.found)}, r.call_id, r.is_error) for r in chat.state.results)
         try:
-            return self.engine.search_tools(query.query, query.limit, call=chat.call, history=list(records)).to_json()
+            return chat.search_tools(query.query, query.limit).to_json()
         except InputError as error:
             raise _RefusedError(wrong_limit(query.limit or 0, self.engine.words)) from error
 

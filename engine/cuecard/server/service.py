@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from cuecard.config.turn_file import to_turn
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
-from cuecard.model import Call, ConversationState, Json, ResultRecord, Step, ToolResult, Turn
+from cuecard.model import Call, ConversationState, Json, Step, Turn
 from cuecard.reload.pins import Served
 from cuecard.server.agents import Agents, ServedAgent
 from cuecard.server.envelopes import Envelopes
@@ -55,11 +55,10 @@ class Service:
         """
         agent = self.agents.find(asked.agent)
         state = self.envelopes.open(asked.conversation, agent.name)
-        engine, chat = _pinned(agent, state)
+        _, chat = _pinned(agent, state)
         if asked.results or asked.calls:
             chat.step(to_results(asked.results), asked.calls)
-        history = [_as_result(record) for record in chat.state.results]
-        found = engine.search_tools(asked.query, asked.limit, call=chat.call, history=history)
+        found = chat.search_tools(asked.query, asked.limit)
         return {"tools": list(found.tools), **asdict(found)}
 
     def remember(self, asked: Remember) -> dict[str, Json]:
@@ -104,12 +103,6 @@ def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json
 
 def _turn(body: TurnBody) -> Turn:
     return replace(to_turn(body, body.inputs), authority=body.authority)
-
-
-def _as_result(record: ResultRecord) -> ToolResult:
-    """A result that says the same of discoveries as the one that was recorded."""
-    found = {"tools": list(record.found)}
-    return ToolResult(record.tool, found, record.call_id, record.is_error, record.pending, record.batch)
 
 
 def _told(call: Call, served: Served) -> dict[str, Json]:

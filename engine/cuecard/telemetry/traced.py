@@ -11,7 +11,7 @@ from typing_extensions import override
 from cuecard.catalogue.remote import AsyncRanker
 from cuecard.engine import Engine
 from cuecard.hooks import Hooks
-from cuecard.model import Call, History, SearchResult, Step, Turn
+from cuecard.model import Call, SearchResult, Step, Turn
 from cuecard.pipeline.discovery import Found
 from cuecard.pipeline.placement import Placed
 from cuecard.pipeline.request import Ended
@@ -20,7 +20,7 @@ from cuecard.telemetry.recorder import Recorder
 
 @dataclass(frozen=True)
 class TracedHooks(Hooks):
-    """Both hooks, recorded: they are behind engines and conversations alike."""
+    """The hooks, recorded: engines and conversations alike go through them."""
 
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
 
@@ -50,38 +50,30 @@ class TracedHooks(Hooks):
 
         return self.recorder.step(self.agent.spec.agent, self.agent.protocols, call, make), placed[0]
 
+    @override
+    def search(self, query: str, limit: int | None, call: Call | None, found: Found | None) -> SearchResult:
+        """The search."""
+        with self.recorder.search(self.agent.spec.agent) as told:
+            result = super().search(query, limit, call, found)
+            told(result)
+            return result
+
+    @override
+    async def asearch(
+        self, query: str, limit: int | None, call: Call | None, found: Found | None, ranker: AsyncRanker
+    ) -> SearchResult:
+        """The search."""
+        with self.recorder.search(self.agent.spec.agent) as told:
+            result = await super().asearch(query, limit, call, found, ranker)
+            told(result)
+            return result
+
 
 @dataclass(frozen=True)
 class TracedEngine(Engine):
     """An engine, recorded."""
 
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
-
-    @override
-    def search_tools(
-        self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
-    ) -> SearchResult:
-        """The search."""
-        with self.recorder.search(self.name) as told:
-            result = super().search_tools(query, limit, call=call, history=history)
-            told(result)
-            return result
-
-    @override
-    async def asearch_tools(
-        self,
-        query: str,
-        limit: int | None = None,
-        *,
-        ranker: AsyncRanker,
-        call: Call | None = None,
-        history: History = (),
-    ) -> SearchResult:
-        """The search."""
-        with self.recorder.search(self.name) as told:
-            result = await super().asearch_tools(query, limit, ranker=ranker, call=call, history=history)
-            told(result)
-            return result
 
     @cached_property
     def _hooks(self) -> Hooks:
