@@ -43,7 +43,7 @@ def test_an_unknown_model_of_a_known_provider_gets_what_holds_for_all_of_them() 
 def test_the_exact_name_wins_then_the_longest_pattern() -> None:
     assert PROFILES.find("claude-opus-5").min_cache_tokens == 512
     assert PROFILES.find("claude-opus-5-5").cache_read == 0.05
-    assert [PROFILES.find(name).cache_read for name in ("gpt-4", "gpt-5.5", "gpt-6", "gpt-6.1-mini")] == [
+    assert [PROFILES.find(name).cache_read for name in ("gpt-4o", "gpt-5.5", "gpt-6", "gpt-6.1-mini")] == [
         0.5,
         0.1,
         0.1,
@@ -200,3 +200,10 @@ def test_a_figure_without_its_source_and_date_is_refused(tmp_path: Path, figure:
         own(tmp_path, f"providers:\n  home:\n    context: {figure}\n")
 
     assert said in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    "name", ["gpt-5-pro", "openai/gpt-5.4-pro-2026-03-05", "o3-pro", "gpt-4", "gpt-3.5-turbo-0125"]
+)
+def test_a_model_without_a_price_for_cached_input_is_never_billed_as_if_it_cached(name: str) -> None:
+    assert PROFILES.find(name).cache_read == 1
