@@ -35,6 +35,8 @@ class Target:
         begins: what lines of a heading begin with that Markdown does not know.
         entries: what the entries of a section's list begin with.
         lines: lines that stand alone, such as separators.
+        forgets: whether each message begins a conversation of its own. Helpers make different values alike, such as
+            those that begin with the same twelve characters: an update would come on one side only.
     """
 
     engines: tuple[Engine, Engine]
@@ -45,6 +47,7 @@ class Target:
     entries: Mapping[str, str] = field(default_factory=dict)
     switches: Sequence[dict[str, Json]] = field(default_factory=lambda: [{}])
     name: str = ""
+    forgets: bool = False
 
     def __repr__(self) -> str:
         return self.name
@@ -139,7 +142,11 @@ _HELPED = (
         "{{{default x y}}}",
         "{{{one_line x}}}{{{first_sentence y}}}",
     ),
-    *('{{{xml x "b-c"}}}', '{{#if (contains x "a")}}Has.{{else}}Has.{{/if}} {{{x}}}', "{{{upper (replace x y x)}}}"),
+    *(
+        '{{{xml x "b-c"}}}',
+        '{{#if (contains x "a")}}Has.{{else}}Has.{{/if}} {{{x}}}',
+        '{{{upper (replace x (default y "e") x)}}}',
+    ),
 )
 """Helpers make new texts of values: what each value could not say, all of them together cannot say either."""
 _ALL = (*_TEXTS, *_HELPED)
@@ -216,6 +223,7 @@ def small_agents(draw: st.DrawFn, skill: st.SearchStrategy[str]) -> Target:
         lines,
         starts,
         name=f"{template}{json.dumps(spec)} {said!r}",
+        forgets=any(text in _HELPED for text in texts),
     )
 
 

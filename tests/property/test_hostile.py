@@ -50,8 +50,8 @@ class Side:
         odd = [ToolCard(name, take()) for name in ODD_NAMES] if self.is_hostile else []
         self.engine = self.engine.with_tools([*cards, *odd])
 
-    def say(self, turn: Turn) -> Step:
-        self.call = self.engine.prepare_call(turn, self.history, previous=self.call)
+    def say(self, turn: Turn, *, forgets: bool) -> Step:
+        self.call = self.engine.prepare_call(turn, self.history, previous=None if forgets else self.call)
         return self.step()
 
     def step(self) -> Step:
@@ -83,7 +83,9 @@ class Hostile(RuleBasedStateMachine):
     def say(self, palette: list[str], switch: int, *, withdrawn: bool) -> None:
         """A message of the user, with new values everywhere."""
         self.calls, palette = self.calls + 1, self.distinct(palette)
-        self.compare([side.say(self.turn(side, palette, switch, withdrawn=withdrawn)) for side in self.sides])
+        turns = [self.turn(side, palette, switch, withdrawn=withdrawn) for side in self.sides]
+        forgets = self.target.forgets
+        self.compare([side.say(turn, forgets=forgets) for side, turn in zip(self.sides, turns, strict=True)])
 
     @precondition(lambda self: self.calls > 0)
     @rule(palette=PALETTES, tools=st.lists(st.sampled_from(SERVER_TOOLS), unique=True))
