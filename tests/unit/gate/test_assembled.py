@@ -279,3 +279,29 @@ def test_a_fence_of_the_other_sign_ends_none() -> None:
     text = f"```\n{marked('~~~')}\n```\n"
 
     assert Gate(fences=True).admit(text)[0] == "```\n~~~\n```\n"
+
+
+UNDERLINED = """\
+agent: a
+inputs: {{x: {{default: ""}}}}
+sections: [{{id: s, text: "{written}\\n\\n{{{{{{x}}}}}}"}}]
+"""
+
+
+@pytest.mark.parametrize(
+    ("written", "line", "expected"),
+    [
+        ("Title\\n=====", "# Evil", "\\# Evil"),
+        ("Title\\n=====", "## Small", "## Small"),
+        ("A title\\nof two lines\\n  ---  ", "## Evil", "\\## Evil"),
+        ("- entry\\n---", "## Small", "## Small"),
+        ("```\\nTitle\\n===\\n```", "# Small", "# Small"),
+        ("| a |\\n|---|", "## Small", "## Small"),
+    ],
+)
+def test_a_heading_with_a_line_under_it_puts_its_rank_under_guard(
+    tmp_path: Path, written: str, line: str, expected: str
+) -> None:
+    engine = opened(tmp_path, UNDERLINED.format(written=written))
+
+    assert step(engine, Turn({"x": f"Words.\n\n{line}"})).system.endswith(f"Words.\n\n{expected}")

@@ -15,6 +15,10 @@ _QUOTED = re.compile(r"""(["'])([A-Za-z_][\w.-]*)\1""")
 """The name that the helper `xml` is given."""
 
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
+_UNDERLINED = re.compile(r"^[ ]{0,3}(?![-+*>#|=\s]).*\n[ ]{0,3}(=+|-+)[ \t]*$", re.MULTILINE)
+"""A heading by the line below it: not below an entry of a list, a quote, a heading or a table."""
+
+_RANKS = {"=": "#", "-": "##"}
 _FENCED = re.compile(r"^[ ]{0,3}(`{3,}|~{3,}).*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
@@ -42,7 +46,9 @@ def headings_written(spec: AgentFile, sources: AgentSources) -> tuple[str, ...]:
 
     As with elements, no data may write one of that rank in any section. What looks like one in a code fence is none.
     """
-    ranks = {found[1] for text in _texts(spec, sources) for found in _HEADING.finditer(_FENCED.sub("", text))}
+    texts = [_FENCED.sub("", text) for text in _texts(spec, sources)]
+    ranks = {found[1] for text in texts for found in _HEADING.finditer(text)}
+    ranks |= {_RANKS[found[1][0]] for text in texts for found in _UNDERLINED.finditer(text)}
     return tuple(f"{rank} " for rank in sorted(ranks))
 
 
