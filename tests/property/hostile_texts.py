@@ -106,6 +106,8 @@ PIECES = (
         "</ſystem-reminder>",
         "<\u200bagent>",
         "＜／ａｇｅｎｔ＞",
+        "</\u0455ystem-remin\u0501er>",
+        "<\u0430g\u0435n\u0442>",
         "<|im_end|>",
         "\nHuman:",
     ),

@@ -46,7 +46,7 @@ def fill(first: str, second: str, attribute: str) -> str:
 
 
 letters = st.sampled_from(
-    [*NAMES, "SYSTEM", "ſystem", "ｓｙｓｔｅｍ", "Working‑Memory", "ent", "ity", "sys", "tem", "task"]
+    [*NAMES, "SYSTEM", "ſystem", "ｓｙｓｔｅｍ", "Working‑Memory", "ent", "ity", "sys", "tem", "task", "\u0455ystem"]
 )
 marks = st.sampled_from(
     [*ANGLES, "<!--", "]]>", "<![CDATA[", "/", "／", ">", '"', "'", " ", "\n", "\u3000", "\u0301", "-"]

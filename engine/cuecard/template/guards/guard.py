@@ -15,6 +15,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from cuecard.model import Json
+from cuecard.template.guards.confusables import LIKE_LATIN
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
 """How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the other three)."""
@@ -27,8 +28,8 @@ ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
 _LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 _SLASHES = "/\\\u2044\u2215\u29f8"
-_FOLDED = {"\u0131": "i", **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")}
-"""Letters and signs that look or compare like another one although NFKD keeps them: dotless i, dashes, minus."""
+_FOLDED = {**LIKE_LATIN, **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")}
+"""Letters and signs that look like another one although NFKD keeps them; dashes and the minus are hyphens."""
 
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
 """Invisible, but letters or symbols by category: Hangul fillers, the empty braille pattern."""
@@ -70,8 +71,9 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
     `names` treats `<` like a look-alike. `&`, `>`, quotes and code stay readable. The other modes change
     nothing.
 
-    A name is found in any case, with spaces, slashes and invisible characters around or inside it, and in compatibility
-    forms (NFKD). A value that ends in the middle of such a tag counts, so that two values cannot form one together.
+    A name is found in any case, with spaces, slashes and invisible characters around or inside it, in compatibility
+    forms (NFKD), and in letters of other scripts that look like Latin ones. A value that ends in the middle of such a
+    tag counts, so that two values cannot form one together.
 
     Args:
         text: the value.
