@@ -47,7 +47,7 @@ def count(patch: pytest.MonkeyPatch, shares: Shares, adapter: Any, *names: str) 
     """Measure these functions of the adapter, and in them those of the engine."""
     for owner, share, each in (
         *((adapter, "adapter", name) for name in names),
-        *((Conversation, "engine", name) for name in ("user", "step")),
+        *((Conversation, "engine", name) for name in ("user", "step", "search_tools")),
         (Engine, "engine", "search_tools"),
     ):
         patch.setattr(owner, each, _counted(getattr(owner, each), shares, share))

@@ -55,7 +55,8 @@ def homes(read: Read, blocks: Sequence[Appended], turns: Sequence[str | None] = 
                 "no-user-message", "there is no message for a block to follow", "pass the user's message", "messages"
             )
         )
-    places = turn_places(read, turns)
+    by_turn = any(block.turn is not None and block.after_call_id is None for block in blocks)
+    places = turn_places(read, turns) if by_turn else {}
     where, (first, last) = read.first_places(), ends
     found: dict[int, list[Appended]] = defaultdict(list)
     for block in blocks:

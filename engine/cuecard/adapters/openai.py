@@ -7,11 +7,14 @@ mid-conversation, as a user message with a `<system-reminder>`. Messages come la
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+
+from typing_extensions import override
 
 from cuecard.adapters.blocks import place_after
 from cuecard.adapters.homes import Reader
 from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
+from cuecard.adapters.turns import Read
 from cuecard.boundary import admit_request
 from cuecard.config.models_file import ModelProfile
 from cuecard.model import Authority, Step
@@ -57,7 +60,7 @@ def responses_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     marked = any(mark for _, mark in pieces)
     first = [{"role": _first_role(model), "content": _parts(pieces, "input_text")}] if marked else []
-    rest = _place(items, step, model, _output_ids, first)
+    rest = _place(items, step, model, _RESPONSES, first)
     return {
         **_head(step, model, ordered, cache_key),
         **({} if first else {"instructions": step.system}),
@@ -86,7 +89,7 @@ def chat_request(
     pieces = system_pieces(step, model, ordered, model.breakpoints)
     content = _parts(pieces, "text") if any(mark for _, mark in pieces) else step.system
     first: list[Body] = [{"role": _first_role(model), "content": content}]
-    rest = _place(messages, step, model, _tool_ids, first)
+    rest = _place(messages, step, model, _CHAT, first)
     return {**_head(step, model, ordered, cache_key), "messages": [*first, *rest]}
 
 
@@ -104,28 +107,22 @@ def _parts(pieces: Iterable[tuple[str, bool]], kind: str) -> list[Body]:
 
 
 def _place(
-    messages: Iterable[Message],
-    step: Step,
-    model: ModelProfile,
-    results: Callable[[Message], tuple[str, ...]],
-    first: Sequence[Body],
+    messages: Iterable[Message], step: Step, model: ModelProfile, reader: Reader, first: Sequence[Body]
 ) -> list[Body]:
     bare = [message for message in messages if message not in first]
-    return _placed(bare, step, model.mid_conversation, results)
+    return _placed(bare, step, model.mid_conversation, reader)
 
 
 def place_in_chat(messages: Iterable[Message], step: Step, role: Authority) -> list[Body]:
     """Messages of Chat Completions with each block in its place, as a message of this role."""
-    return _placed(messages, step, role, _tool_ids)
+    return _placed(messages, step, role, _CHAT)
 
 
-def _placed(
-    messages: Iterable[Message], step: Step, role: Authority, results: Callable[[Message], tuple[str, ...]]
-) -> list[Body]:
+def _placed(messages: Iterable[Message], step: Step, role: Authority, reader: Reader) -> list[Body]:
     def block(text: str) -> Body:
         return {"role": role, "content": reminder(text, step.reminder) if role == "user" else text}
 
-    return place_after(messages, step, block, Reader(results, _is_user))
+    return place_after(messages, step, block, reader)
 
 
 def _is_user(message: Message) -> bool:
@@ -136,6 +133,24 @@ def _tool_ids(message: Message) -> tuple[str, ...]:
     return (message["tool_call_id"],) if message.get("role") == "tool" else ()
 
 
+class _ChatReader(Reader):
+    """Reads many messages at a time: hosts of Chat Completions have no more than these, and send them all each time."""
+
+    __slots__ = ()
+
+    @override
+    def read(self, messages: Iterable[Message]) -> Read:
+        known = list(messages)
+        ids = [(message["tool_call_id"],) if message.get("role") == "tool" else () for message in known]
+        return Read(ids, [message.get("role") == "user" for message in known])
+
+
+_CHAT = _ChatReader(_tool_ids, _is_user)
+
+
 def _output_ids(item: Message) -> tuple[str, ...]:
     # Outputs of functions, custom tools, shells and tool searches all end so. A search run by the server has no id.
     return (item.get("call_id") or "",) if str(item.get("type", "")).endswith("_output") else ()
+
+
+_RESPONSES = Reader(_output_ids, _is_user)

@@ -39,7 +39,7 @@ class Replays:
         self._said: tuple[Turn | None, str] = (None, "")
 
     def replay(self, messages: Sequence[Message], turn: Turn) -> tuple[Conversation, Step]:
-        """The conversation, and the next step.
+        """The conversation, for searches only, and the next step.
 
         Args:
             messages: the conversation, without the system prompt.
@@ -52,7 +52,7 @@ class Replays:
         begun = self._point(messages, name)
         known = len(begun.messages)
         chat = copy(begun.chat) if begun.chat else self._engine.conversation()
-        reading = replace(begun.reading, names=dict(begun.reading.names))
+        reading = copy(begun.reading)
         for place in range(known, len(messages)):
             if reading.read(messages, place):
                 chat.user(turn, reading.taken())
@@ -61,7 +61,7 @@ class Replays:
         step = chat.step(reading.taken())
         if reading.asked:
             kept = [*begun.messages, *map(copied, messages[known:])]
-            self._keep(_key(kept, len(kept), name), _Point(kept, reading, copy(chat)))
+            self._keep(_key(kept, len(kept), name), _Point(kept, reading, chat))
         return chat, step
 
     def _point(self, messages: Sequence[Message], turn: str) -> _Point:
@@ -103,6 +103,9 @@ class _Reading:
     results: tuple[ToolResult, ...] = ()
     batch: str | None = None
     asked: bool = False
+
+    def __copy__(self) -> _Reading:
+        return _Reading(dict(self.names), self.results, self.batch, self.asked)
 
     def read(self, messages: Sequence[Message], place: int) -> bool:
         """Read a message; whether it begins a call: it is the user's, and the last of those that follow each other."""

@@ -89,8 +89,10 @@ def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list
     Raises:
         InputError: with everything that is wrong in any of them.
     """
-    found = Findings()
     plain = isinstance(messages, list) and _are_chat(messages)
+    if plain and tools == []:
+        return messages, tools
+    found = Findings()
     said = messages if plain else _dicts(messages, "messages", _called_chat, found)
     offered = _dicts(tools, "tools", _tool, found)
     found.refuse()
@@ -113,11 +115,14 @@ def _are_chat(messages: list[Any]) -> bool:
 
 
 def _are_calls(calls: Any) -> bool:
-    return not calls or (type(calls) is list and all(map(_is_call, calls)))
-
-
-def _is_call(call: Any) -> bool:
-    return type(call) is dict and type(call.get("function")) is dict
+    if not calls:
+        return True
+    if type(calls) is not list:
+        return False
+    for call in calls:  # noqa: SIM110 - a generator costs more than what it looks at
+        if type(call) is not dict or type(call.get("function")) is not dict:
+            return False
+    return True
 
 
 def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
