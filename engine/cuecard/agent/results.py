@@ -161,6 +161,14 @@ def check_results(
             message = f"no tool has a name like `{form.name}`"
             yield document.problem(at, "unknown-tool", message, "remove it", key=True, severity="warning")
         yield from _silent(document, form)
+        yield from _usual(document, form, [each.name for each in forms if each is not form])
+
+
+def _usual(document: Document, form: ResultForm, others: Sequence[str]) -> Iterator[Problem]:
+    """An entry without a key, which is of use only where it exempts its tools from a pattern."""
+    if not form.spec.model_fields_set and not any(fnmatchcase(form.name, each) for each in others):
+        message, hint = f"`{form.name}` says nothing: its results are sent as they are anyway", "remove it"
+        yield document.problem(("results", form.name), "no-effect", message, hint, key=True, severity="warning")
 
 
 def _silent(document: Document, form: ResultForm) -> Iterator[Problem]:

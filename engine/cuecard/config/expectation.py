@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from pydantic import Field
+from typing import Self
+
+from pydantic import Field, model_validator
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values.names import NameOrNames, Texts
@@ -32,3 +34,9 @@ class Expectation(FileModel):
         default=False,
         description="whether it must match the snapshot that `cuecard test --update` wrote to `snapshots/`",
     )
+
+    @model_validator(mode="after")
+    def _something(self) -> Self:
+        if not self.model_fields_set:
+            raise ValueError("asks for nothing: write what the prompt must hold, such as `contains: hello`")
+        return self

@@ -21,6 +21,7 @@ from cuecard.outside.reading import children, read_text
 from cuecard.testing.expectations import Place, Shown, unmet
 from cuecard.testing.goldens import FOLDER, complaint, hold
 from cuecard.testing.snapshot import Snapshot
+from cuecard.testing.unknown_names import unknown_names
 
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
 """The time of a turn that names none: a test says the same every day."""
@@ -125,7 +126,10 @@ class _Conversation:
                 return
             expect = ("turns", at, "expect") if several else ("expect",)
             place = Place(self.document, expect)
-            problems = [*unmet(turn.expect, Shown(self.engine, step, before, results), place)]
+            problems = [
+                *unknown_names(turn, self.engine, self.document, expect[:-1]),
+                *unmet(turn.expect, Shown(self.engine, step, before, results), place),
+            ]
             outcome = Outcome(name, file, tokens=step.manifest.total_tokens)
             outcome = self._held(outcome, step, at if several else None, place) if turn.expect.snapshot else outcome
             yield replace(outcome, problems=(*problems, *outcome.problems), seconds=time.perf_counter() - start)

@@ -24,7 +24,7 @@ inputs:
   rows: {type: list, default: []}
   deep: {type: object, default: {}}
 sections:
-  - {id: unused, when: {all: [x, y, ours, rows, deep, {not: x}]}, text: "<rules>x</rules>"}
+  - {id: unused, when: {all: [x, y, ours, rows, deep, {model: none}]}, text: "<rules>x</rules>"}
 """
 
 

@@ -22,7 +22,7 @@ inputs:
   far: {type: object, default: {list: [{text: "## Rules\\n<b>x</b>"}]}}
   rows: {type: list, default: [{text: "## Rules\\n<b>x</b>"}]}
 sections:
-  - {id: unused, when: {all: [data, ours, deep, far, rows, {not: data}]}, text: x}
+  - {id: unused, when: {all: [data, ours, deep, far, rows, {model: none}]}, text: x}
 """
 
 

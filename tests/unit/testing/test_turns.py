@@ -206,6 +206,36 @@ turns:
 """
 
 
+@pytest.mark.parametrize(
+    ("turn", "problem"),
+    [
+        ("expect: {}", "1:9: error[wrong-value]: `expect` asks for nothing"),
+        ("tools: [tool_search, find_dya]", "1:22: error[unknown-tool]: no tool is called `find_dya`"),
+        ("discovered: [finds_day]", "1:14: error[unknown-tool]: no tool is called `finds_day`"),
+        ("files: {notes.md: x}", "1:9: error[no-effect]: no section reads the file `notes.md` from the host"),
+    ],
+)
+def test_a_turn_that_names_what_does_not_exist_tests_nothing(bakery: Bakery, turn: str, problem: str) -> None:
+    bakery.write("turns/a.yaml", turn)
+    code, _, err = bakery.test(".")
+
+    assert code == 1
+    assert f"turns/a.yaml:{problem}" in err
+
+
+def test_a_file_may_be_supplied_that_no_section_reads_unless_its_name_is_misspelt(bakery: Bakery) -> None:
+    reads = "  - {id: own, files: {entries: [{path: notes.md}], supplied: true}}"
+    bakery.write("agent.yaml", f"{AGENT}{reads}\n")
+    bakery.write("turns/a.yaml", "files: {other.txt: x}\nexpect: {absent: x y}")
+    bakery.write("turns/b.yaml", "files: {note.md: x}\nexpect: {absent: x y}")
+    code, out, err = bakery.test(".")
+
+    assert code == 1
+    assert "b.yaml:1:9: error[no-effect]: no section reads the file `note.md` from the host" in err
+    assert "= did you mean `notes.md`?" in err
+    assert "✓ turns/a.yaml" in out
+
+
 def test_turns_of_one_file_are_one_conversation(bakery: Bakery) -> None:
     bakery.write("turns/two.yaml", CONVERSATION)
 

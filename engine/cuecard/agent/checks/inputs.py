@@ -59,8 +59,11 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
 
 
 def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Json]) -> Iterator[Problem]:
-    """Values of another type, and a default that is none of them."""
+    """Values of another type or written twice, and a default that is none of them."""
     for place, value in enumerate(values):
+        if value in values[:place]:
+            message = f"{value!r} is listed twice among the values of `{name}`"
+            yield document.problem(("inputs", name, "values", place), "wrong-value", message, "remove it")
         if not is_of_type(value, spec.type):
             message = f"`{name}` is of type {spec.type} and can never be {value!r}"
             yield document.problem(("inputs", name, "values", place), "wrong-value", message, "write another value")

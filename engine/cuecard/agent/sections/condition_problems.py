@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from cuecard.agent.sections.conditions import parts_of, paths_read
+from cuecard.agent.sections.contradictions import contradictions
 from cuecard.config.agent_file import InputSpec, is_of_type
 from cuecard.config.documents.document import Document, Path
 from cuecard.config.sections.condition import ConditionSpec
@@ -12,6 +13,7 @@ from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
 
 _NO_SIZE = "boolean"
+_LENGTHS = ("string", "list", "object")
 
 
 def check_condition(
@@ -33,13 +35,22 @@ def check_condition(
             spec = inputs.get(path)
             if spec is not None:
                 yield from _equals(document, (*at, *place, "equals", path), spec, wanted)
+        yield from contradictions(document, (*at, *place, "all"), part.all or ())
         for key, table in (("at_least", part.at_least), ("at_most", part.at_most)):
-            for path in table or ():
-                if path in inputs and inputs[path].type == _NO_SIZE:
-                    message = f"`{path}` is true or false and has no size"
-                    yield document.problem(
-                        (*at, *place, key, path), "wrong-condition", message, f"write `input: {path}`"
-                    )
+            for path, limit in (table or {}).items():
+                if path in inputs:
+                    yield from _size(document, (*at, *place, key, path), inputs[path], limit)
+
+
+def _size(document: Document, at: Path, spec: InputSpec, limit: float) -> Iterator[Problem]:
+    """A size that a value cannot have."""
+    name = at[-1]
+    if spec.type == _NO_SIZE:
+        message = f"`{name}` is true or false and has no size"
+        yield document.problem(at, "wrong-condition", message, f"write `input: {name}`")
+    elif spec.type in _LENGTHS and limit < 0:
+        message = f"`{name}` is of type {spec.type}, and its length is never below 0"
+        yield document.problem(at, "wrong-condition", message, "write 0 or more")
 
 
 def _empty(document: Document, at: Path, part: ConditionSpec) -> Iterator[Problem]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Self, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.errors import Problem, SpecError, did_you_mean
+from cuecard.errors import Problem, SpecError, closest, did_you_mean
 
 Model = TypeVar("Model", bound="FileModel")
 
@@ -57,7 +58,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
         return document.problem(path, "missing-key", f"`{key}` is missing", hint, key=True)
     label = document.dotted(path) or "the file"
     return document.problem(
-        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, path, kind), key=is_key
+        path, "wrong-value", f"`{label}` {_message(error)}", _hint(document, path, error), key=is_key
     )
 
 
@@ -116,6 +117,8 @@ def _models_in(kind: Any) -> list[type[BaseModel]]:
     return [model for arg in get_args(kind) for model in _models_in(arg)]
 
 
+_QUOTED = re.compile("'([^']*)'")
+
 _EXPECTED = {
     "string_type": "should be a text",
     "tuple_type": "should be a list",
@@ -139,7 +142,10 @@ def _message(error: Any) -> str:
     return str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
 
 
-def _hint(document: Document, path: Path, kind: str) -> str:
+def _hint(document: Document, path: Path, error: Any) -> str:
+    kind = error["type"]
+    if kind == "literal_error":
+        return _closest(document.at(path), _QUOTED.findall(error["ctx"]["expected"]))
     if kind in {"string_type", "value_error"} and document.is_scalar(path) and not isinstance(document.at(path), str):
         return f"write it as text: '{_written(document, path)}'"
     if kind in {"dict_type", "model_type"}:
@@ -147,6 +153,13 @@ def _hint(document: Document, path: Path, kind: str) -> str:
     if kind == "string_pattern_mismatch":
         return "use letters, digits, `_` and `-`, starting with a letter"
     return ""
+
+
+def _closest(value: Any, expected: list[str]) -> str:
+    """The expected word that somebody has misspelt or shortened."""
+    word = value.casefold() if isinstance(value, str) else ""
+    found = closest(word, expected) or next((each for each in expected if word and each.startswith(word)), "")
+    return f"did you mean `{found}`?" if found else ""
 
 
 def _written(document: Document, path: Path) -> str:

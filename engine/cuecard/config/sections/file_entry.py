@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import Annotated, Literal, Self
 
@@ -10,6 +11,9 @@ from pydantic import AfterValidator, Field, model_validator
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.file_patterns import FilePattern, has_inputs, inputs_in
 from cuecard.config.values.names import Texts
+
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://")
+_SHELL = re.compile(r"~/|\$\{?\w|%\w+%")
 
 
 def _each(check: Callable[[str], object]) -> AfterValidator:
@@ -30,6 +34,12 @@ def _told(text: str, check: Callable[[str], object]) -> str:
 
 
 def _path(text: str) -> None:
+    if "*" in text:
+        raise ValueError("has a wildcard, which only `glob` reads: write `glob` in place of `path`")
+    if _ADDRESS.match(text):
+        raise ValueError("is an address; only files can be read, which the host may supply by a path")
+    if _SHELL.match(text):
+        raise ValueError("begins with what only a shell replaces; write a path relative to this file, or an input")
     if has_inputs(text):
         FilePattern.of_path(text)
 

@@ -84,3 +84,18 @@ class FilesSpec(FileModel):
             if entry.upward and inputs_in(entry.upward.to):
                 raise ValueError("reads an input in `upward.to`, which only works for files that the host supplies")
         return self
+
+    @model_validator(mode="after")
+    def _fitting(self) -> Self:
+        """Limits that could never apply, or that leave nothing of a file but the marker."""
+        size = len(self.marker.encode() if self.unit == "bytes" else self.marker)
+        for name in ("per_file", "total"):
+            limit = getattr(self, name)
+            if limit is not None and 0 < limit < size:
+                raise ValueError(f"has a `marker` of {size} {self.unit}, longer than its `{name}` of {limit}")
+        if {"per_file", "total"} <= self.model_fields_set and not self.pool:
+            per_file, total = self.per_file, self.total
+            if per_file is not None and total is not None and per_file > total:
+                told = f"has a `per_file` of {per_file} above its `total` of {total}"
+                raise ValueError(f"{told}, so it never applies: lower it, or remove it")
+        return self
