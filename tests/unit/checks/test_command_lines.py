@@ -29,7 +29,7 @@ def test_every_command_and_group_has_its_help(command: tuple[str, ...]) -> None:
 
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.startswith(f"usage: cuecard {' '.join(command)} [OPTIONS]")
-    assert "  --help" in shown.stdout
+    assert "  -h, --help" in shown.stdout
 
 
 @pytest.mark.parametrize(
