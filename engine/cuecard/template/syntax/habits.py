@@ -49,9 +49,18 @@ WORDS = {
     **dict.fromkeys(("len", "size", "count"), "the length of a list is `items.length`"),
     **dict.fromkeys(("set", "let", "assign"), "write `{{#with value as |name|}} ... {{/with}}`"),
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
+    **dict.fromkeys(("now", "today"), "the date of a call is `currentDate`"),
     "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
 }
 """Words of other template languages, and what to write instead."""
+
+
+def word_hint(name: str) -> str:
+    """What to write for a name that is a word of another language; empty if it is none."""
+    if name.endswith("?"):
+        return f"write `{name[:-1]}` without `?`: a key that is missing has no value"
+    return WORDS.get(name, "")
+
 
 FOREIGN = re.compile(
     r"(?<![`\\])\{%[-+]?\s*(?P<word>if|elif|else|endif|for|endfor|set|endset|block|endblock|extends|include|import|from"
@@ -150,6 +159,8 @@ def misused(name: str, values: tuple[str, ...], written: str) -> str:
         return found
     if values[:1] == ("not",) and len(values) == 2 and name in {"if", "unless"}:
         return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
+    if values[-1:] == ("-",):
+        return f"white space beside a tag is removed with `~`: `{{{{{name}~}}}}`"
     if {"?", "if"}.intersection(values):
         return "write `{{#if value}} ... {{else}} ... {{/if}}`"
     return next((compared(each) for each in values if each in _CALLS), "")

@@ -67,6 +67,7 @@ _HINTS = (
     (",", "parameters are separated by spaces"),
     ("(", "write the helper inside the parentheses: `(helper value)`"),
     ("+-*%/<>&!;", habits.CALCULATED),
+    ("}", "a tag ends with as many braces as it began with: `{{name}}` or `{{{name}}}`"),
     ("", "put a name with other characters in brackets, as in `[my name]`, and a text in quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
