@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from collections.abc import Set as AbstractSet
+from functools import lru_cache
 
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
@@ -12,11 +12,12 @@ _MARKDOWN = MarkdownIt("commonmark")
 _RANKS = {f"h{rank}": "#" * rank for rank in range(1, 7)}
 
 
-def headings(text: str, ranks: AbstractSet[str]) -> list[str]:
-    """The headings of these ranks that stand in no list and no quotation, in order."""
+@lru_cache(maxsize=256)
+def headings(text: str) -> tuple[tuple[str, str], ...]:
+    """Rank and text of the headings that stand in no list and no quotation, in order."""
     tokens = _MARKDOWN.parse(text)
-    found = (_RANKS[token.tag] for token in tokens if token.type == "heading_open" and token.level == 0)
-    return [rank for rank in found if rank in ranks]
+    found = (place for place, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0)
+    return tuple((_RANKS[tokens[place].tag], tokens[place + 1].content) for place in found)
 
 
 def blocks_of(text: str, line: str) -> list[str]:

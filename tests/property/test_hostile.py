@@ -1,5 +1,8 @@
 """Hostile values in every slot, over whole conversations: the structure is that of harmless values of the same shape.
 
+Two judges compare it: a tolerant reader of elements, headings and separators in any spelling, and, where a prompt is
+Markdown, a CommonMark reader.
+
 `make hostile COUNT=100000` renders so many prompts; in the suite it is a few hundred, the same ones in every run.
 """
 
@@ -7,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from itertools import cycle
 
@@ -21,6 +25,7 @@ from cuecard.model.messages import Message
 from property.hostile_agents import SYSTEMS, Take, Target, small_agents, system
 from property.hostile_structure import Reader
 from property.hostile_texts import ODD_NAMES, PALETTES, TEXTS, WORDS, core_of, harmless, says_something
+from property.markdown_judge import headings
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 COUNT = int(os.environ.get("CUECARD_HOSTILE", "0"))
@@ -136,8 +141,16 @@ class Hostile(RuleBasedStateMachine):
         reader = Reader.of([*self.prompts, *names], target.begins, target.lines, target.entries)
 
         assert [reader.read(text, name) for name, text in hostile] == [reader.read(text, name) for name, text in plain]
+        if self.sides[0].engine.agent.gate.fences:
+            seen = frozenset(rank for text in self.prompts for rank, _ in headings(text))
+            assert [ranks(text, seen) for _, text in hostile] == [ranks(text, seen) for _, text in plain]
         assert not any(mark in text for _, text in hostile for mark in "\ufdd0\ufdd1\ufdd2\0\x1b\u202e")
         assert steps[0].active_tools == steps[1].active_tools
+
+
+def ranks(text: str, seen: AbstractSet[str]) -> list[str]:
+    """The headings of a Markdown text that are of a rank that harmless prompts have."""
+    return [rank for rank, _ in headings(text) if rank in seen]
 
 
 def texts_of(step: Step) -> Iterator[tuple[str, str]]:

@@ -305,3 +305,15 @@ def test_a_heading_with_a_line_under_it_puts_its_rank_under_guard(
     engine = opened(tmp_path, UNDERLINED.format(written=written))
 
     assert step(engine, Turn({"x": f"Words.\n\n{line}"})).system.endswith(f"Words.\n\n{expected}")
+
+
+@pytest.mark.parametrize(("whitespace", "expected"), [("compact", "\n"), ("paragraphs", "\n\n")])
+def test_blank_lines_of_data_leave_the_line_break_behind_a_heading_to_its_author(
+    tmp_path: Path, whitespace: str, expected: str
+) -> None:
+    text = UNDERLINED.format(written="Title\\n=====\\n\\n").replace("agent: a", f"agent: a\nwhitespace: {whitespace}")
+
+    made = step(opened(tmp_path, text), Turn({"x": "\n\n\nWords."}))
+
+    assert made.system == f"Title\n====={expected}Words."
+    assert not made.manifest.trust["layout_marks"]
