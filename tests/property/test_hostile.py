@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from itertools import cycle
+from typing import TypeAlias
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -25,7 +26,7 @@ from cuecard.model.messages import Message
 from property.hostile_agents import SYSTEMS, Take, Target, small_agents, system
 from property.hostile_structure import Reader
 from property.hostile_texts import ODD_NAMES, PALETTES, TEXTS, WORDS, core_of, harmless, says_something
-from property.markdown_judge import headings
+from property.markdown_judge import Judge
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 COUNT = int(os.environ.get("CUECARD_HOSTILE", "0"))
@@ -35,6 +36,8 @@ SHOWN_SKILL = TEXTS.filter(lambda text: text.isprintable() and says_something(te
 SERVER_TOOLS = ("tool_a", "tool_b", "server_tool")
 DELIVERIES = ("append", "rewrite", "frozen")
 rendered = [0]
+
+Texts: TypeAlias = Sequence[tuple[str, str]]
 
 
 class Side:
@@ -82,6 +85,7 @@ class Hostile(RuleBasedStateMachine):
         for side in self.sides:
             side.bring_tools(palette)
         self.prompts: list[str] = []
+        self.ranks: set[str] = set()
         self.say(palette, 0, withdrawn=False)
 
     @rule(palette=PALETTES, switch=st.integers(0, 2), withdrawn=st.booleans())
@@ -142,15 +146,16 @@ class Hostile(RuleBasedStateMachine):
 
         assert [reader.read(text, name) for name, text in hostile] == [reader.read(text, name) for name, text in plain]
         if self.sides[0].engine.agent.gate.fences:
-            seen = frozenset(rank for text in self.prompts for rank, _ in headings(text))
-            assert [ranks(text, seen) for _, text in hostile] == [ranks(text, seen) for _, text in plain]
+            self.ranks |= {rank for _, text in plain for rank, _ in Judge(text).headings(text)}
+            assert [*markdown(hostile, plain, self.ranks)] == [*markdown(plain, plain, self.ranks)]
         assert not any(mark in text for _, text in hostile for mark in "\ufdd0\ufdd1\ufdd2\0\x1b\u202e")
         assert steps[0].active_tools == steps[1].active_tools
 
 
-def ranks(text: str, seen: AbstractSet[str]) -> list[str]:
-    """The headings of a Markdown text that are of a rank that harmless prompts have."""
-    return [rank for rank, _ in headings(text) if rank in seen]
+def markdown(said: Texts, plain: Texts, ranks: AbstractSet[str]) -> Iterator[list[str]]:
+    """The headings of each text that are of a rank that harmless texts have had."""
+    for (_, text), (_, twin) in zip(said, plain, strict=True):
+        yield [rank for rank, _ in Judge(twin).headings(text) if rank in ranks]
 
 
 def texts_of(step: Step) -> Iterator[tuple[str, str]]:

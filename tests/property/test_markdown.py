@@ -21,7 +21,7 @@ from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import bundled_counter
 from property.hostile_texts import harmless
-from property.markdown_judge import blocks_of, headings
+from property.markdown_judge import Judge
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 EXAMPLES = int(os.environ.get("CUECARD_MARKDOWN", "500"))
@@ -45,7 +45,7 @@ TEXTS = (
     *("```\n{{{x}}}\n```\nBehind.", "~~~{{{x}}}\n{{{y}}}\n~~~\nBehind.", "```{{{x}}}\ncode\n```"),
     *("1. a\n   ```\n   {{{x}}}\n   ```\n\nBehind.", "- ```sh\n  {{{x}}}\n  ```\n{{{y}}}"),
     "10. ```\n    {{{x}}}\n    ```\n\n## Own\n{{{y}}}",
-    *("<!-- fixed -->\n{{{x}}}", "{{{x}}}\n\n<div>\n{{{y}}}\n</div>", '<notes kind="{{x}}">{{{y}}}</notes>'),
+    *("<!-- fixed -->\n{{{x}}}", "{{{x}}}\n\n<div>\n{{{y}}}\n</div>\n\nEnd.", '<notes kind="{{x}}">{{{y}}}</notes>'),
 )
 LAYOUTS = st.fixed_dictionaries(
     {
@@ -86,7 +86,8 @@ def said(engine: Engine, values: list[str], told: Callable[[str], str] = str) ->
 @given(engine=engines(), values=st.lists(VALUES, min_size=4, max_size=4))
 def test_hostile_values_leave_the_headings_that_harmless_ones_leave(engine: Engine, values: list[str]) -> None:
     hostile, plain = said(engine, values), said(engine, values, harmless)
-    own = {rank for rank, _ in headings(plain)}
+    judge = Judge(plain)
+    own = {rank for rank, _ in judge.headings(plain)}
 
-    assert [each for each in headings(hostile) if each[0] in own] == [*headings(plain)], hostile
-    assert blocks_of(hostile, "Behind.") == blocks_of(plain, "Behind."), hostile
+    assert [each for each in judge.headings(hostile) if each[0] in own] == judge.headings(plain), hostile
+    assert judge.blocks_of(hostile, "Behind.") == judge.blocks_of(plain, "Behind."), hostile
