@@ -146,7 +146,7 @@ class Hostile(RuleBasedStateMachine):
 
         assert [reader.read(text, name) for name, text in hostile] == [reader.read(text, name) for name, text in plain]
         if self.sides[0].engine.agent.gate.fences:
-            self.ranks |= {rank for _, text in plain for rank, title in Judge(text).headings(text) if title}
+            self.ranks.update(*(Judge(text).ranks(text) for _, text in plain))
             assert [*markdown(hostile, plain, self.ranks)] == [*markdown(plain, plain, self.ranks)]
         assert not any(mark in text for _, text in hostile for mark in "\ufdd0\ufdd1\ufdd2\0\x1b\u202e")
         assert steps[0].active_tools == steps[1].active_tools
