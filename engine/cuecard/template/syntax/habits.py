@@ -6,7 +6,10 @@ Asked only about a text that is wrong already, so no hint stands at a template t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
+from functools import lru_cache
+from operator import itemgetter
 
 CALCULATED = "templates do not calculate: pass the result, or write a helper"
 _CALLS = {
@@ -82,13 +85,21 @@ FOREIGN = re.compile(
 )
 """A tag or comment of Jinja or Liquid; not where a text shows one in backticks."""
 
-_FENCE = re.compile(r"^[ ]{0,3}(?:```|~~~)", re.MULTILINE)
+_CODE = re.compile(
+    r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL
+)
 
 
 def is_code(text: str, at: int) -> bool:
     """Whether an offset stands in code as Markdown has it: in a fence, or between backticks in its line."""
-    line = text.rfind("\n", 0, at) + 1
-    return len(_FENCE.findall(text, 0, line)) % 2 == 1 or text.count("`", line, at) % 2 == 1
+    spans = _code_of(text)
+    place = bisect_right(spans, at, key=itemgetter(1))
+    return place < len(spans) and spans[place][0] < at
+
+
+@lru_cache(maxsize=4)
+def _code_of(text: str) -> list[tuple[int, int]]:
+    return [found.span() for found in _CODE.finditer(text)]
 
 
 def foreign_hint(word: str | None) -> str:
