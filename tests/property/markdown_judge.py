@@ -10,7 +10,6 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
 _RANKS = {f"h{rank}": "#" * rank for rank in range(1, 7)}
-_VALUE = re.compile("word[0-9]+")
 _HTML = re.compile("^[ ]{0,3}<", re.MULTILINE)
 
 
@@ -29,13 +28,6 @@ class Judge:
         tokens = self._read(text)
         found = (place for place, token in enumerate(tokens) if token.type == "heading_open" and token.level == 0)
         return [(_RANKS[tokens[place].tag], tokens[place + 1].content) for place in found]
-
-    def ranks(self, text: str) -> set[str]:
-        """The ranks of the headings in which an author has written a word.
-
-        A blank value behind an author's `#` or `-` makes a heading, too, but the rank is not one of the agent's.
-        """
-        return {rank for rank, title in self.headings(text) if any(map(str.isalnum, _VALUE.sub("", title)))}
 
     def blocks_of(self, text: str, line: str) -> list[str]:
         """What kind of block each line stands in that reads like this one."""

@@ -3,7 +3,7 @@
 Two judges compare it: a tolerant reader of elements, headings and separators in any spelling, and, where a prompt is
 Markdown, a CommonMark reader.
 
-`make hostile COUNT=100000` renders so many prompts; in the suite it is a few hundred, the same ones in every run.
+`make hostile COUNT=100000` makes so many hostile prompts; in the suite it is a few hundred, the same ones in every run.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from property.markdown_judge import Judge
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 COUNT = int(os.environ.get("CUECARD_HOSTILE", "0"))
-"""How many prompts to render; the usual few where it is not set."""
+"""How many hostile prompts to make, each beside a harmless one; the usual few where it is not set."""
 
 SHOWN_SKILL = TEXTS.filter(lambda text: text.isprintable() and says_something(text))
 SERVER_TOOLS = ("tool_a", "tool_b", "server_tool")
 DELIVERIES = ("append", "rewrite", "frozen")
-rendered = [0]
+rendered = [0, 0]
+"""How many harmless and how many hostile prompts were made."""
 
 Texts: TypeAlias = Sequence[tuple[str, str]]
 
@@ -64,7 +65,7 @@ class Side:
 
     def step(self) -> Step:
         assert self.call
-        rendered[0] += 1
+        rendered[self.is_hostile] += 1
         return self.engine.prepare_step(self.call, self.history)
 
 
@@ -85,8 +86,16 @@ class Hostile(RuleBasedStateMachine):
         for side in self.sides:
             side.bring_tools(palette)
         self.prompts: list[str] = []
-        self.ranks: set[str] = set()
+        self.ranks = frozenset(self.ranks_written())
         self.say(palette, 0, withdrawn=False)
+
+    def ranks_written(self) -> Iterator[str]:
+        """The ranks of Markdown headings in prompts with words alone: with a blank, an author's `-` might make one."""
+        side = Side(self.target.engines[1], is_hostile=False)
+        side.bring_tools(["word"])
+        for switch in range(len(self.target.switches)):
+            step = side.say(self.turn(side, ["word"], switch, withdrawn=False), forgets=True)
+            yield from (rank for _, text in texts_of(step) for rank, _ in Judge(text).headings(text))
 
     @rule(palette=PALETTES, switch=st.integers(0, 2), withdrawn=st.booleans())
     def say(self, palette: list[str], switch: int, *, withdrawn: bool) -> None:
@@ -146,14 +155,13 @@ class Hostile(RuleBasedStateMachine):
 
         assert [reader.read(text, name) for name, text in hostile] == [reader.read(text, name) for name, text in plain]
         if self.sides[0].engine.agent.gate.fences:
-            self.ranks.update(*(Judge(text).ranks(text) for _, text in plain))
             assert [*markdown(hostile, plain, self.ranks)] == [*markdown(plain, plain, self.ranks)]
         assert not any(mark in text for _, text in hostile for mark in "\ufdd0\ufdd1\ufdd2\0\x1b\u202e")
         assert steps[0].active_tools == steps[1].active_tools
 
 
 def markdown(said: Texts, plain: Texts, ranks: AbstractSet[str]) -> Iterator[list[str]]:
-    """The headings of each text that are of a rank that harmless texts have had."""
+    """The headings of each text that are of one of these ranks."""
     for (_, text), (_, twin) in zip(said, plain, strict=True):
         yield [rank for rank, _ in Judge(twin).headings(text) if rank in ranks]
 
@@ -168,12 +176,18 @@ def texts_of(step: Step) -> Iterator[tuple[str, str]]:
             yield "", f"{message.role}: {message.content}"
 
 
-_PER_EXAMPLE = 8
-TestHostile = Hostile.TestCase
-TestHostile.settings = settings(
-    max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
-    stateful_step_count=5,
-    derandomize=not COUNT,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+_PER_EXAMPLE = 4
+
+
+class TestHostile(Hostile.TestCase):  # type: ignore[name-defined,misc]  # hypothesis makes the class
+    settings = settings(
+        max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
+        stateful_step_count=5,
+        derandomize=not COUNT,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        print(f"{rendered[True]:,} hostile prompts beside {rendered[False]:,} harmless ones")
