@@ -179,7 +179,7 @@ def texts_of(step: Step) -> Iterator[tuple[str, str]]:
 _PER_EXAMPLE = 4
 
 
-class TestHostile(Hostile.TestCase):  # type: ignore[name-defined,misc]  # hypothesis makes the class
+class TestHostile(Hostile.TestCase):  # type: ignore[valid-type,misc]  # hypothesis makes the class
     settings = settings(
         max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
         stateful_step_count=5,
