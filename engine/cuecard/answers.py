@@ -60,9 +60,9 @@ class Answers(AgentFacts):
 
         Args:
             query: what the tools should do, in a few words.
-            limit: at most so many tools; the agent file's when left out.
-            call: the call that searches. With it, only those tools are announced that its next step will have active:
-                none that the turn does not have, and none whose instructions do not fit; the message names those.
+            limit: the maximum number of tools; by default the agent file's.
+            call: the call that searches. With it, the result announces only tools that will be active in its next step:
+                those that the turn has and whose instructions fit; the message names the others.
             history: tool results so far, as for `prepare_step`.
 
         Raises:
@@ -91,9 +91,9 @@ class Answers(AgentFacts):
         call: Call | None = None,
         history: History = (),
     ) -> SearchResult:
-        """The same with a ranker that is awaited, such as a search service; names it makes up are left out.
+        """The same with an asynchronous ranker, such as a search service; names that no tool has are dropped.
 
-        A ranker that fails leaves the search to BM25, as one that is not awaited does; a cancellation passes through.
+        If the ranker fails, BM25 answers, as with a synchronous ranker; cancellation passes through.
 
         Raises:
             InputError: as `search_tools`.
@@ -102,9 +102,9 @@ class Answers(AgentFacts):
         return await self._hooks.asearch(query, limit, call, self._found(call, history), ranker)
 
     def look_ahead(self, turn: Turn) -> Turn:
-        """The turn with the tools that the user's own words find, where the agent file has `tools.ahead`.
+        """The turn with the tools that the user's own words find, if the agent file has `tools.ahead`.
 
-        `prepare_call` and `Conversation.user` do that themselves for a turn whose `ahead` is None.
+        `prepare_call` and `Conversation.user` do this themselves for a turn whose `ahead` is None.
 
         Raises:
             InputError: with everything that is wrong in the turn.
@@ -112,9 +112,9 @@ class Answers(AgentFacts):
         return self._look_ahead(admit_turn(self.agent, turn, None))
 
     async def alook_ahead(self, turn: Turn, *, ranker: AsyncRanker) -> Turn:
-        """The same with a ranker that is awaited: only so can it search ahead, as neither hook waits for anybody.
+        """The same with an asynchronous ranker; the hooks themselves never wait, so call this before `prepare_call`.
 
-        A ranker that fails leaves the search to BM25; a cancellation passes through.
+        If the ranker fails, BM25 answers; cancellation passes through.
 
         Raises:
             InputError: with everything that is wrong in an argument.
@@ -143,8 +143,8 @@ class Answers(AgentFacts):
     def render_result(self, result: ToolResult) -> RenderedResult:
         """The text to send to the model as the result of a tool call, by `results` in the agent file.
 
-        A result of a tool without a template there is the text that it is, or JSON. It depends on nothing but the
-        result and the agent's files: the same result gives the same bytes again.
+        Without a template, a text is sent as it is and any other result as JSON. The same result always gives the same
+        bytes, because nothing but the result and the agent's files matters.
 
         Raises:
             InputError: with everything that is wrong in the result; never because a template does not fit it, which
@@ -157,8 +157,8 @@ class Answers(AgentFacts):
 
         Args:
             slug: the slug or display name, in any case.
-            turn: what the host knows of the call; without one, every skill that is switched on may be read.
-            limit: bytes of the answer, at most.
+            turn: what the host knows about the call; without it, every enabled skill may be read.
+            limit: the maximum size of the answer in bytes.
 
         Raises:
             InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
@@ -168,11 +168,11 @@ class Answers(AgentFacts):
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 
     def summarize(self, turn: Turn, summarizer: Summarizer, *, timeout: float = 30.0) -> Turn:
-        """The turn with the summary of its conversation, made anew if the history policy asks for that.
+        """The turn with a summary of its conversation, updated if the history policy asks for it.
 
-        Ask before `prepare_call` where the policy says `summarize: before`, after the reply where it says `after`, and
-        store `turn.summary` with the conversation. A summarizer that fails, says nothing or takes longer than `timeout`
-        seconds takes nothing away: the turn keeps its summary, and a diagnostic of its manifest tells what happened.
+        Call this before `prepare_call` if the policy says `summarize: before`, or after the reply if it says `after`,
+        and store `turn.summary` with the conversation. If the summarizer fails, returns nothing or takes longer than
+        `timeout` seconds, the turn keeps its summary and a diagnostic in its manifest says what happened.
 
         Raises:
             InputError: with everything that is wrong in an argument.
@@ -184,7 +184,7 @@ class Answers(AgentFacts):
         return self._summarized(turn, summarize(request, summarizer, timeout)) if request else turn
 
     async def asummarize(self, turn: Turn, summarizer: AsyncSummarizer, *, timeout: float = 30.0) -> Turn:  # noqa: ASYNC109 - as `summarize`: too late is a diagnostic, not an error
-        """The same with a summarizer that is awaited, in a task of its own; a cancellation passes through.
+        """The same with an asynchronous summarizer, which runs as a task of its own; cancellation passes through.
 
         Raises:
             InputError: with everything that is wrong in an argument.

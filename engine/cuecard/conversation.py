@@ -98,13 +98,13 @@ class Conversation:
         return self._state.to_json()
 
     def user(self, turn: Turn | None = None, results: History = (), calls: Mapping[str, str] = NO_CALLS) -> Call:
-        """The call for a message of the user.
+        """The call for a user message.
 
         Args:
             turn: what the host knows about the message. Entities in its memory replace those that the conversation
                 remembers; a turn without any gets the remembered ones.
-            results: results that came since the last step, such as that of a tool that ends the turn.
-            calls: the tools of calls, by call id, where results carry no name.
+            results: results since the last step, such as that of a tool that ends the turn.
+            calls: the tools of calls, by call id, for results without a name.
 
         Raises:
             InputError: with every missing, unknown or wrong input.
@@ -126,8 +126,8 @@ class Conversation:
         """The whole desired state of the next model request.
 
         Args:
-            results: results that came since the last step.
-            calls: the tools of calls, by call id, where results carry no name; also of calls that have no result yet.
+            results: results since the last step.
+            calls: the tools of calls, by call id, for results without a name; calls without a result may be included.
 
         Raises:
             InputError: when there is no call yet, a result is of no known tool, or the engine did not prepare the call.
@@ -141,14 +141,14 @@ class Conversation:
         return step
 
     def search_tools(self, query: str, limit: int | None = None) -> SearchResult:
-        """The tools that fit a capability, best first, as the agent's search tool answers in this conversation.
+        """The tools that fit a capability, best first: the answer of the agent's search tool in this conversation.
 
-        Only tools are announced that the next step will have active: none that the turn does not have, and none whose
-        instructions do not fit; the message names those. Before the first message of the user, nothing is left out.
+        The result announces only tools that will be active in the next step: those that the turn has and whose
+        instructions fit; the message names the others. Before the first user message, nothing is left out.
 
         Args:
             query: what the tools should do, in a few words.
-            limit: at most so many tools; the agent file's when left out.
+            limit: the maximum number of tools; by default the agent file's.
 
         Raises:
             InputError: when `limit` is out of range, or an argument is of the wrong type.
@@ -157,12 +157,12 @@ class Conversation:
         return self._hooks.search(query, limit, self.call, self._found() if self.call else None)
 
     async def asearch_tools(self, query: str, limit: int | None = None, *, ranker: AsyncRanker) -> SearchResult:
-        """The same with a ranker that is awaited, such as a search service.
+        """The same with an asynchronous ranker, such as a search service.
 
         Args:
             query: what the tools should do, in a few words.
-            limit: at most so many tools; the agent file's when left out.
-            ranker: is asked in place of the agent's own; where it fails, BM25 answers.
+            limit: the maximum number of tools; by default the agent file's.
+            ranker: replaces the agent's own ranker; if it fails, BM25 answers.
 
         Raises:
             InputError: as `search_tools`.
@@ -171,7 +171,7 @@ class Conversation:
         return await self._hooks.asearch(query, limit, self.call, self._found() if self.call else None, ranker)
 
     def render_result(self, result: ToolResult) -> RenderedResult:
-        """The text to send as this result, as `Engine.render_result` has it; the result may have no name, but an id.
+        """The text to send as this result, like `Engine.render_result`; a result with an id needs no name.
 
         The conversation does not record it: pass the result itself to `step`, which reads its structure.
 
@@ -210,7 +210,7 @@ class Conversation:
         self._state = replace(self._state, there=admit_names(there))
 
     def remember(self, entities: Iterable[Entity]) -> None:
-        """Add entities that the conversation has touched in other ways to the working memory, newest first.
+        """Add entities that the conversation touched by other means to the working memory, newest first.
 
         Raises:
             InputError: with everything that is wrong in one.

@@ -84,7 +84,7 @@ class Engine(Answers):
         Args:
             path: the agent file.
             delivery: overrides the agent file's `delivery`; a turn may override both.
-            clock: asked for the time when a turn does not say.
+            clock: gives the time if a turn does not.
             salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
                 same salt gives the same fingerprints.
             key: a secret that signs what `dump` writes; `load` then accepts nothing else.
@@ -140,7 +140,7 @@ class Engine(Answers):
         return Conversation(self._hooks, state, earlier.agent if earlier else None)
 
     def dump(self, conversation: Conversation) -> str:
-        """A conversation as JSON text, to be stored or to travel through hands that are not trusted.
+        """A conversation as JSON text, to store or to pass through untrusted hands.
 
         It is signed if the engine has a `key`, but not encrypted: anyone who has the text can read it.
 
@@ -174,7 +174,7 @@ class Engine(Answers):
         """The prompt of one run for one user message, as plain data that travels with the host.
 
         Args:
-            turn: what the host knows of this call.
+            turn: what the host knows about this call.
             history: tool results of the conversation so far, oldest first, including those that a compaction has
                 dropped since `previous`.
             previous: the conversation's previous call. With it, the system prompt of the first call stays (except under

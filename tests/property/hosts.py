@@ -37,7 +37,7 @@ class Shape:
 
 
 def shapes(tools: Sequence[str]) -> tuple[Shape, ...]:
-    """Every provider, with and without a role for operators in mid-conversation; hosts that merge messages do."""
+    """Every provider, with and without a role for operators mid-conversation; hosts that merge messages do."""
     specs: list[Json] = [{"toolSpec": {"name": name, "inputSchema": {"json": {}}}} for name in tools]
     plain: list[Json] = [{"name": name, "input_schema": {"type": "object"}} for name in tools]
     functions: list[Json] = [{"type": "function", "name": name, "parameters": {"type": "object"}} for name in tools]

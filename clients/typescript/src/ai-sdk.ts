@@ -10,7 +10,7 @@ export interface AiSdkOptions {
   turn?: Turn | ((options: any) => Turn);
   /** The conversation of a call; each call is one of its own unless told. */
   conversation?: (options: any) => Conversation | undefined;
-  /** In which role new instructions are sent; `system` only where the model heeds it in mid-conversation. */
+  /** In which role new instructions are sent; `system` only where the model heeds it mid-conversation. */
   role?: Role;
   /** Told of each step before the model is asked. */
   onStep?: (conversation: Conversation) => void;

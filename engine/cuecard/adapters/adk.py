@@ -57,9 +57,9 @@ class _Talk:
 class Cuecard(BasePlugin):
     """The prompt engine as a plugin of an ADK app.
 
-    Under `rewrite` the instructions are sent anew at each step, and only declarations of active tools. Under `append`
-    and `frozen` instructions and declarations stay as they are, byte by byte; each block of instructions is a content
-    of the user behind the results it belongs to, and a call of a tool that is not active is refused.
+    Under `rewrite` the instructions are made again for each step, and only declarations of active tools. Under `append`
+    and `frozen` instructions and declarations stay byte for byte the same; each block of instructions is a content
+    of the user behind the results it belongs to, and a call of an inactive tool is refused.
 
     Each agent has a conversation of its own in each session: what it has found, and what it has touched.
     """
@@ -78,10 +78,10 @@ class Cuecard(BasePlugin):
 
         Args:
             engine: the prompt engine.
-            turn: what the host knows of a message of the user; the model and the tools need not be named.
+            turn: what the host knows about a user message; the model and the tools need not be named.
             agents: names of the agents that get the prompt; without any, all of the app.
-            on_call: told of every prepared call.
-            on_step: told of every step before its request is sent.
+            on_call: called with every prepared call.
+            on_step: called with every step before its request is sent.
             name: the name of the plugin, and of its keys in the state of sessions.
 
         Raises:

@@ -14,7 +14,7 @@ from cuecard.model import Step
 
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}
 TOOL_CHANGES_BETA = "mid-conversation-tool-changes-2026-07-01"
-"""What a request has to name in its `anthropic-beta` header, where `defer=True` adds tools in mid-conversation."""
+"""What a request has to name in its `anthropic-beta` header, where `defer=True` adds tools mid-conversation."""
 
 _NEVER_MARKED = {"thinking", "redacted_thinking"}
 
@@ -29,16 +29,16 @@ def request(
     base_url: str = "",
     compare_with: str | None = None,
 ) -> Body:
-    """The body of one request, the messages last; add `max_tokens` and whatever else the host wants.
+    """The body of one request, the messages last; add `max_tokens` and anything else you need.
 
-    Appended blocks become a `system` message after the user turn they belong to, where the model takes those in
-    mid-conversation; elsewhere `<system-reminder>` texts in that turn. All breakpoints are set here, those of the
-    messages are removed: after the static part of the system prompt and after all of it, where the model's minimum is
-    reached, on the last block, and on the block that was the last of the request before: the four that are allowed.
+    An appended block becomes a `system` message after its user turn if the model accepts those mid-conversation, and
+    otherwise a `<system-reminder>` text in that turn. The function sets all four breakpoints that the provider allows
+    and removes those of the messages: after the static part of the system prompt and after all of it (if the model's
+    minimum is reached), on the last block, and on the last block of the previous request.
 
     Args:
-        step: what `prepare_step` gave.
-        messages: the conversation so far, without the system prompt; blocks placed before are recognised.
+        step: the step from `prepare_step`.
+        messages: the conversation so far, without the system prompt; blocks placed earlier are recognised.
         model: the name of the model, with or without its provider in front; or a profile of your own.
         tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
             prompt cache. Include withdrawn tools, and refuse calls of them.

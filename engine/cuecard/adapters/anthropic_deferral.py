@@ -82,8 +82,8 @@ def deferred(tools: Sequence[Body], turns: Sequence[Body], step: Step, model: Mo
     Args:
         tools: every tool of the conversation.
         turns: the messages, with their content as blocks.
-        step: what `prepare_step` gave.
-        model: its profile says whether it takes additions in mid-conversation.
+        step: the step from `prepare_step`.
+        model: its profile says whether it takes additions mid-conversation.
     """
     if step.looks_ahead and not model.adds_tools:
         return Deferral(list(tools))

@@ -45,7 +45,7 @@ def make_assistant(
         retries: how often a tool that failed may be called again in a run.
         conversation: the conversation that the runs belong to; without one, each run begins its own.
         on_call: told of the prepared call.
-        on_step: told of every step.
+        on_step: called with every step.
 
     Raises:
         InputError: with every name in `tools` that the engine does not know, and all else that `Cuecard` refuses.

@@ -34,25 +34,25 @@ def request(
     lifetime: Lifetime = "5m",
     system_lifetime: Lifetime | None = None,
 ) -> Body:
-    """The arguments of one request, the messages last; add `inferenceConfig` and whatever else the host wants.
+    """The arguments of one request, the messages last; add `inferenceConfig` and anything else you need.
 
-    Appended blocks are `<system-reminder>` texts in the user's turn, behind the tool results they belong to: nothing is
-    known of a role for operators in mid-conversation here. Messages of one role that follow each other become one,
-    since Converse wants roles to alternate, and all results of parallel calls in one message. All cache points are set
-    here, those of the host are removed: after the static part of the system prompt and after all of it, where the
-    model's minimum is reached, after the last message, and where the request before ended; none for models that are not
-    known to take them. What stands in front of a cache point is cached with it, so that tools need none.
+    Appended blocks are `<system-reminder>` texts in the user's turn, after the tool results they belong to, since no
+    operator role mid-conversation is known here. Consecutive messages of one role are merged, because Converse wants
+    roles to alternate and all results of parallel calls in one message. The function sets all cache points and removes
+    the host's: after the static part of the system prompt and after all of it (if the model's minimum is reached),
+    after the last message, and where the previous request ended. Models that are not known to accept cache points get
+    none. Tools need no point of their own, because a point also caches everything before it.
 
     Args:
-        step: what `prepare_step` gave.
-        messages: the conversation so far, without the system prompt; blocks placed before are recognised.
-        model: the id of the model or of an inference profile, with `bedrock:` in front or not; or a profile.
-            Of the id of an application inference profile nothing is known: name the model in a `ModelProfile`.
+        step: the step from `prepare_step`.
+        messages: the conversation so far, without the system prompt; blocks placed earlier are recognised.
+        model: the id of the model or of an inference profile, with or without `bedrock:`; or a profile. The id of an
+            application inference profile says nothing about its model: name that in a `ModelProfile`.
         tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
             prompt cache.
         base_url: where the request goes, if not to the service itself.
         lifetime: how long a cache point lives; `1h` is for models that offer it.
-        system_lifetime: that of the cache points in the system prompt, where it is a longer one.
+        system_lifetime: the lifetime of the cache points in the system prompt, if it is longer.
 
     Raises:
         InputError: with everything that is wrong in an argument; when a block has no user message to go with, or stands

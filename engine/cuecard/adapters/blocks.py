@@ -18,7 +18,7 @@ def place_after(messages: Iterable[Message], step: Step, make: Callable[[str], B
     """The messages with each block as a message of its own, exactly once, however often this is asked for.
 
     Args:
-        messages: the conversation; blocks placed before are recognised.
+        messages: the conversation; blocks placed earlier are recognised.
         step: what is to be placed.
         make: turns the text of a block into a message.
         reader: how messages are read.

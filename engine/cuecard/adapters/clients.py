@@ -19,7 +19,7 @@ _BODY = Instance(dict, hint="pass the result of a request function")
 
 
 def check_client(create: Callable[..., Any], body: Mapping[str, Any]) -> None:
-    """Hold a body against the method that will send it: an older client does not know every part.
+    """Check that the client's method knows every part of a body, which an older client may not.
 
     Args:
         create: the method, such as `client.messages.create` or `client.converse`.

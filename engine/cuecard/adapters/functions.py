@@ -31,8 +31,8 @@ _STEP = Instance(Step, hint="pass the result of `chat.step`")
 class Functions:
     """Functions as the tools of an agent, and the engine that knows them.
 
-    A function's name, docstring and annotations are the name, the description and the schema of its tool; what the
-    agent's files say of it comes first. Arguments are checked against the annotations before it is called.
+    A function's name, docstring and annotations become the name, description and schema of its tool, unless the agent's
+    files say otherwise. Arguments are checked against the annotations before each call.
 
     Attributes:
         engine: the engine, which knows the functions as tools.
@@ -55,7 +55,7 @@ class Functions:
         self.names = (engine.search_tool, *(name for name in self._adapters if name != engine.search_tool))
 
     def definitions(self, form: Form) -> list[Body]:
-        """The tools as a provider wants them defined: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.
+        """The tool definitions in a provider's form: `anthropic`, `bedrock`, `chat`, `gemini` or `responses`.
 
         Raises:
             InputError: when there is no such form.
@@ -65,16 +65,16 @@ class Functions:
     def answer(
         self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
     ) -> ToolResult:
-        """What a call of the model's gives: a result, or an error that the model can read.
+        """The result of a tool call, or an error that the model can read.
 
-        A tool that is not active is refused with what to do instead, arguments that do not fit the function are told,
-        and so is what the function raises; it never ends the loop.
+        Calls of inactive tools, arguments that do not fit and exceptions of the function all become errors for the
+        model, so they never end the loop.
 
         Args:
             chat: the conversation.
-            step: what it gave for the request that the model has answered.
+            step: the step of the request that the model has answered.
             name: the tool that the model calls.
-            arguments: what it is called with, as JSON text or read already.
+            arguments: the arguments, as JSON text or already parsed.
             call_id: the id of the call.
 
         Raises:
@@ -93,7 +93,7 @@ class Functions:
     async def aanswer(
         self, chat: Conversation, step: Step, name: str, arguments: str | Mapping[str, Json], call_id: str
     ) -> ToolResult:
-        """The same for functions of which some are asynchronous; a cancellation passes through.
+        """The same, where some functions are asynchronous; cancellation passes through.
 
         Raises:
             InputError: with everything that is wrong in an argument.

@@ -13,16 +13,16 @@ from cuecard.model import Step
 
 
 def request(step: Step, contents: Iterable[Message], *, tools: Iterable[Message] = ()) -> Body:
-    """The body of one request, `contents` last; the model stands in the address, not in the body.
+    """The body of one request, `contents` last; the model is named in the address, not in the body.
 
-    Gemini has no role for operators in mid-conversation. An appended block is a `<system-reminder>` text in a content
-    of the `user` role, after the function responses it belongs to: the model sees it with a user's authority. Caching
-    is implicit here and has no breakpoints; what helps it is that earlier contents never change.
+    Gemini has no operator role mid-conversation. An appended block is a `<system-reminder>` text in a content with the
+    `user` role, after the function responses it belongs to, so it has a user's authority. Caching is implicit, without
+    breakpoints; it works because earlier contents never change.
 
     Args:
-        step: what `prepare_step` gave.
-        contents: the conversation so far; blocks placed before are recognised. A block finds its function response by
-            `id`. Where the host leaves ids out, blocks go to the end, and move with it.
+        step: the step from `prepare_step`.
+        contents: the conversation so far; blocks placed earlier are recognised. A block finds its function response by
+            `id`. Without ids, blocks go to the end of each request, which breaks the cache.
         tools: function declarations of every tool of the conversation; otherwise the first discovery breaks the prompt
             cache.
 

@@ -76,7 +76,7 @@ def results_behind(read: Read, results: Sequence[Sequence[str]], step: Step) -> 
     Args:
         read: the conversation, without blocks.
         results: of each message, the call ids of the results that count.
-        step: what `prepare_step` gave.
+        step: the step from `prepare_step`.
 
     Raises:
         InputError: when there is no message of the user.

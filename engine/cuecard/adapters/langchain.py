@@ -45,12 +45,12 @@ class CuecardState(AgentState[Any]):
 class Cuecard(AgentMiddleware[Any, Any, Any]):
     """The prompt engine as a middleware of a LangChain agent; it may serve any number of agents, threads and runs.
 
-    Under `append` the system prompt stays as it is, byte by byte, and blocks of instructions stand behind the results
-    they belong to, in each request at the same places. They are no part of the agent's messages. Under `rewrite` the
-    system prompt is made anew for each request, and only active tools are shown.
+    Under `append` the system prompt stays byte for byte the same, and each request has the blocks of instructions
+    at the same places, after the results they belong to. They are not part of the agent's messages. Under `rewrite` the
+    system prompt is made again for each request, and only active tools are shown.
 
-    The list of tools never changes by a discovery: Claude gets definitions that are to be found deferred, and each is
-    revealed by the search result that names it; every other model gets all of them. A call of a tool that is not active
+    A discovery never changes the list of tools: Claude gets definitions that are to be found deferred, and each is
+    revealed by the search result that names it; every other model gets all of them. A call of an inactive tool
     is refused. Results of tools are sent as the agent file's `results` tell them; the state keeps what they returned.
 
     Attributes:
@@ -73,10 +73,10 @@ class Cuecard(AgentMiddleware[Any, Any, Any]):
 
         Args:
             engine: the prompt engine.
-            turn: what the host knows of a run; asked once per message of the user.
-            cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
-            on_call: told of every prepared call.
-            on_step: told of every step before its request is sent: for manifests and displays.
+            turn: what the host knows about a run; called once per user message.
+            cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
+            on_call: called with every prepared call.
+            on_step: called with every step before its request is sent, for manifests and displays.
 
         Raises:
             InputError: with each argument that is wrong.

@@ -112,7 +112,7 @@ def place_appended(messages: Sequence[BaseMessage], step: Step, make: Block) -> 
 
     Blocks are placed anew for each request, always at the same places, and never stored: so the graph's own messages
     stay as they are. One that is a message of the system stands in front of the model's next answer, since providers
-    that take it in mid-conversation take it nowhere else.
+    that take it mid-conversation take it nowhere else.
 
     Raises:
         InputError: when there is no message of the user or of a tool that a block could follow.

@@ -33,7 +33,7 @@ class ModelFacts:
         profile: what is known of it there.
         kind: which integration it is of, such as `anthropic-chat`.
         claude: whether LangChain's package for Claude makes its requests.
-        in_place: whether that takes a message of the system in mid-conversation.
+        in_place: whether that takes a message of the system mid-conversation.
     """
 
     name: str

@@ -83,9 +83,9 @@ class Cuecard:
 
     Attributes:
         engine: the prompt engine.
-        cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
-        on_call: told of every prepared call.
-        on_step: told of every step before its request is sent: for manifests and displays.
+        cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
+        on_call: called with every prepared call.
+        on_step: called with every step before its request is sent, for manifests and displays.
         search_tool: the search tool, under the name that the agent file gives it; belongs to the tools of the graph.
     """
 
@@ -121,11 +121,11 @@ class Cuecard:
         or a node has shortened them: that call gets a new baseline, which tells what was discovered.
 
         Args:
-            model: the chat model; its name and address are told to the engine where the turn says nothing of them.
+            model: the chat model; its name and address are told to the engine if the turn does not name them.
             messages: the conversation so far, without a system prompt.
-            tools: every tool of the graph, the search tool with them.
+            tools: every tool of the graph, the search tool included.
             cuecard: what the graph's state holds; None at first.
-            turn: what the host knows of the user's message; a function is asked once for each.
+            turn: what the host knows about the user message; a function is asked once for each.
             system: what the host itself says in the system prompt; it stands behind the engine's.
 
         Raises:
@@ -164,7 +164,7 @@ class Cuecard:
         )
 
     def wrap_tool_call(self, request: ToolCallRequest, execute: Callable[[ToolCallRequest], Answer]) -> Answer:
-        """For `ToolNode(tools, wrap_tool_call=...)`: a call of a tool that is not active is refused."""
+        """For `ToolNode(tools, wrap_tool_call=...)`: a call of an inactive tool is refused."""
         return self._refused(request) or execute(request)
 
     async def awrap_tool_call(

@@ -12,7 +12,7 @@ _HINT = "give every breakpoint before it the longer lifetime, or this one the sh
 
 
 def check_lifetimes(body: Mapping[str, Any]) -> None:
-    """Hold the breakpoints of a body against the rule: from tools to system to messages, lifetimes never grow.
+    """Check that the lifetimes of a body's breakpoints never grow from tools to system to messages.
 
     Raises:
         InputError: naming every breakpoint that lives longer than one in front of it, or has no lifetime that exists.

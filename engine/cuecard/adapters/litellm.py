@@ -29,7 +29,7 @@ from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
 
 TurnSource: TypeAlias = Turn | Callable[[Mapping[str, Any]], Turn]
-"""What the host knows of a conversation: the same for all, or made from the arguments of the completion."""
+"""What the host knows about a conversation: the same for all, or made from the arguments of the completion."""
 
 _FRONT = ("system", "developer")
 
@@ -80,15 +80,15 @@ class Ready:
 class Cuecard:
     """The prompt engine for hosts that call models with LiteLLM; it may serve any number of conversations at once.
 
-    The list of tools never changes by a discovery under `append` and `frozen`: every definition is in front, and
-    `Ready.answer` refuses a call of a tool that is not active. Under `rewrite` only active tools are shown.
+    Under `append` and `frozen`, a discovery never changes the list of tools: every definition is in front, and
+    `Ready.answer` refuses a call of an inactive tool. Under `rewrite` only active tools are shown.
 
     Attributes:
         engine: the prompt engine.
-        turn: what the host knows of a conversation.
-        cache: how long the provider keeps what it has cached, where it can be told; None to leave caching alone.
-        on_call: told of the call of every request.
-        on_step: told of every step before its request is sent: for manifests and displays.
+        turn: what the host knows about a conversation.
+        cache: how long the provider keeps its cache, if that can be set; None to leave caching alone.
+        on_call: called with the call of every request.
+        on_step: called with every step before its request is sent, for manifests and displays.
     """
 
     engine: Engine
@@ -123,16 +123,16 @@ class Cuecard:
     def prepare(
         self, model: str, messages: Iterable[Any], tools: Iterable[Any] = (), *, api_base: str = "", **others: Any
     ) -> Ready:
-        """The next request to the model: a function of its arguments, but for the clock.
+        """The next request to the model: a function of its arguments and the clock.
 
         Args:
             model: as LiteLLM takes it, such as `anthropic/claude-opus-4-8`, or an alias of a router; it is told to the
-                engine where the turn says nothing of it.
-            messages: the conversation so far. What stands in front as the system's is the host's own, and goes behind
-                the engine's prompt.
+                engine if the turn does not name it.
+            messages: the conversation so far. System messages at the front are the host's own; they go after the
+                engine's prompt.
             tools: every tool of the conversation, in the form of Chat Completions.
-            api_base: where requests go, if not to the provider itself.
-            others: further arguments of the completion; `extra_body` is kept, the rest is only shown to `turn`.
+            api_base: the address of the service, if it is not the provider's own.
+            others: further arguments of the completion: `extra_body` is kept, the rest is only passed to `turn`.
 
         Raises:
             InputError: with everything that is wrong in messages and tools, or in the turn.

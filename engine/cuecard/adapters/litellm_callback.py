@@ -27,7 +27,7 @@ class CuecardCallback(CustomLogger):
     """Prepares each request as it goes to the deployment that a router has chosen: model and address are known then.
 
     LiteLLM asks it for `acompletion`, and so for routers and the proxy; not for `completion`, for which there is
-    `Cuecard.wrap`. The one who asked still runs the calls of the model, those of the search tool among them.
+    `Cuecard.wrap`. The caller still runs the model's tool calls, those of the search tool included.
     """
 
     def __init__(self, card: Cuecard) -> None:

@@ -17,7 +17,7 @@ _ORDERS = 64
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Offer:
-    """The tools of a conversation, the search tool with them.
+    """The tools of a conversation, the search tool included.
 
     Attributes:
         names: their names, in the order of the host.

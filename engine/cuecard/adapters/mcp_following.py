@@ -37,7 +37,7 @@ class FollowingServer:
     """
 
     def __init__(self, engine: Engine, packages: Sequence[SkillPackage] = (), version: str = "") -> None:
-        """Serve an agent and its skills; `version` is what the server says its version is."""
+        """Serve an agent and its skills; `version` is the version that the server reports."""
         self._serving = serving = Serving(engine, by_uri(engine, packages))
         self._bus = InMemorySubscriptionBus()
         self._session: ServerSession | None = None

@@ -69,7 +69,7 @@ def agent_server(engine: Engine, packages: Sequence[SkillPackage] = (), version:
     Args:
         engine: the agent.
         packages: its skills.
-        version: what the server says its version is.
+        version: the version that the server reports.
     """
     serving = Serving(engine, by_uri(engine, packages))
     server: Server[Any] = Server(

@@ -34,13 +34,13 @@ def responses_request(
 ) -> Body:
     """The body of one request to the Responses API, `input` last.
 
-    The system prompt goes into `instructions`, or, where the model takes explicit breakpoints and its minimum is
-    reached, into a first item, so that the parts that other conversations share can be marked. The whole conversation
-    is sent: do not combine it with `previous_response_id`.
+    The system prompt goes into `instructions`. If the model accepts explicit breakpoints and its minimum is reached, it
+    goes into a first item instead, where the parts that conversations share can be marked. The body holds the whole
+    conversation: do not combine it with `previous_response_id`.
 
     Args:
-        step: what `prepare_step` gave.
-        items: the conversation so far as input items, without the system prompt; blocks placed before are recognised.
+        step: the step from `prepare_step`.
+        items: the conversation so far as input items, without the system prompt; blocks placed earlier are recognised.
         model: the name of the model, with or without its provider in front; or a profile of your own.
         tools: every tool of the conversation, not only the active ones; otherwise the first discovery breaks the
             prompt cache.

@@ -66,15 +66,15 @@ def run_in(context: Any) -> Run | None:
 class Cuecard:
     """The prompt engine for agents of the OpenAI Agents SDK: those whose tools come from `tools`.
 
-    Under `rewrite` the instructions are sent anew at each step, and only active tools are enabled. Under `append` and
-    `frozen` instructions and tools stay as they are, byte by byte; each block of instructions is a message after the
-    results it belongs to, in the role that reaches the model there, and a call of a tool that is not active is refused.
+    Under `rewrite` the instructions are made again for each step, and only active tools are enabled. Under `append` and
+    `frozen` instructions and tools stay byte for byte the same; each block of instructions is a message after the
+    results it belongs to, in the role that reaches the model there, and a call of an inactive tool is refused.
 
     Attributes:
         engine: the prompt engine.
         find: finds the run in a host's own context; by default the context itself, or its field or key `cuecard`.
-        on_call: told of every prepared call.
-        on_step: told of every step before its request is sent.
+        on_call: called with every prepared call.
+        on_step: called with every step before its request is sent.
     """
 
     engine: Engine
@@ -109,14 +109,14 @@ class Cuecard:
         *,
         config: RunConfig | None = None,
     ) -> Options:
-        """What the runner needs for one message of the user: `Runner.run(agent, "Hello", **card.options(turn))`.
+        """What the runner needs for one user message: `Runner.run(agent, "Hello", **card.options(turn))`.
 
         A host with a context of its own passes `run` in it instead, and `config` beside it.
 
         Args:
-            turn: what the host knows of it; the model that answers and the tools of the agent need not be named.
+            turn: what the host knows about it; the model that answers and the tools of the agent need not be named.
             conversation: the one that the run belongs to; without one, each run begins a conversation.
-            config: settings of the host's own.
+            config: the host's own settings.
 
         Raises:
             InputError: with each argument that is wrong.

@@ -39,7 +39,7 @@ class Run:
     Attributes:
         engine: the prompt engine.
         chat: the conversation that the run belongs to.
-        turn: what the host knows of it.
+        turn: what the host knows about it.
         config: the settings of the run, which may name the model.
         told: whom it tells of its calls and steps.
         serves: whether an agent gets the prompt.
@@ -101,7 +101,7 @@ class Run:
         return ModelInputData(input=placed, instructions=self.step.system.strip() + own)
 
     def refusal(self, tool: str, call_id: str) -> str | None:
-        """What to answer in place of this call of a tool; None where it may be called.
+        """What to answer in place of this call of a tool; None if it may be called.
 
         Raises:
             InputError: when the model was sent a request that did not go through the adapter.

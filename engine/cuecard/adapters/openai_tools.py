@@ -1,4 +1,4 @@
-"""What OpenAI offers so that `tools` never changes: a choice among them, and definitions in mid-conversation."""
+"""What OpenAI offers so that `tools` never changes: a choice among them, and definitions mid-conversation."""
 
 from __future__ import annotations
 
@@ -18,14 +18,13 @@ Interface: TypeAlias = Literal["responses", "chat"]
 def allowed_tools(
     tools: Iterable[Message], step: Step, interface: Interface = "responses", *, also: Collection[str] = ()
 ) -> Body:
-    """A `tool_choice` that leaves the model the tools that are active, and `tools` as it is.
+    """A `tool_choice` that limits the model to the active tools and leaves `tools` unchanged.
 
-    It stands behind the prefix, so a discovery costs no cache by it. A model that calls another tool all the same has
-    to be refused, as anywhere.
+    It is not part of the cached prefix, so a discovery does not break the cache. Still refuse calls of other tools.
 
     Args:
         tools: every tool of the conversation, in the form of the interface.
-        step: what `prepare_step` gave.
+        step: the step from `prepare_step`.
         interface: whose form it gets.
         also: names of the host's own tools, which the catalogue does not know and which are always there.
     """
@@ -40,17 +39,16 @@ def allowed_tools(
 def additional_tools(
     tools: Iterable[Message], items: Iterable[Message], step: Step, *, also: Collection[str] = ()
 ) -> tuple[list[Message], list[Message]]:
-    """The tools for the front, and the items with each other definition behind what brought its tool.
+    """The tools for the front, and the items with all other definitions, each after what brought its tool.
 
-    That is the search result that found it, or the message of the user. For the Responses interface of models that take
-    `additional_tools`; both go into `responses_request`. A tool whose search result is no longer among the items is
-    defined in front, since nothing else could. What was defined stays so, also when the tool is withdrawn: refuse its
-    calls.
+    That is the search result that found the tool, or the user message that brought it. For models with
+    `additional_tools` on the Responses interface; pass both to `responses_request`. If a tool's search result is no
+    longer among the items, the tool is defined in front. Definitions stay when a tool is withdrawn: refuse its calls.
 
     Args:
         tools: every tool of the conversation.
-        items: the conversation so far; definitions that this function has placed before are recognised.
-        step: what `prepare_step` gave.
+        items: the conversation so far; definitions that this function placed earlier are recognised.
+        step: the step from `prepare_step`.
         also: names of the host's own tools, which the catalogue does not know and which are always there.
 
     Raises:
@@ -65,17 +63,17 @@ def client_tool_search(
 ) -> tuple[list[Message], list[Message]]:
     """The tools for the front, and the items with the definitions that each search has found in its output.
 
-    For models with OpenAI's own tool search, executed by the host: the search tool is not a function there but
-    `{"type": "tool_search", "execution": "client"}` with the same description and parameters. The model then sends a
-    `tool_search_call`; run `search_tools` with its arguments, and answer with an item
-    `{"type": "tool_search_output", "call_id": ..., "execution": "client", "status": "completed", "tools": []}`, whose
-    `tools` are filled in here. To the engine it is a result of the search tool like any other. Tools that the message
-    of the user has brought are `additional_tools` behind it.
+    For models with OpenAI's own tool search, executed by the host. The search tool is sent as
+    `{"type": "tool_search", "execution": "client"}` with the description and parameters of your function. The model
+    answers with a `tool_search_call`: run `search_tools` with its arguments, and append the item
+    `{"type": "tool_search_output", "call_id": ..., "execution": "client", "status": "completed", "tools": []}`. This
+    function fills in its `tools`. To the engine, it is a search result like any other. Tools that a user message
+    brought follow that message as `additional_tools`.
 
     Args:
-        tools: every tool of the conversation, the search tool as a function with them.
-        items: the conversation so far; outputs that this function has filled before stay as they are.
-        step: what `prepare_step` gave.
+        tools: every tool of the conversation, including the search tool as a function.
+        items: the conversation so far; outputs that this function filled earlier stay unchanged.
+        step: the step from `prepare_step`.
         also: names of the host's own tools, which the catalogue does not know and which are always there.
 
     Raises:
@@ -111,7 +109,7 @@ class _Late:
         tools: every tool, by name.
         items: the conversation without definitions.
         found: the tools that search results among the items have found, by name, each with the call.
-        step: what `prepare_step` gave.
+        step: the step from `prepare_step`.
     """
 
     tools: Mapping[str, Message]

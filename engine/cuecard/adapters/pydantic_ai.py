@@ -66,31 +66,31 @@ OnStep: TypeAlias = Callable[[Step], None]
 class Cuecard(AbstractCapability[Any]):
     """The prompt engine as a capability of a pydantic-ai agent.
 
-    Under `rewrite` the system prompt is sent anew at each step. Under `append` it stays as it is, byte by byte, and
-    each block of instructions joins the message history once, as a system prompt after the results it belongs to. Where
-    the model does not heed one there, pydantic-ai sends it as marked text of the user; where the endpoint is not known
-    to leave it in its place, it is a `<system-reminder>` of the user's turn.
+    Under `rewrite` the system prompt is made again for each step. Under `append` it stays as it is, byte by byte, and
+    each block of instructions joins the message history once, as a system prompt after the results it belongs to. If
+    the model does not follow one there, pydantic-ai sends it as marked user text; if the endpoint is not known to leave
+    it in its place, it becomes a `<system-reminder>` in the user's turn.
 
-    The list of tools never changes by a discovery, so that what stands behind it stays cached: every definition is in
-    front, and a call of a tool that is not active is refused; or, where the provider takes definitions in
-    mid-conversation, it gets them there. Under `rewrite`, only active tools are shown.
+    A discovery never changes the list of tools, so that everything after it stays cached: every definition is in
+    front, and a call of an inactive tool is refused. Providers that accept definitions mid-conversation get them
+    there. Under `rewrite`, only active tools are shown.
 
-    Results of tools are sent as the agent file's `results` tell them; the history keeps what the tools returned.
+    Tool results are sent as the agent file's `results` render them; the history keeps what the tools returned.
 
-    The model is named to the engine, with its address, and so are the tools that the agent really has, where the turn
-    says nothing of them. A tool that the agent loses in mid-run is withdrawn with a notice.
+    The model is named to the engine, with its address, and so are the tools that the agent actually has, where the turn
+    says nothing of them. A tool that the agent loses during a run is withdrawn with a notice.
 
     Attributes:
         engine: the prompt engine.
-        turn: what the host knows of a run.
+        turn: what the host knows about a run.
         conversation: the conversation that runs belong to: under `append` the system prompt of its first run then
-            stays, and what changed is said in a block. Where the message history no longer holds the blocks sent so
+            stays, and what changed is said in a block. If the message history no longer holds the blocks sent so
             far, it was compacted: the run gets a new baseline, which tells what was discovered. Without one, each run
             begins a conversation, in which only what the message history holds was found and touched.
         cache: pydantic-ai's setting `cache`, for hosts that set none: the provider's breakpoints are set on the
             tools, the system prompt and the growing conversation. None for none, False to turn caching off.
         on_call: told of the prepared call.
-        on_step: told of every step.
+        on_step: called with every step.
         retries: how often a tool that failed may be called again in a run; None for no limit.
         chat: the conversation of this run; `for_run` sets it.
         step: the step that the model is answering; every request sets it.

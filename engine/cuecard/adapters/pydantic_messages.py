@@ -121,7 +121,7 @@ def with_notices(messages: Sequence[ModelMessage], notices: Iterable[str]) -> li
 
 
 def as_reminders(messages: Sequence[ModelMessage], form: str) -> list[ModelMessage]:
-    """The messages with reminders of the user in place of the system prompts in mid-conversation.
+    """The messages with reminders of the user in place of the system prompts mid-conversation.
 
     Those that open the first request are the system prompt itself, and stay.
     """

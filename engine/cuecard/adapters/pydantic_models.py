@@ -1,4 +1,4 @@
-"""What is to be known of a pydantic-ai model: its name, where it is, and what reaches it in mid-conversation."""
+"""What is to be known of a pydantic-ai model: its name, where it is, and what reaches it mid-conversation."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def with_model(turn: Turn, model: Model, profiles: ModelProfiles) -> Turn:
 
 
 def keeps_roles(model: Model, profiles: ModelProfiles) -> bool:
-    """Whether a system message in mid-conversation may be sent to the model as one.
+    """Whether a system message mid-conversation may be sent to the model as one.
 
     pydantic-ai knows which models heed it, and marks it as text of the user for the others; the models file knows which
     endpoints leave it in its place. Of models that take over from each other, the most restricted one decides. Without
@@ -69,7 +69,7 @@ def settings_for(ctx: RunContext[Any], cache: CacheSetting | None, key: str) -> 
 
 
 def reveals_tools(model: Model, profiles: ModelProfiles) -> bool:
-    """Whether the provider takes a tool's definition in mid-conversation, so that `tools` never changes by it."""
+    """Whether the provider takes a tool's definition mid-conversation, so that `tools` never changes by it."""
     return all(
         each.tool_addition_mode is not None and (not each.base_url or _in_place(each, profiles))
         for each in _single(model)

@@ -56,7 +56,7 @@ def format_files(
     json: Json = False,
     allow_code: AllowCode = False,
 ) -> int:
-    """Lay files out as they should be: comments stay, and no prompt says anything else for it."""
+    """Format files: comments stay, and every prompt stays the same."""
     from cuecard.cli.fmt.command import Options
     from cuecard.cli.fmt.command import fmt as command
 

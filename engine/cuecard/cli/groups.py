@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TypeAlias, Union
 
-from cuecard.cli.signatures import Command, Parser, call, summary, usage_problem
+from cuecard.cli.signatures import HELP, Command, Parser, call, summary, usage_problem
 from cuecard.errors import InputError, Problem, closest
 from cuecard.records import dataclass
 
@@ -40,7 +40,7 @@ def run(group: Group, words: Sequence[str], program: str) -> int:
         CuecardError: whatever else the command raises.
     """
     first, *others = words or [""]
-    if first in {"", "--help"}:
+    if first in {"", *HELP}:
         print(_parser(group, program).format_help(), end="")
         return 0 if words else 2
     if first == "--version" and group.version:
@@ -57,7 +57,7 @@ def _parser(group: Group, program: str) -> Parser:
     parser = Parser(program, "[OPTIONS] COMMAND [ARGUMENTS]", group.help)
     if group.version:
         parser.add_argument("--version", action="store_true", help="Print the version and exit.")
-    parser.add_argument("--help", action="store_true", help="Show this message and exit.")
+    parser.add_argument("-h", "--help", action="store_true", help="Show this message and exit.")
     commands = parser.add_argument_group("commands")
     for name, entry in group.commands.items():
         commands.add_argument(name, help=entry.help if isinstance(entry, Group) else summary(entry))

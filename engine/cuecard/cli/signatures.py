@@ -67,8 +67,11 @@ class Option:
     most: float = math.inf
 
 
+HELP = frozenset({"-h", "--help"})
+
+
 def call(command: Command, words: Sequence[str], program: str) -> int:
-    """Run a command with these words, and return its exit code; `--help` prints its help instead.
+    """Run a command with these words, and return its exit code; `--help` or `-h` prints its help instead.
 
     Args:
         command: the function.
@@ -81,7 +84,7 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
     own, rest = _split(words)
     declared = tuple(_declared(command))
     options, arguments = _options(declared, program), _arguments(declared, program)
-    if "--help" in own:
+    if HELP & {*own}:
         names = [_metavar(each, mark) for each, _, mark in declared if isinstance(mark, Argument)]
         usage = " ".join(["[OPTIONS]", *names])
         print(Parser(program, usage, summary(command), arguments, options).format_help(), end="")
@@ -142,7 +145,8 @@ def _options(declared: Iterable[Declared], program: str) -> Parser:
     for parameter, kind, mark in declared:
         if isinstance(mark, Option):
             parser.add_argument(_option_name(parameter, mark), **_option(parameter, kind, mark))
-    parser.add_argument("--help", action="store_true", default=argparse.SUPPRESS, help="Show this message and exit.")
+    shown = "Show this message and exit."
+    parser.add_argument("-h", "--help", action="store_true", default=argparse.SUPPRESS, help=shown)
     return parser
 
 

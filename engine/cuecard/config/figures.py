@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 from cuecard.config.documents.validation import FileModel
 
 MidConversation: TypeAlias = Literal["system", "developer", "user"]
-"""The role that carries an instruction in mid-conversation; `user` where no role with more authority works there."""
+"""The role that carries an instruction mid-conversation; `user` where no role with more authority works there."""
 
 Definitions: TypeAlias = Literal["deferred", "all"]
 """Where the definitions of tools stand. `deferred`: those of discovered tools after the search result that found them;
@@ -98,7 +98,7 @@ class Figures(FileModel):
     output: Ratio | None = Field(None, description="price of an output token, relative to uncached input")
     definitions: Place | None = Field(None, description="where the definitions of discovered tools can go")
     ends: Day | None = Field(None, description="the first day on which the model is no longer served")
-    mid_conversation: Role | None = Field(None, description="the role of instructions in mid-conversation")
+    mid_conversation: Role | None = Field(None, description="the role of instructions mid-conversation")
     tokenizer: Word | None = Field(None, description="the encoding, if a public one is exact")
     token_factor: Ratio | None = Field(None, description="the model's tokens per token counted by cuecard")
     searches: Truth | None = Field(
@@ -106,7 +106,7 @@ class Figures(FileModel):
     )
 
     adds_tools: Truth | None = Field(
-        None, description="whether system messages can add tools in mid-conversation (Anthropic's `tool_addition`)"
+        None, description="whether system messages can add tools mid-conversation (Anthropic's `tool_addition`)"
     )
 
     def values(self) -> dict[str, Any]:

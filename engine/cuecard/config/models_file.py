@@ -34,7 +34,7 @@ class EndpointEntry(FileModel):
     """A service at an address: what reaches the model there may differ from what the model's name suggests."""
 
     in_place: Truth = Field(
-        description="whether messages of this role stay in place in mid-conversation; if not, or if unknown, "
+        description="whether messages of this role stay in place mid-conversation; if not, or if unknown, "
         "instructions are sent as reminders in the user's turn"
     )
     models: dict[str, Figures] = Field(
@@ -121,7 +121,7 @@ class ModelProfiles:
             model: its name; a provider prefix (`anthropic:`, `openai/`) and a date suffix (`-20260801`, `@2026-08-01`)
                 are optional.
             provider: the provider whose figures apply to a model without an entry.
-            endpoint: the base URL of the service; empty for the provider's own. Instructions get a role in
+            endpoint: the base URL of the service; empty for the provider's own. Instructions get a role
                 mid-conversation only if the endpoint's entry says that messages stay in place.
         """
         entry = self._entry(model)

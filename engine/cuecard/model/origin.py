@@ -34,7 +34,7 @@ class DeliveryChoice:
     Attributes:
         name: `rewrite`, `append` or `frozen`.
         reason: why this delivery was chosen.
-        host: what the host can change in mid-conversation.
+        host: what the host can change mid-conversation.
         model: the name of the model, as the turn gave it.
         endpoint: the address of its service, without scheme, user and password; empty for the provider's own.
         authority: the role that carries instructions which are not there from the start; `user` means the fallback, a

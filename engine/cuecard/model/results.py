@@ -12,19 +12,19 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class RenderedResult:
-    """What to send as the result of a tool call, and what became of the result on the way.
+    """The text to send as the result of a tool call, and what happened to the result on the way.
 
     Attributes:
-        text: what to send.
-        tool: the tool.
-        call_id: the id of the call, where the result has one.
-        rule: the key of `results` in the agent file that counted; empty where none did.
+        text: the text to send.
+        tool: the tool's name.
+        call_id: the id of the call, if the result has one.
+        rule: the key of `results` in the agent file that applied; empty if none did.
         source: where its template is written, as `file:line`.
-        left_out: how much was cut out of the result, in `unit`; 0 when all of it is there.
-        whole: how long it was, in `unit`; 0 where no rule limits it.
-        unit: what both count: `characters`, `lines` or `tokens`.
+        left_out: how much of the result was cut out, in `unit`; 0 if nothing was.
+        whole: the original length, in `unit`; 0 if no rule limits it.
+        unit: the unit of both: `characters`, `lines` or `tokens`.
         trust: how often each kind of hostile text was neutralised.
-        diagnostics: what went wrong and stopped nothing, such as a template that this result does not fit.
+        diagnostics: problems that did not stop it, such as a template that does not fit this result.
     """
 
     text: str

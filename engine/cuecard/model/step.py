@@ -56,19 +56,19 @@ class Step(_Prompt):
         messages: the whole stack, system prompt first, if the host passed the conversation to the turn.
         refusals: the answers to calls of inactive tools; `refusal` reads them.
         reminder: the wrapper that adapters put around an appended block if no role has more authority than the user.
-        found: every tool that searches have named, in order of first discovery, with those that do not exist for this
-            call: what a provider was given inside an old result stays there.
-        base_tools: the tools whose instructions are in the system prompt, whether they exist for this call or not: the
-            order of definitions, which no call changes.
-        turns: for each message of the user so far, the call id of the last result before it; None where none is known,
-            and empty after a compaction for the first, which no message of the user stands before. By it a block finds
-            its message again, also where that holds results too, and where the first messages are gone.
-        brought: tools that a message of the user has brought under `append` or `frozen`, as its words found them or
-            the host named them, each with the number of that message: no search result names them.
-        origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest: what
-            requests with the same beginning have in common.
-        looks_ahead: whether the agent searched with the user's own words as the system prompt was made: then any
-            message of the user may bring tools.
+        found: every tool that searches have named, in order of first discovery, including tools that do not exist for
+            this call: what a provider received inside an old result stays there.
+        base_tools: the tools whose instructions are in the system prompt, whether they exist for this call or not; they
+            set the order of definitions, which no call changes.
+        turns: for each user message so far, the call id of the last result before it; None if unknown, and empty after
+            a compaction for the first one, which no user message precedes. With it, a block finds its message again,
+            even if that message also holds results or earlier messages are gone.
+        brought: tools that a user message brought under `append` or `frozen`, because its words found them or the host
+            named them, each with the number of that message; no search result names them.
+        origin: the fingerprint of the configuration that made the system prompt, salted as in the manifest; requests
+            with equal origins begin alike.
+        looks_ahead: whether the agent searched with the user's own words when the system prompt was made, so that any
+            user message may bring tools.
         record: creates the manifest.
     """
 
@@ -76,14 +76,14 @@ class Step(_Prompt):
 
     @cached_property
     def manifest(self) -> Manifest:
-        """What was sent, why, and what was left out; made when somebody looks at it, and then kept."""
+        """What was sent, why, and what was left out; created on first access."""
         return self.record()
 
     def refusal(self, tool: str) -> str | None:
         """The answer to give instead of calling this tool: None if it is active, or not in the agent's catalogue.
 
-        A tool is active together with its instructions. So a host with the definitions of all its tools checks this
-        before calling one, and returns the text as an error: it tells the model what to do instead.
+        A tool becomes active together with its instructions. A host that sends the definitions of all its tools should
+        check this before it runs one, and return the text as an error: it tells the model what to do instead.
         """
         return None if tool in self.active_tools else self.refusals.text(tool)
 

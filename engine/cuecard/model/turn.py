@@ -31,9 +31,9 @@ class Turn:
         model: the name of the model, such as `claude-opus-4-8`, with or without its provider; `auto` delivery depends
             on it.
         endpoint: the base URL of the service; empty for the provider's own. If no models file knows it, only the user
-            role carries instructions in mid-conversation.
+            role carries instructions mid-conversation.
         authority: the role of appended blocks, if the host knows better than the model's profile.
-        host: whether the host can append messages in mid-conversation, or only set the system prompt.
+        host: whether the host can append messages mid-conversation, or only set the system prompt.
         profile: the profile: one of the agent file's named sets of sections.
         variant: the changes on top of the profile.
         files: files that the host supplies for sections, by their path in the agent file.

@@ -26,7 +26,7 @@ Host: TypeAlias = Literal["messages", "system-only"]
 """What a host can do during a conversation: append messages, or only set the system prompt of each request."""
 
 Authority: TypeAlias = Literal["system", "developer", "user", "unknown"]
-"""With whose words instructions reach a model in mid-conversation."""
+"""The role in which instructions reach a model mid-conversation."""
 
 ReloadPolicy: TypeAlias = Literal["now", "next-call", "append", "next-conversation"]
 """When a change of the files reaches a conversation: at its next step, its next call, or never. Under `append` it is

@@ -11,6 +11,6 @@ that is too long for tools that the message brings -> `withholding`: what is sai
 A step (`Engine.prepare_step`): `origin` asks whether the call is of this agent -> what searches found (`found_names`,
 `discovery`, `pending`) -> `request` -> `tools` discovered -> `activation` of those that fit, by `placement`, with the
 `cues` that are due -> `budget` -> `step`, and a `manifest` when somebody looks at it. A search asks a `preview` of
-that. `fingerprints` are made all along the way, and of what is said in mid-conversation, each a `block`;
+that. `fingerprints` are made all along the way, and of what is said mid-conversation, each a `block`;
 `prompt_split` cuts a finished prompt where a cache would.
 """

@@ -1,4 +1,4 @@
-"""A block of the conversation out of its text: one form for whatever is said in mid-conversation."""
+"""A block of the conversation out of its text: one form for whatever is said mid-conversation."""
 
 from __future__ import annotations
 

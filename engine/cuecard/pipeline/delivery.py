@@ -122,7 +122,7 @@ def told_of_model(turn: Turn, before: Call | None, model: ModelProfile) -> tuple
     told = []
     if not model.known:
         message = f"nothing is known of `{turn.model}`: it is taken for a model that neither caches nor heeds a system"
-        told.append(Diagnostic("unknown-model", f"{message} message in mid-conversation"))
+        told.append(Diagnostic("unknown-model", f"{message} message mid-conversation"))
     if not model.searches:
         message = f"`{turn.model}` is known not to call a search tool: `delivery: auto` shows it every tool at once"
         told.append(Diagnostic("no-searches", message))

@@ -106,7 +106,7 @@ def stable_part(segments: Sequence[Segment]) -> int:
 
 
 def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
-    """Sections as they are said in mid-conversation: each with its heading, ending in a newline."""
+    """Sections as they are said mid-conversation: each with its heading, ending in a newline."""
     texts: list[str] = []
     under: Leads = ()
     for section, body in zip(sections, bodies, strict=True):

@@ -69,7 +69,7 @@ class Telemetry:
         return traced(engine, self._recorder)
 
     def follow(self, watcher: Watcher[Engine]) -> Callable[[], None]:
-        """Record every change of the files that the watcher serves or refuses. Returns a function that ends that.
+        """Record every change of the files that the watcher serves or refuses. Returns a function that stops it.
 
         Raises:
             InputError: when it is no watcher.

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[3]
 HOSTS = ROOT / "docs" / "hosts"
 PAGE = HOSTS / "README.md"
 HEAD = """\
-| service | model | instructions in mid-conversation | cache breakpoints | shortest cached start, tokens | `auto` |
+| service | model | instructions mid-conversation | cache breakpoints | shortest cached start, tokens | `auto` |
 |---|---|---|---|---|---|
 """
 

@@ -25,10 +25,11 @@ def commands(group: Group, before: tuple[str, ...] = ()) -> Iterator[tuple[str, 
 @pytest.mark.parametrize("command", list(commands(COMMANDS)), ids=" ".join)
 def test_every_command_and_group_has_its_help(command: tuple[str, ...]) -> None:
     shown = run(*command, "--help")
+    assert run(*command, "-h").stdout == shown.stdout
 
     assert (shown.exit_code, shown.stderr) == (0, "")
     assert shown.stdout.startswith(f"usage: cuecard {' '.join(command)} [OPTIONS]")
-    assert "  --help" in shown.stdout
+    assert "  -h, --help" in shown.stdout
 
 
 @pytest.mark.parametrize(

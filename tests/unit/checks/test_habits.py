@@ -76,6 +76,20 @@ def test_a_tag_of_another_language_is_a_warning(text: str, marked: list[str], hi
     assert [each.hint for each in found[:1]] == [hint] * bool(hint)
 
 
+@pytest.mark.parametrize(
+    ("written", "hint"),
+    [
+        ("user?.name", "write `user` without `?`: a key that is missing has no value"),
+        ("today", "the date of a call is `currentDate`"),
+    ],
+)
+def test_a_name_of_another_language_gets_what_to_write(tmp_path: Path, written: str, hint: str) -> None:
+    text = TEMPLATE.replace("{{{user}}}", f"{{{{{{user}}}}}} {{{{{{{written}}}}}}}")
+    (problem,) = make_draft(read_agent(write_agent(tmp_path, {"agent.xml": text})), Memo()).problems
+
+    assert (problem.code, problem.hint.partition("\n")[0]) == ("undeclared-input", hint)
+
+
 def test_an_input_that_is_a_word_of_another_language_gets_the_word_of_this_one(tmp_path: Path) -> None:
     text = TEMPLATE.replace("{{{user}}}", "{{#if user}}x{{elseif}}y{{/if}}")
     (problem,) = make_draft(read_agent(write_agent(tmp_path, {"agent.xml": text})), Memo()).problems

@@ -50,7 +50,7 @@ def test_a_folder_is_formatted_and_says_the_same(shop: Path, monkeypatch: pytest
 
     assert (ran.code, ran.err) == (0, "")
     assert (
-        ran.out == "formatted shop/agent.yaml\nformatted shop/role.md\n2 files formatted, 0 files as they should be\n"
+        ran.out == "formatted shop/agent.yaml\nformatted shop/role.md\n2 files formatted, 0 files already formatted\n"
     )
     assert (shop / "agent.yaml").read_text() == AGENT.replace(
         "- {id: role,file: role.md}\n- id: hello\n  text",
@@ -58,7 +58,7 @@ def test_a_folder_is_formatted_and_says_the_same(shop: Path, monkeypatch: pytest
     )
     assert (shop / "role.md").read_text() == "You help.\n"
     assert prompt(shop) == before
-    assert run(monkeypatch, "shop", "--check").out == "0 files would be formatted, 2 files as they should be\n"
+    assert run(monkeypatch, "shop", "--check").out == "0 files would be formatted, 2 files already formatted\n"
 
 
 def test_check_and_diff_write_nothing(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +181,7 @@ def test_a_file_that_cannot_be_written_is_an_error(shop: Path, monkeypatch: pyte
 
     monkeypatch.setattr(os, "fsync", full)
     ran = run(monkeypatch, "shop/agent.yaml")
-    assert (ran.code, ran.out) == (1, "0 files formatted, 1 file as they should be\n")
+    assert (ran.code, ran.out) == (1, "0 files formatted, 1 file already formatted\n")
     assert "no space left on device" in ran.err
     assert sorted(path.name for path in shop.iterdir()) == ["agent.yaml", "role.md"]
     assert (shop / "agent.yaml").read_text() == AGENT

@@ -1,4 +1,4 @@
-"""Services that treat a message in mid-conversation in their own ways, before a model that is honest reads it."""
+"""Services that treat a message mid-conversation in their own ways, before a model that is honest reads it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A model's name is enough, however it is written; authority in mid-conversation belongs to the endpoint."""
+"""A model's name is enough, however it is written; authority mid-conversation belongs to the endpoint."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def test_no_request_has_more_breakpoints_than_the_model_allows(wire: Wire) -> No
 
 @every
 def test_blocks_have_the_authority_that_the_manifest_names(wire: Wire) -> None:
-    """An instruction in mid-conversation is a message of the named role; a reminder, where that is the user's."""
+    """An instruction mid-conversation is a message of the named role; a reminder, where that is the user's."""
     authority = engine().prepare_call(Turn(model=wire.model, endpoint=wire.endpoint)).delivery.authority
     last = json.loads(wire.sent()[-1])[wire.key]
     ours = [m for m in last[1:] if re.search(r"context-update turn|BEFORE: ", json.dumps(m))]

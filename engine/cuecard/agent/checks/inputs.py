@@ -12,7 +12,7 @@ from cuecard.config.documents.yaml_text import Document
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
 from cuecard.template.backends.rules import TOOL
-from cuecard.template.syntax.habits import WORDS
+from cuecard.template.syntax.habits import word_hint
 
 
 class Use(Protocol):
@@ -74,7 +74,7 @@ def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Jso
 
 
 def _undeclared(document: Document, use: Use, declared: Collection[str]) -> Problem:
-    hint = WORDS.get(use.name) or did_you_mean(use.name, declared)
+    hint = word_hint(use.name) or did_you_mean(use.name, declared)
     problem = use.problem("undeclared-input", f"`{use.name}` is not an input", hint)
     elsewhere = f" in {document.name}" if problem.name != document.name else ""
     return replace(problem, advice=f"{problem.hint}\nor declare it under `inputs:`{elsewhere}".lstrip())

@@ -24,7 +24,7 @@ _At: TypeAlias = tuple[int, SectionRecord]
 def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
     """What differs between two prompts, and why: of the same agent at two steps, for two turns, or of two revisions.
 
-    Only what cuecard wrote is compared. A host's messages and tool definitions, which stand in the same request, are
+    Only what cuecard wrote is compared. A host's messages and tool definitions, which are in the same request, are
     not in a manifest.
 
     Args:

@@ -32,7 +32,7 @@ _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """How a model takes what comes in mid-conversation.
+    """How a model takes what comes mid-conversation.
 
     Attributes:
         definitions: where tool definitions stand. Deferred ones stand after the search result that found their tool

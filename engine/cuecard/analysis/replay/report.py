@@ -57,7 +57,7 @@ class Billing:
     long: bool = False
 
     def channel(self, model: ModelProfile) -> Channel:
-        """How a model takes what comes in mid-conversation."""
+        """How a model takes what comes mid-conversation."""
         channel = Channel.of(model)
         return replace(channel, definitions=self.definitions) if self.definitions else channel
 

@@ -1,4 +1,4 @@
-"""`cuecard fmt`: files laid out as they should be, and no prompt says anything else for it."""
+"""`cuecard fmt`: formats files; comments stay, and every prompt stays the same."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _show(changed: Sequence[Changed], read: int, problems: Sequence[Problem], op
         print("".join(_diff(each)) if options.diff else _line(each, written=options.writes), end="")
     verb = "formatted" if options.writes else "would be formatted"
     if not options.diff or not changed:
-        print(f"{_files(len(changed))} {verb}, {_files(read - len(changed))} as they should be")
+        print(f"{_files(len(changed))} {verb}, {_files(read - len(changed))} already formatted")
 
 
 def _told(each: Changed, *, diff: bool) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`cuecard probe`: what becomes of an operator's message in mid-conversation at an endpoint, and who heeds it."""
+"""`cuecard probe`: what becomes of an operator's message mid-conversation at an endpoint, and who heeds it."""
 
 from __future__ import annotations
 
@@ -175,9 +175,9 @@ def _as_json(finding: Finding, verdict: Verdict, options: Options) -> dict[str, 
 
 def _told(finding: Finding, verdict: Verdict) -> str:
     where = f"`{finding.model}` at {finding.endpoint}"
-    fate = f"an operator message in mid-conversation is {verdict.found}"
+    fate = f"an operator message mid-conversation is {verdict.found}"
     if verdict.found == "unclear":
-        fate = "it is unclear where an operator message in mid-conversation ends up"
+        fate = "it is unclear where an operator message mid-conversation ends up"
     means = "a reminder in the user's turn" if verdict.role == "user" else f"a `{verdict.role}` message"
     cached = "" if verdict.cached is None else f"\ncached tokens reported: {verdict.cached:,}"
     return f"{where}: {fate}\n{verdict.why}\ninstructions become {means}{cached}"

@@ -46,7 +46,7 @@ def order_question(role: str, colours: Sequence[str]) -> list[Said]:
 
 
 def heed_question(role: str, mark: str) -> list[Said]:
-    """An order of the operator in mid-conversation that an answer shows to be followed."""
+    """An order of the operator mid-conversation that an answer shows to be followed."""
     return [
         ("user", "Which day follows Monday?"),
         (role, f"From now on, end every answer with the word {mark}."),

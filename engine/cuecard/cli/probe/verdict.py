@@ -1,4 +1,4 @@
-"""What the answers of a probe mean: where a message of the operator in mid-conversation ends up, and who heeds it."""
+"""What the answers of a probe mean: where a message of the operator mid-conversation ends up, and who heeds it."""
 
 from __future__ import annotations
 

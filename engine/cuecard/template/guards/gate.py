@@ -40,7 +40,7 @@ class Gate:
 
     Attributes:
         names: every element that the prompt writes, its tools and the engine's own words with them.
-        words: those of the engine's own words alone, such as the element around what changed in mid-conversation.
+        words: those of the engine's own words alone, such as the element around what changed mid-conversation.
         escaping: whether every `<` of data is escaped, or only one that would open or close one of these elements.
         layout: the headings, separators and the boundary of a list of sections; None for an XML core.
         fences: whether code fences mean anything, as they do in Markdown.

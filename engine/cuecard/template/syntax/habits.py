@@ -74,9 +74,18 @@ WORDS = {
     "item": "in `each`, the item is `this`; `{{#each items as |item|}}` gives it a name",
     ":else": "write `{{else}}`",
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
+    **dict.fromkeys(("now", "today"), "the date of a call is `currentDate`"),
     "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
 }
 """Words of other template languages, and what to write instead."""
+
+
+def word_hint(name: str) -> str:
+    """What to write for a name that is a word of another language; empty if it is none."""
+    if name.endswith("?"):
+        return f"write `{name[:-1]}` without `?`: a key that is missing has no value"
+    return WORDS.get(name, "")
+
 
 FOREIGN = re.compile(
     r"(?<![`\\])\{%[-+]?\s*(?P<word>if|elif|else|endif|for|endfor|set|endset|block|endblock|extends|include|import|from"
@@ -85,9 +94,7 @@ FOREIGN = re.compile(
 )
 """A tag or comment of Jinja or Liquid; not where a text shows one in backticks."""
 
-_CODE = re.compile(
-    r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL
-)
+_CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def is_code(text: str, at: int) -> bool:
@@ -217,6 +224,8 @@ def misused(name: str, values: tuple[str, ...], written: str) -> str:
         return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
     if values[:1] == ("??",):
         return f"write `default {name} {_OTHERWISE}`"
+    if values[-1:] == ("-",):
+        return f"white space beside a tag is removed with `~`: `{{{{{name}~}}}}`"
     if {"?", "if"}.intersection(values):
         return "write `{{#if value}} ... {{else}} ... {{/if}}`"
     return next((compared(each) for each in values if each in _CALLS), "")

@@ -65,9 +65,9 @@ _WORD = re.compile(_NAME)
 _UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
 _HINTS = (
     (",", "parameters are separated by spaces"),
-    ("}", "a tag needs as many closing as opening braces"),
     ("~", "`~` stands at the braces, as in `{{~name}}`; values that follow each other are `{{one}}{{two}}`"),
     ("+-*%/<>&!;", habits.CALCULATED),
+    ("}", "a tag ends with as many braces as it began with: `{{name}}` or `{{{name}}}`"),
     ("", "put a name with other characters in brackets, as in `[my name]`, and a text in quotes"),
 )
 _CLOSINGS = ("CLOSE", "CLOSE_UNESCAPED", "CLOSE_RAW_BLOCK")
