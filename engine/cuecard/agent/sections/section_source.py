@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
@@ -89,11 +89,16 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
         partials = {file.stem: file.text for file in world.sources.partials}
         source = SkillsSource(spec.skills, name=f"{name}.skills", partials=partials, escaping=_MARKS, printed=_cleaned)
         return SkillsFill(spec.skills, skills, source.reads, source.fill(skills)), problems
+    return _of_values(spec, name, printed), ()
+
+
+def _of_values(spec: SectionSpec, name: str, printed: Callable[[str], str]) -> Fill | None:
+    """A source that reads nothing but the values of a call."""
     if spec.facts:
-        return compile_facts(spec.facts, f"{name}.facts", escaping=_MARKS, printed=printed), ()
+        return compile_facts(spec.facts, f"{name}.facts", escaping=_MARKS, printed=printed)
     if spec.rows:
-        return compile_rows(spec.rows, f"{name}.rows", escaping=_MARKS, printed=printed), ()
-    return ClockSource(spec.clock) if spec.clock else None, ()
+        return compile_rows(spec.rows, f"{name}.rows", escaping=_MARKS, printed=printed)
+    return ClockSource(spec.clock) if spec.clock else None
 
 
 def _cleaned(text: str) -> str:
