@@ -1,4 +1,4 @@
-"""What an engine answers beside prompts: searches, memory, skills, summaries."""
+"""What an engine returns other than prompts: searches, memory, skills, summaries."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 
 class Answers(AgentFacts):
-    """What `Engine` answers beside prompts, and the facts of its agent."""
+    """The methods of `Engine` that return something other than prompts, and the facts about its agent."""
 
     count: TokenCounter
     _search: Search
@@ -50,13 +50,13 @@ class Answers(AgentFacts):
 
     @property
     def models(self) -> ModelProfiles:
-        """What is known of models: the shipped profiles, and over them those of the agent's own file."""
+        """The known models: the shipped profiles, overridden by those of the agent's own file."""
         return profiles_with(self.agent.models)
 
     def search_tools(
         self, query: str, limit: int | None = None, *, call: Call | None = None, history: History = ()
     ) -> SearchResult:
-        """The tools that fit a capability, best first; none when nothing fits well enough.
+        """The tools that match a capability, best first; none when nothing matches well enough.
 
         Args:
             query: what the tools should do, in a few words.
@@ -66,8 +66,8 @@ class Answers(AgentFacts):
             history: tool results so far, as for `prepare_step`.
 
         Raises:
-            InputError: when `limit` is out of range, an argument is of the wrong type, or the call is of another agent,
-                or of other files or tools.
+            InputError: when `limit` is out of range, an argument has the wrong type, or the call is from another agent,
+                other files or other tools.
         """
         history = admit_search(query, limit, call, history)
         return self._hooks.search(query, limit, call, self._found(call, history))
@@ -147,13 +147,13 @@ class Answers(AgentFacts):
         bytes, because nothing but the result and the agent's files matters.
 
         Raises:
-            InputError: with everything that is wrong in the result; never because a template does not fit it, which
-                `diagnostics` of the answer tells.
+            InputError: with everything that is wrong in the result; never because a template does not fit it, which the
+                `diagnostics` of the returned value report.
         """
         return render_result(self.agent, admit_result(result), self.count)
 
     def read_skill(self, slug: str, turn: Turn | None = None, *, limit: int = 24_000) -> SkillText:
-        """What a `read_skill` tool answers: the instructions of a skill that this turn may use, or why there are none.
+        """The answer of a `read_skill` tool: the instructions of a skill that this turn may use, or why there are none.
 
         Args:
             slug: the slug or display name, in any case.
@@ -162,7 +162,7 @@ class Answers(AgentFacts):
 
         Raises:
             InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
-                type; never for a slug that no skill has.
+                type; never for an unknown slug.
         """
         usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)

@@ -1,4 +1,4 @@
-"""A conversation that remembers: its last call, what was found, which tool each call id had, what was touched."""
+"""A stateful conversation: its last call, the discovered tools, the tool of each call id, and the working memory."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ NO_CALLS: Mapping[str, str] = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class _Progress:
-    """How far the running call has come: derived from the state, so that a step need not begin at the beginning."""
+    """Progress of the running call: derived from the state, so that a step need not start from the beginning."""
 
     found: Found
     placed: Placed | None = None
@@ -73,7 +73,7 @@ class Conversation:
         self._progress: _Progress | None = None
 
     def __copy__(self) -> Conversation:
-        """A handle of its own that goes on from here, such as from a message that the user has edited."""
+        """A separate handle that continues from here, for example from a message that the user has edited."""
         made = Conversation.__new__(Conversation)
         vars(made).update(vars(self), _known=copy(self._known))
         return made
@@ -130,7 +130,7 @@ class Conversation:
             calls: the tools of calls, by call id, for results without a name; calls without a result may be included.
 
         Raises:
-            InputError: when there is no call yet, a result is of no known tool, or the engine did not prepare the call.
+            InputError: when there is no call yet, the tool of a result is unknown, or another engine prepared the call.
         """
         results, calls = admit_more(results, calls)
         call, taken = self._running(), self._taken(results, calls)
@@ -191,7 +191,7 @@ class Conversation:
                 do not.
 
         Raises:
-            InputError: when that is no number of messages.
+            InputError: when `kept` is not a valid number of messages.
         """
         check_kept(kept)
         if self._state.call:
@@ -205,7 +205,7 @@ class Conversation:
             there: the tools of the catalogue that exist now.
 
         Raises:
-            InputError: with each name that is no text.
+            InputError: with each name that is not a string.
         """
         self._state = replace(self._state, there=admit_names(there))
 
@@ -223,7 +223,7 @@ class Conversation:
         """Remove the entities with these ids or keys from the working memory; without any, remove all.
 
         Raises:
-            InputError: with each id that is no text.
+            InputError: with each id that is not a string.
         """
         check_ids(ids)
         gone = set(ids)
@@ -231,7 +231,7 @@ class Conversation:
         self._state = replace(self._state, memory=Memory(kept))
 
     def _found(self) -> Found:
-        """What the searches have found since the running call began, in what it had discovered."""
+        """The running call's discoveries, including those of searches since it began."""
         return self._progress.found if self._progress else self._hooks.found(self._state.results, self._state.call)
 
     def _running(self) -> Call:
@@ -271,7 +271,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    """The state with results that came in, and those of them that are new."""
+    """The state with the given results, and those of them that are new."""
 
     state: ConversationState
     new: tuple[ResultRecord, ...] = ()

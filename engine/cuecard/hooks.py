@@ -1,6 +1,6 @@
 """Both hooks as tables of contents: from what the host knows to a call, and from a call to the steps of its run.
 
-Whoever calls them has checked what goes in: `Engine` and `Conversation` are the doors.
+Arguments have been validated before: `Engine` and `Conversation` are the entry points.
 """
 
 from __future__ import annotations
@@ -62,11 +62,11 @@ class Hooks:
     ahead: Callable[[Turn], Turn] = field(default=lambda turn: turn, repr=False, compare=False)
 
     def found(self, results: Iterable[ResultRecord], before: Call | None = None) -> Found:
-        """What these results found, after what a call had discovered as it began."""
+        """The discoveries in these results, on top of those with which the call began."""
         return self.more(Found.before(before) if before else Found(), results)
 
     def more(self, found: Found, results: Iterable[ResultRecord]) -> Found:
-        """What was found, with what later results found."""
+        """The discoveries so far, with those of later results."""
         return found.more(results, self.agent.catalogue, cues=bool(self.agent.pending))
 
     def call(
@@ -81,7 +81,7 @@ class Hooks:
         """The call of one user message; arguments are those of `CallRequest`.
 
         Raises:
-            InputError: when `previous` is another agent's, or has not ended as is said.
+            InputError: when `previous` belongs to another agent, or did not end as stated.
             TemplateRenderError: when the template cannot be rendered with these values.
         """
         check_previous(previous, self.agent)
@@ -154,7 +154,7 @@ class Hooks:
         return render_result(self.agent, result, self.count)
 
     def _profile(self, turn: Turn) -> ModelProfile:
-        """The profile of the turn's model; profiles are read when a turn names its model, and not before."""
+        """The profile of the turn's model; profiles are only read when a turn names its model."""
         return (
             profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
             if turn.model

@@ -1,4 +1,4 @@
-"""Which files a folder of states can do without."""
+"""Which files of a states folder can be deleted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _GIVEN_UP = 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How many states a folder may hold, and how many bytes they may take together."""
+    """How many states a folder may hold, and their total size in bytes."""
 
     most: int
     size: int
@@ -41,18 +41,18 @@ class _File:
 
     @property
     def state(self) -> str:
-        """The fingerprint of the state that it holds; empty if it holds none."""
+        """The fingerprint of the state in this file; empty if there is none."""
         found = _STATE.fullmatch(self.path.name)
         return found[1] if found else ""
 
 
 def clean_up(folder: Path, limits: Limits, kept: Collection[str]) -> None:
-    """Remove states until the limits hold, those that were not used for the longest time first.
+    """Remove the least recently used states until the limits hold.
 
     Args:
-        folder: where they are; other files are left alone.
-        limits: what is too much.
-        kept: fingerprints of states that stay whatever the limits say.
+        folder: the folder of the states; other files are left alone.
+        limits: the most that may remain.
+        kept: fingerprints of states that are never removed.
 
     Raises:
         OSError: when the folder cannot be listed.
@@ -77,7 +77,7 @@ def pointed_at(file: Path) -> str:
     try:
         record = json.loads(read_file(file, POINTER_SIZE))
         digest = record["sha256"] if record["format"] == 1 else ""
-    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, cut short, edited: no matter
+    except (OSError, ValueError, LookupError, TypeError, RecursionError):  # missing, truncated or edited: harmless
         return ""
     return digest if isinstance(digest, str) else ""
 
@@ -85,7 +85,7 @@ def pointed_at(file: Path) -> str:
 def _files(folder: Path) -> Iterator[_File]:
     with os.scandir(folder) as entries:
         for entry in entries:
-            with suppress(OSError):  # another process was faster
+            with suppress(OSError):  # another process has removed it
                 seen = entry.stat(follow_symlinks=False)
                 yield _File(Path(entry.path), seen.st_mtime_ns, seen.st_size, seen.st_mtime)
 

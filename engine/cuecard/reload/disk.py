@@ -1,4 +1,4 @@
-"""Files that many processes write and read at once: whole or not at all, and never more than is expected of them."""
+"""Files that many processes read and write concurrently: always complete, and never larger than expected."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _QUIETLY = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr
 
 
 def replace_file(file: Path, content: bytes) -> None:
-    """Write the file, or leave what was there: a new one beside it, flushed to the disk, then renamed.
+    """Write the file atomically: a temporary file beside it is flushed to disk, then renamed.
 
     Raises:
-        OSError: when the folder or the disk does not allow it.
+        OSError: when it cannot be written; the old content is still there.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(dir=file.parent, prefix=".", suffix=UNFINISHED)
@@ -38,7 +38,7 @@ def read_file(file: Path, limit: int) -> bytes:
     """The content of a regular file of at most `limit` bytes.
 
     Raises:
-        OSError: when there is none, when it is something else or larger, or cannot be read.
+        OSError: when the file is missing, not a regular file, too large or unreadable.
     """
     handle = os.open(file, os.O_RDONLY | _QUIETLY)
     try:
@@ -54,7 +54,7 @@ def read_file(file: Path, limit: int) -> bytes:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make the rename last through a power cut, where folders can be flushed (not on Windows)."""
+    """Make the rename survive a power failure, where folders can be flushed (not on Windows)."""
     try:
         handle = os.open(folder, os.O_RDONLY)
     except OSError:

@@ -20,19 +20,19 @@ _log = logging.getLogger(__name__)
 
 
 class Earlier(Generic[Made]):
-    """What was made of states, by fingerprint; for any number of threads, and without locks that a fork could keep.
+    """Built values by the fingerprint of their state; thread-safe, without locks that a fork could leave held.
 
-    Who asks for a state that has to be made waits for it; who asks for another one does not.
+    A caller waits only for the state that it asked for, never while another one is being built.
     """
 
     def __init__(self, states: States, make: Callable[[AgentSources], Made], home: Path, keep: int) -> None:
-        """Begin with nothing in memory.
+        """Start with nothing in memory.
 
         Args:
-            states: where the others are.
-            make: what is made of one, from any thread; it raises a `CuecardError` or `NoState` where that cannot be.
-            home: the agent file's folder.
-            keep: how many stay in memory.
+            states: the folder with all states.
+            make: builds the value of a state, in any thread; raises a `CuecardError` or `NoState` on failure.
+            home: the folder of the agent file.
+            keep: the number of values kept in memory.
         """
         self._states, self._make, self._home, self._keep = states, make, home, max(1, keep)
         self._made: dict[str, Made] = {}
@@ -44,14 +44,14 @@ class Earlier(Generic[Made]):
 
     @property
     def in_use(self) -> Collection[str]:
-        """The fingerprints of those in memory."""
+        """The fingerprints of the states in memory."""
         return tuple(self._made)
 
     def __contains__(self, digest: str) -> bool:
         return digest in self._made
 
     def add(self, digest: str, made: Made) -> Made:
-        """Keep what was made of a state; it counts as used."""
+        """Keep the value of a state; it counts as used."""
         self._ages[digest] = next(self._now)
         self._made[digest] = made
         for oldest in sorted(self._made, key=lambda each: self._ages.get(each, 0))[: -self._keep]:
@@ -63,7 +63,7 @@ class Earlier(Generic[Made]):
         """What was made of this state.
 
         Raises:
-            NoState: with the reason, where there is none any more, or nothing can be made of it any more.
+            NoState: with the reason, when the state no longer exists or can no longer be used.
         """
         made = self._made.get(digest)
         made = self.add(digest, self._once(digest) if made is None else made)
@@ -71,13 +71,13 @@ class Earlier(Generic[Made]):
         return made
 
     def _once(self, digest: str) -> Made:
-        """What this thread makes of it, or the one that began before."""
+        """The value, built by this thread or by another that has already started."""
         mine: Future[Made | NoState] = Future()
         task = self._tasks.setdefault((os.getpid(), digest), mine)
         if task is mine:
             try:
                 task.set_result(self._result(digest))
-            finally:  # whatever happened, such as Ctrl-C: nobody may wait for ever
+            finally:  # even on Ctrl-C, or waiting threads would hang forever
                 if not task.done():
                     task.set_result(NoState("was not created: interrupted"))
                 self._tasks.pop((os.getpid(), digest), None)

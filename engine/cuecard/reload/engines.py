@@ -79,14 +79,14 @@ def watch(
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The salt and the key of an engine."""
+    """The salt and key of an engine."""
 
     salt: str = field(default="", repr=False)
     key: str = field(default="", repr=False)
 
 
 class _Maker:
-    """Makes engines of texts; what has not changed since the last one is neither compiled nor counted again."""
+    """Builds engines from texts; whatever is unchanged since the last one is not compiled or counted again."""
 
     def __init__(
         self,
@@ -108,7 +108,7 @@ class _Maker:
         return engine
 
     def apart(self, sources: AgentSources) -> Engine:
-        """The engine of an earlier state: from any thread, and without a memory of what is in the files now."""
+        """The engine of an earlier state: callable from any thread, and independent of the current files."""
         return self._make(sources, Memo())
 
     def _make(self, sources: AgentSources, memo: Memo) -> Engine:

@@ -1,7 +1,7 @@
-"""When to look at files again: when the file system reports something, and regularly all the same.
+"""When to check files again: when the file system reports a change, and at regular intervals.
 
-What is reported is only a hint. Reports get lost: a folder that is removed and made anew, a network mount, too many
-watched folders. So there is a sweep as well, and it alone serves where reports cannot be had.
+File system events are only hints. Some get lost: a folder is removed and recreated, on a network mount, with too many
+watched folders. So a periodic sweep backs them up, and is the only mechanism where events are unavailable.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ _STEP = 50
 
 
 def hints(folders: Callable[[], Iterable[Path]], stop: threading.Event, sweep: float) -> Iterator[Hint]:
-    """Reasons to look, until `stop` is set.
+    """Yield reasons to check the files, until `stop` is set.
 
     Args:
-        folders: the folders in question; asked after each look, for they may change.
+        folders: returns the folders to watch; called after each check, because they may change.
         stop: ends the wait and the hints.
-        sweep: seconds after which there is a hint in any case.
+        sweep: the maximum interval between hints, in seconds.
     """
     while not stop.is_set():
         places = _identities(folders())
@@ -47,24 +47,24 @@ def hints(folders: Callable[[], Iterable[Path]], stop: threading.Event, sweep: f
                     stop.wait(sweep)
                     break
                 yield "event" if found else "sweep"
-                if not found.isdisjoint(places):  # a folder itself is gone; one made anew may even get its inode
+                if not found.isdisjoint(places):  # a watched folder is gone; a new one may even reuse its inode
                     break
 
 
 def _ask(reports: _Reports, sweep: float) -> set[Path] | None:
-    """What was touched; nothing when it is time for the sweep; None when there is no more to be heard."""
+    """The changed paths; empty when it is time for the sweep; None when no more events will come."""
     end = time.monotonic() + sweep
     try:
         for found in reports:
             if found or time.monotonic() >= end:
                 return {Path(path) for _, path in found}
-    except RuntimeError:  # the system has withdrawn the reports
+    except RuntimeError:  # the system has stopped the events
         pass
-    return None  # that, or the wish to stop
+    return None  # either that, or `stop` was set
 
 
 def _reports(folders: Iterable[Path], stop: threading.Event) -> _Reports | None:
-    """Reports about entries of these folders, at least one every `_STEP`; None where none can be had."""
+    """Events for entries of these folders, at least one every `_STEP`; None where events are unavailable."""
     places = list(folders)
     if not places:
         return None
@@ -84,14 +84,14 @@ def _reports(folders: Iterable[Path], stop: threading.Event) -> _Reports | None:
             recursive=False,
             ignore_permission_denied=False,
         )
-        next(reports, None)  # only now does it listen
-    except (ImportError, OSError, RuntimeError):  # not installed, a folder just gone, a limit of the system
+        next(reports, None)  # it starts to listen only now
+    except (ImportError, OSError, RuntimeError):  # not installed, a folder that has just gone, a system limit
         return None
     return reports
 
 
 def _identities(folders: Iterable[Path]) -> dict[Path, tuple[int, int]]:
-    """The folders that exist, each with what tells it from one that was made anew under the same name."""
+    """The existing folders, each with an identity that changes if it is recreated under the same name."""
     found = {}
     for folder in sorted(folders):
         try:

@@ -1,4 +1,4 @@
-"""The files of a watched agent: looked at as texts, so that only a change of content counts as a change."""
+"""The files of a watched agent: compared as texts, so that only a change of content counts."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ Stamp = tuple[tuple[int, ...] | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the files said at one moment.
+    """The content of the files at one moment.
 
     Attributes:
-        sources: the texts; the agent file's alone when `unreadable` says that no other could be found.
+        sources: the texts; only the agent file's if `unreadable` is set.
         sha256: the fingerprint of the texts, in hex.
-        unreadable: why the agent file could not be followed to the others.
+        unreadable: why the files named by the agent file could not be determined.
     """
 
     sources: AgentSources
@@ -33,13 +33,13 @@ class Look:
     unreadable: tuple[Problem, ...] = ()
 
     def same_as(self, other: Look) -> bool:
-        """Whether the two saw the same texts and met the same problems."""
+        """Whether both have the same texts and the same problems."""
         mine, others = (self.sha256, self.problems), (other.sha256, other.problems)
         return mine == others
 
     @property
     def problems(self) -> tuple[Problem, ...]:
-        """Every problem met while reading."""
+        """Every problem found while reading."""
         return (*self.unreadable, *self.sources.problems)
 
     @property
@@ -57,7 +57,7 @@ class AgentFiles:
         self._folders = frozenset({self.agent.parent})
 
     def read(self) -> Look:
-        """The files as they are now. It never raises: what is wrong with them is part of the answer."""
+        """The files as they are now. It never raises: problems are part of the result."""
         try:
             sources = read_agent(self.agent)
         except SpecError as error:
@@ -75,7 +75,7 @@ class AgentFiles:
         return tuple(_stat(place) for place in (*self._known, *self._folders))
 
     def folders(self) -> frozenset[Path]:
-        """The folders in which a change may concern this agent."""
+        """The folders in which a change may affect this agent."""
         return self._folders
 
     def stamp_of(self, path: str) -> Stamp:
@@ -83,16 +83,16 @@ class AgentFiles:
         return (_stat(self._place(path)),)
 
     def holds(self, path: str, text: str) -> bool:
-        """Whether the file holds this text now."""
+        """Whether the file now contains this text."""
         try:
-            # Whether links may lead there was asked when the text was read.
+            # Links were already checked when the text was read.
             file = self._place(path)
             return read_text(file, place=Roots.anywhere(file.parent).find(file.name)).text == text
         except (SpecError, OSError):
             return False
 
     def _place(self, path: str) -> Path:
-        return Path(os.path.join(self.agent.parent, path))  # noqa: PTH118 - `..` must stay: links are the kernel's business
+        return Path(os.path.join(self.agent.parent, path))  # noqa: PTH118 - `..` must stay: only the kernel resolves links correctly
 
     def _unreadable(self, problems: tuple[Problem, ...]) -> Look:
         try:

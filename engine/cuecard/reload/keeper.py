@@ -1,4 +1,4 @@
-"""What a watcher serves: a good look at the files is taken, a broken one refused, the last good one kept on disk."""
+"""What a watcher serves: valid states are accepted, broken ones refused, and the last good one is kept on disk."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class State(Generic[Made]):
-    """What is served, with its status and the look it was made from: swapped as one reference."""
+    """The served value, its status and the snapshot it was built from: swapped as one reference."""
 
     current: Made
     status: Status
@@ -32,10 +32,10 @@ class State(Generic[Made]):
 
 
 class Keeper(Generic[Made]):
-    """Holds the state. Any thread may read it; only one changes it.
+    """Holds the served state. Any thread may read it; only one thread changes it.
 
     Raises:
-        CuecardError: when the first look is broken and no last good state is known.
+        CuecardError: when the files are broken at the start and no last good state is known.
     """
 
     def __init__(self, build: Callable[[AgentSources], Made], last_good: LastGood, first: Look) -> None:
@@ -45,11 +45,11 @@ class Keeper(Generic[Made]):
 
     @property
     def in_use(self) -> Collection[str]:
-        """The fingerprint of what is served."""
+        """The fingerprint of the served state."""
         return (self.state.look.sha256,)
 
     def take(self, look: Look) -> None:
-        """Serve what was seen, or refuse it; either way, it counts as one more report."""
+        """Serve or refuse this snapshot; either way, it counts as one more event."""
         served = self.state.look
         if look.sha256 == served.sha256 and not look.problems:
             self._report(refused=None, restored=False)
@@ -58,7 +58,7 @@ class Keeper(Generic[Made]):
             made = self._make(look)
         except CuecardError as error:
             self._refuse(look, error.problems)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the last good state stays
+        except Exception as error:  # noqa: BLE001 - the last good state stays, whatever the error
             _log.exception("a reload failed")
             message = f"{type(error).__name__}: {error}"
             self._refuse(look, (Problem("reload-failed", message, "see the log of this process"),))
@@ -66,12 +66,12 @@ class Keeper(Generic[Made]):
             self._swap(made, look)
 
     def note(self, **more: Any) -> None:
-        """Put something into the status that is no report."""
+        """Update the status without counting an event."""
         state = self.state
         self.state = replace(state, status=replace(state.status, **more))
 
     def save_again(self) -> None:
-        """Keep the state that serves on disk if that has failed, or somebody has removed it; note that it serves."""
+        """Save the served state if that failed before or its file was removed; mark it as used."""
         digest = self.state.look.sha256
         if self.state.status.unsaved or not self._last_good.states.has(digest):
             self.note(unsaved=self._save(self.state.look))
@@ -126,7 +126,7 @@ class Keeper(Generic[Made]):
 
 
 def _damage(missing: NoState) -> tuple[Problem, ...]:
-    """Why the last good state is of no help, where it should have been there."""
+    """Why the last good state cannot be used, although there should be one."""
     if not missing.damaged:
         return ()
     message = f"the last good state {visible(missing.reason)}"

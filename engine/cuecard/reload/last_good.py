@@ -1,4 +1,4 @@
-"""Which state of an agent was the last good one, so that a restart on broken files does not take the prompt away."""
+"""The last good state of an agent, so that a restart with broken files does not lose the prompt."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.reload.states import NoState, States
 
 
 class LastGood:
-    """The state that an agent was last served from: a pointer into the folder of states, by the agent file's place."""
+    """The state that an agent was last served from: a pointer into the states folder, by the agent file's path."""
 
     def __init__(self, states: States, agent: Path) -> None:
         self.states, self._home = states, agent.parent
@@ -22,20 +22,20 @@ class LastGood:
         self.file = states.folder / f"{agent.parent.name[:40]}-{place[:16]}{POINTER}"
 
     def save(self, sources: AgentSources) -> None:
-        """Keep this state, and point at it.
+        """Save this state and point to it.
 
         Raises:
-            OSError: when the folder or the disk does not allow it; what was kept before is still there.
+            OSError: when it cannot be written; the previous state is still there.
         """
         digest = self.states.save(sources)
         if pointed_at(self.file) != digest:
             replace_file(self.file, json.dumps({"format": 1, "sha256": digest}).encode("ascii"))
 
     def load(self) -> AgentSources:
-        """The state that was kept.
+        """The saved state.
 
         Raises:
-            NoState: when there is none, or it is not what was written.
+            NoState: when there is none, or its file was changed.
         """
         if not os.path.lexists(self.file):
             raise NoState("was never kept")

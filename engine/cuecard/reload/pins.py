@@ -1,4 +1,4 @@
-"""Which state serves a conversation that began before a change of the files."""
+"""Which state serves a conversation that began before the files changed."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ class Served:
     changed: str = ""
 
     def turn(self, turn: Turn) -> Turn:
-        """The turn with the policy in force, which the manifest then names, and with what changed.
+        """The turn with the policy in force and the change of state, both of which the manifest then records.
 
         Raises:
-            InputError: when it is no turn.
+            InputError: when `turn` is not a `Turn`.
         """
         check_serving({"turn": turn})
         found = (Diagnostic(CHANGED, self.changed),) if self.changed else ()
@@ -56,14 +56,14 @@ class Served:
         compacted: bool = False,
         kept: int = 1,
     ) -> Call:
-        """`Engine.prepare_call` by this engine, for the call that it was asked for."""
+        """`Engine.prepare_call` with this engine, for the call that it was chosen for."""
         told, earlier = self.turn(Turn() if turn is None else turn), self.earlier
         return self.engine.prepare_call(
             told, history, previous=previous, compacted=compacted, kept=kept, earlier=earlier
         )
 
     def conversation(self, state: ConversationState | None = None) -> Conversation:
-        """`Engine.conversation` by this engine, for the next message; give it `turn(...)`."""
+        """`Engine.conversation` with this engine, for the next message; pass it `turn(...)`."""
         return self.engine.conversation(state, earlier=self.earlier)
 
 
@@ -76,34 +76,34 @@ class EngineSource(Protocol):
 
     @property
     def states(self) -> States:
-        """Where every state is that has served."""
+        """The folder of every state that has served."""
 
     @property
     def home(self) -> Path:
-        """The agent file's folder."""
+        """The folder of the agent file."""
 
     def remake(self, sources: AgentSources, /) -> Engine:
-        """Internal: the engine of an earlier state; from any thread."""
+        """Internal: the engine of an earlier state; callable from any thread."""
 
 
 class Pins:
     """Serves each conversation from the state that the policy chooses, while the files change.
 
-    The cached start of a request lasts as long as the system prompt stays the same, which is why agent files default to
+    The provider caches a prefix only while the system prompt stays the same, which is why agent files default to
     `next-conversation`.
 
-    The newest states that have served are in memory, and all of them in the watcher's folder of states, also those of
-    other processes that share it. A conversation whose state is nowhere, or cannot be used any more, is served from the
-    newest, and the reason says so. Any thread may ask.
+    The most recent states are kept in memory, and all of them in the watcher's states folder, including those of
+    other processes that share it. A conversation whose state is missing or no longer usable is served from the
+    newest state, and the reason says so. Thread-safe.
     """
 
     def __init__(self, watcher: EngineSource, policy: ReloadPolicy | None = None, keep: int = 16) -> None:
         """Follow a watcher.
 
         Args:
-            watcher: what `cuecard.watch` gave.
-            policy: without one, the agent file's `reload` holds.
-            keep: how many engines stay in memory.
+            watcher: the return value of `cuecard.watch`.
+            policy: overrides the agent file's `reload`.
+            keep: the number of engines kept in memory.
 
         Raises:
             InputError: with every argument that is wrong.
@@ -116,8 +116,8 @@ class Pins:
         """The engine for the next call of a conversation, or for the next step of `call`.
 
         When it is not the one that prepared `call` (compare `call.configuration.sha256`), prepare the call anew.
-        An engine that is in the folder only is made first: that takes as long as opening the agent, for whoever asks
-        for this state, and for nobody else.
+        If the engine is not in memory, it is built first: that takes as long as opening the agent, and only callers
+        that ask for this state wait.
 
         Args:
             previous: the conversation's previous call; None for a new conversation.
@@ -157,7 +157,7 @@ class Pins:
         return Served(current, policy, "the newest state when this call started", earlier=served.engine)
 
     def _pinned(self, policy: ReloadPolicy, current: Engine, call: Call, what: str) -> Served:
-        """The engine that prepared a call; the newest where that is no longer to be had."""
+        """The engine that prepared a call; the newest if that one is no longer available."""
         try:
             engine = self._engines.find(call.configuration.sha256)
         except NoState as missing:
@@ -165,7 +165,7 @@ class Pins:
         return Served(engine, policy, f"the state that {what}")
 
     def _make(self, sources: AgentSources) -> Engine:
-        """An engine of the folder; a folder may hold several agents, and a call comes from who knows where."""
+        """An engine from the folder, if it belongs to the call: a folder may hold several agents."""
         engine = self._watcher.remake(sources)
         if engine.name != self._watcher.current.name:
             raise NoState("belongs to another agent")
@@ -173,17 +173,17 @@ class Pins:
 
 
 def _in_force(policy: ReloadPolicy, current: Engine, call: Call | None) -> ReloadPolicy:
-    """The policy that can be followed.
+    """The effective policy.
 
-    Under `rewrite` there is no long-lived start of a request to keep and nothing is ever appended, so that both
-    `next-conversation` and `append` are `next-call`.
+    Under `rewrite`, there is no long-lived prefix to keep and nothing is ever appended, so both
+    `next-conversation` and `append` become `next-call`.
     """
     rewrites = call.delivery.rebuilds if call else current.delivery == "rewrite"
     return "next-call" if rewrites and policy in {"next-conversation", "append"} else policy
 
 
 def _changed(served: Served, before: Call | None, *, within: bool) -> str:
-    """What the manifest tells of a change, with fingerprints as its others are: salted where those are."""
+    """The manifest's entry for a change, with fingerprints that are salted if its others are."""
     engine = served.engine
     if before is None or before.configuration.sha256 == engine.agent.sha256:
         return ""

@@ -1,8 +1,8 @@
-"""When to believe what files say: not while they are written, and not at once when texts have shrunk or gone.
+"""When to trust the content of files: not while they are being written, and later if texts have shrunk or vanished.
 
-An editor truncates and then writes; `git checkout` replaces 200 files one after the other; a cut text often still
-parses. So a look counts once the files have been quiet, and a text that is empty, gone or much shorter must stay so for
-longer. Saves that never stop are cut into: after a while a look counts if what changed was steady while it was read.
+An editor truncates and then writes; `git checkout` replaces 200 files one by one; a truncated text often still
+parses. So a snapshot counts once the files have been quiet, and a text that is empty, gone or much shorter must stay so
+for longer. If saves never stop, a snapshot eventually counts if the changed files held still while they were read.
 """
 
 from __future__ import annotations
@@ -38,16 +38,16 @@ class Pace:
 
 
 def settle(files: AgentFiles, served: Look, pace: Pace, pause: Pause) -> Look | None:
-    """A look at the files when nobody is writing them.
+    """A snapshot of the files, taken when nobody is writing them.
 
     Args:
-        files: where to look.
-        served: the look whose texts are in use.
+        files: the files to read.
+        served: the snapshot whose texts are in use.
         pace: the limits.
-        pause: how to wait.
+        pause: waits for some seconds; returns whether to give up.
 
     Returns:
-        The look, or None when `pause` said to give up.
+        The snapshot, or None when `pause` said to give up.
     """
     began = time.monotonic()
     held: Stamp | None = None
@@ -64,19 +64,19 @@ def settle(files: AgentFiles, served: Look, pace: Pace, pause: Pause) -> Look | 
 
 
 def shrunk(served: Look, look: Look) -> bool:
-    """Whether a text that is in use is empty now, gone, or much shorter than it was."""
+    """Whether a text in use is now empty, missing or much shorter."""
     before, now = served.texts, look.texts
     known = [path for path in before if path in now] if look.unreadable else before
     return any(len(now.get(path, "")) < SHRUNK * len(before[path]) for path in known)
 
 
 def changed(before: Mapping[str, str], now: Mapping[str, str]) -> tuple[str, ...]:
-    """The paths of texts that differ, came or went, sorted."""
+    """The sorted paths of texts that were changed, added or removed."""
     return tuple(sorted(path for path in {*before, *now} if before.get(path) != now.get(path)))
 
 
 def _calm(files: AgentFiles, pace: Pace, began: float, pause: Pause, *, hold: bool) -> Stamp | None:
-    """The stamp of files that have been left alone for long enough, or too long to wait; None to give up."""
+    """The stamp once the files have been quiet long enough or the wait is over; None to give up."""
     patience = pace.quiet + (pace.hold if hold else 0)
     limit = began + pace.max_wait + (pace.hold if hold else 0)
     stamp, since = files.stamp(), time.monotonic()
@@ -90,7 +90,7 @@ def _calm(files: AgentFiles, pace: Pace, began: float, pause: Pause, *, hold: bo
 
 
 def _steady(files: AgentFiles, served: Look, look: Look, pace: Pace, pause: Pause) -> bool:
-    """Whether the texts that differ from those in use outlast a short pause: the best to be had amid endless saves."""
+    """Whether the changed texts survive a short pause: the best available test while saves never stop."""
     texts = look.texts
     news = [path for path in changed(served.texts, texts) if path in texts]
     stamps = [files.stamp_of(path) for path in news]

@@ -1,4 +1,4 @@
-"""The agents that a service serves: by name, each following its files."""
+"""The agents of a service, by name; each follows its files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Open = Callable[..., Watcher[Engine]]
 
 @dataclass(frozen=True, slots=True)
 class ServedAgent:
-    """One agent: its name, what follows its files, and which state serves which conversation."""
+    """One agent: its name, its watcher, and its pins, which choose a state for each conversation."""
 
     name: str
     watcher: Watcher[Engine]
@@ -30,12 +30,12 @@ class ServedAgent:
 
     @property
     def status(self) -> Status:
-        """What is served, and what was refused."""
+        """What is being served, and what was refused."""
         return self.watcher.status
 
     @property
     def stale(self) -> bool:
-        """Whether the files say something that is not served."""
+        """Whether the files differ from what is being served."""
         status = self.status
         return status.refused is not None or status.restored
 
@@ -50,7 +50,7 @@ class Agents:
         return iter(self._served.values())
 
     def find(self, name: str) -> ServedAgent:
-        """The agent of this name; the only one, where the name is empty and there is but one.
+        """The agent with this name; for an empty name, the only agent.
 
         Raises:
             InputError: when there is none.
@@ -62,7 +62,7 @@ class Agents:
         return found
 
     def stop(self) -> None:
-        """Stop following files; what is served stays what it is."""
+        """Stop following files; the current state keeps serving."""
         for each in self:
             each.watcher.stop()
 
@@ -71,7 +71,7 @@ def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | Non
     """The agents at these paths.
 
     Raises:
-        SpecError: with every problem of every agent that has no last good state either.
+        SpecError: with every problem of every broken agent that has no last good state.
         InputError: when two have the same name.
     """
     served: list[ServedAgent] = []
@@ -88,7 +88,7 @@ def open_agents(paths: Sequence[Path], opened: Open = watch, *, pace: Pace | Non
             raise SpecError(wrong)
         _refuse_equal_names(served)
     except CuecardError:
-        for each in served:  # two may have the same name
+        for each in served:  # two paths may hold agents of the same name
             each.watcher.stop()
         raise
     return Agents(served)
@@ -102,7 +102,7 @@ def _refuse_equal_names(served: Sequence[ServedAgent]) -> None:
 
 
 class _Ready:
-    """What is done with each engine before it serves: its name stays, and no request waits for what is made once."""
+    """Prepare an engine before it serves: check that its name is unchanged, and build what requests would wait for."""
 
     def __init__(self) -> None:
         self._name = ""
@@ -112,8 +112,8 @@ class _Ready:
         if engine.name != self._name:
             told = f"the agent is now named `{engine.name}`, but clients know it as `{self._name}`"
             raise SpecError(Problem("renamed-agent", told, "restore its name, or restart the service", "agent"))
-        engine.search_tools("warm up")  # the first search makes the index
-        # Some inputs may have no default; the token table is there after that all the same.
+        engine.search_tools("warm up")  # the first search builds the index
+        # Inputs without a default make it fail, but the token table is loaded by then.
         with suppress(CuecardError):
             engine.prepare_step(engine.prepare_call())
         return engine

@@ -1,4 +1,4 @@
-"""The body of a request, read as a whole within limits of size and time."""
+"""The complete body of a request, read within limits of size and time."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ _PATIENCE = 8
 sent everything, and would see a broken connection in place of the answer."""
 
 
-class ClientGone(Exception):  # noqa: N818 - it went away; nothing is wrong
-    """The client has closed the connection before the request was whole."""
+class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
+    """The client closed the connection before the request was complete."""
 
 
 async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool = True) -> bytes | Problem:
-    """The whole body, or why it is not taken.
+    """The complete body, or why it is refused.
 
     Args:
-        receive: as ASGI has it.
-        limit: bytes, at most.
-        seconds: how long it may take to arrive.
-        keep: False reads the body and throws it away.
+        receive: ASGI's `receive`.
+        limit: the maximum size, in bytes.
+        seconds: the time limit for its arrival.
+        keep: False reads the body and discards it.
 
     Raises:
         ClientGone: when the client has closed the connection.
@@ -62,7 +62,7 @@ async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool 
 
 
 def replayed(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that gives the body, and then whatever comes."""
+    """An ASGI `receive` that returns the body first, then passes on later messages."""
     pending = [body]
 
     async def again() -> Message:

@@ -1,4 +1,4 @@
-"""What the service tells of its agents: as clients see them, and as whoever watches over it does."""
+"""Descriptions of the agents: for clients, and for monitoring."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ def agents_json(agents: Agents) -> dict[str, Json]:
 
 
 def ready_json(agents: Agents) -> dict[str, Json]:
-    """A `Ready`: it tells no text of any file, because everybody may ask."""
+    """A `Ready`: it reveals no text of any file, because the path needs no token."""
     told = [{**_state(each), "codes": [problem["code"] for problem in _problems(each)]} for each in agents]
     return {"state": "stale" if any(each["state"] == "stale" for each in told) else "ready", "agents": told}
 

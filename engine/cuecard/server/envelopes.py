@@ -1,4 +1,4 @@
-"""Conversations on their way through the hands of clients: whose they are, how old, and signed."""
+"""Signed conversations that clients carry, with their agent and age."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ NAME = "conversation"
 
 
 class Envelopes:
-    """Closes conversations and opens them again, with one key; replicas with the same key open each other's."""
+    """Seals and opens conversations with one key; replicas with the same key can open each other's."""
 
     def __init__(self, key: str, max_age: float, clock: Clock = utc_now) -> None:
         self._key, self._max_age, self._clock = key, max_age, clock
 
     def close(self, agent: str, chat: Conversation) -> str:
-        """The conversation as a text that the client keeps, and cannot change."""
+        """The conversation as a text that the client keeps but cannot change."""
         told = {"agent": agent, "issued": int(self._clock().timestamp()), "state": chat.to_json()}
         return seal(told, self._key, as_text=True)
 
     def open(self, text: str | None, agent: str) -> ConversationState | None:
-        """The state in the text; None where there is none yet.
+        """The state in the text; None if there is none yet.
 
         Raises:
-            InputError: when it was changed, is signed with another key, or is another agent's or too old.
+            InputError: when it was changed, was signed with another key, belongs to another agent, or is too old.
         """
         if text is None:
             return None
@@ -52,6 +52,6 @@ class Envelopes:
 
 
 def _is_ours(sealed: Json) -> bool:
-    """A key may sign other things, too, such as what `Engine.dump` writes."""
+    """Whether it is a conversation of ours: a key may also sign other texts, such as those of `Engine.dump`."""
     named = isinstance(sealed, dict) and sealed.keys() == {"agent", "issued", "state"}
     return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int

@@ -1,4 +1,4 @@
-"""Around every request: who may ask, how much at once, how large and how slow; and a line of log for each."""
+"""Middleware for every request: authorization, limits of concurrency, size and time, and a line of log."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ GONE = 499
 
 @dataclass(slots=True)
 class Facts:
-    """What is known of a request for its line of log."""
+    """The facts about a request for its line of log."""
 
     status: int = 0
     agent: str = ""
@@ -136,7 +136,7 @@ class Guard:
 
 
 def _path(scope: Scope) -> str:
-    """The path, where it is one of ours: any other could say anything."""
+    """The path if it is one of ours: any other could contain anything."""
     path: str = scope["path"]
     return path if path in PATHS else "other"
 

@@ -1,4 +1,4 @@
-"""JSON in and out: what is no JSON is refused, and every text that was taken can be sent."""
+"""Strict JSON: invalid input is refused, and every text that was accepted can be sent."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.model import Json
 
 
 def json_bytes(value: Json) -> bytes:
-    """The value as JSON of ASCII characters: a text may hold half a surrogate pair, which no encoding has."""
+    """The value as ASCII JSON: a text may contain a lone surrogate, which UTF-8 cannot encode."""
     return json.dumps(value, separators=(",", ":"), allow_nan=False).encode("ascii")
 
 
@@ -18,7 +18,7 @@ def read_json(body: bytes) -> Json:
     """The value of a JSON text in UTF-8.
 
     Raises:
-        JSONDecodeError: when it is no JSON; `NaN`, `Infinity` and what is too large for a number are none.
+        JSONDecodeError: when it is not valid JSON, which excludes `NaN`, `Infinity` and numbers that are too large.
     """
     try:
         return json.loads(body.decode("utf-8-sig"), parse_constant=_no_number, parse_float=_finite)

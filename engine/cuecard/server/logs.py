@@ -1,4 +1,4 @@
-"""Logs as JSON lines: what happened, never what was said."""
+"""Logs as JSON lines: events, never the content of conversations."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ _log = logging.getLogger("cuecard.server")
 
 
 def log_event(event: str, level: int = logging.INFO, *, fault: BaseException | None = None, **facts: Json) -> None:
-    """Log one event with its facts.
+    """Log an event with its facts.
 
     Args:
         event: a short, stable name, such as `request`.
-        level: as `logging` has it.
-        fault: an error whose type and places are told; its text may hold what a user said, and is not.
-        facts: plain values; no text of a prompt, a message or a result.
+        level: a level of `logging`.
+        fault: an error, logged by type and stack; its message may contain user text and is left out.
+        facts: plain values; never the text of a prompt, message or result.
     """
     _log.log(level, event, extra={"facts": facts}, exc_info=fault)
 
@@ -30,7 +30,7 @@ class JsonLines(logging.Formatter):
     """One JSON object per line."""
 
     def format(self, record: logging.LogRecord) -> str:
-        """The record as JSON."""
+        """Format the record as JSON."""
         told: dict[str, Any] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
             "level": record.levelname.lower(),
@@ -47,7 +47,7 @@ class JsonLines(logging.Formatter):
 
 
 def log_to_stderr() -> None:
-    """Send the logs of this process to stderr as JSON lines; what `cuecard serve` does, and nobody else."""
+    """Send the logs of this process to stderr as JSON lines; only `cuecard serve` does this."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)

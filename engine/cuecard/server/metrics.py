@@ -1,4 +1,4 @@
-"""What Prometheus reads: requests, problems, and how up to date the agents are."""
+"""Prometheus metrics: requests, problems, and whether the agents are up to date."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5
 
 
 class Metrics:
-    """The metrics of one service, in a registry of their own."""
+    """The metrics of one service, in their own registry."""
 
     def __init__(self, agents: Agents) -> None:
         self._registry = registry = CollectorRegistry()
@@ -37,14 +37,14 @@ class Metrics:
             states.labels(agent.name).set_function(partial(_number, agent))
 
     def answered(self, path: str, status: int, seconds: float, codes: Iterable[str]) -> None:
-        """Count one answer."""
+        """Count one response."""
         self._requests.labels(path, str(status)).inc()
         self._seconds.labels(path).observe(seconds)
         for code in codes:
             self._problems.labels(code).inc()
 
     def text(self) -> bytes:
-        """All of them, in the text format of Prometheus."""
+        """All metrics in the text format of Prometheus."""
         return generate_latest(self._registry)
 
 

@@ -1,4 +1,4 @@
-"""The service as OpenAPI tells it: `python -m cuecard.server.openapi` prints the copy that is kept in `schemas/`."""
+"""The OpenAPI description: `python -m cuecard.server.openapi` prints the copy that is kept in `schemas/`."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cuecard.server.app import create_routes
 
 
 def openapi_text() -> str:
-    """The description as JSON text, stable from run to run."""
+    """The description as JSON text, identical on every run."""
     return json.dumps(create_routes(None, None, None).openapi(), indent=2, ensure_ascii=False) + "\n"
 
 

@@ -1,4 +1,4 @@
-"""How OpenAPI tells of the routes, and of problem details, which are the same for all."""
+"""The OpenAPI description of the routes and of the problem details that they share."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a service allows, and the secrets that it checks."""
+"""The limits and secrets of a service."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ class ServiceOptions:
     """Limits and secrets of one service.
 
     Attributes:
-        key: signs the conversations that travel with the clients; the same in all replicas.
-        token: what clients have to send as `Authorization: Bearer ...`; empty where everybody may ask.
-        max_body: bytes of a request's body, at most.
-        max_requests: requests that are worked on at the same time, at most.
-        timeout: seconds that a request may take to arrive, and as many that the answer may take.
-        max_age: seconds after which a conversation that nobody has continued is refused.
-        grace: seconds that requests have left to end when the service stops.
-        local: whether it listens on loopback; without a token it then answers only who calls it by a name of this
+        key: signs the conversations that clients carry; the same in all replicas.
+        token: clients must send it as `Authorization: Bearer ...`; empty if the service is open.
+        max_body: the maximum size of a request's body, in bytes.
+        max_requests: the maximum number of concurrent requests.
+        timeout: time limit in seconds, for a request to arrive and again for its answer.
+        max_age: seconds after which an idle conversation is refused.
+        grace: seconds that running requests have to finish when the service stops.
+        local: whether it listens on loopback; without a token, it then only answers requests for a host name of this
             machine.
     """
 

@@ -1,4 +1,4 @@
-"""What is wrong as HTTP tells it: problem details of RFC 9457, with our codes."""
+"""Problems as HTTP responses: problem details (RFC 9457) with our codes."""
 
 from __future__ import annotations
 
@@ -48,12 +48,12 @@ _HEADERS: Mapping[int, Mapping[str, str]] = {
 
 
 def status_of(problems: Sequence[Problem]) -> int:
-    """The status of an answer that tells these; the first problem decides."""
+    """The HTTP status for these problems; the first one decides."""
     return STATUS.get(problems[0].code, WRONG)
 
 
 def details(problems: Iterable[Problem]) -> dict[str, Json]:
-    """The body of an answer that tells what is wrong."""
+    """The body of a problem response."""
     told, more = most_telling(problems)
     first = told[0]
     body: dict[str, Json] = {
@@ -68,7 +68,7 @@ def details(problems: Iterable[Problem]) -> dict[str, Json]:
 
 
 class ProblemResponse(Response):
-    """An answer that tells what is wrong."""
+    """A problem response."""
 
     media_type = "application/problem+json"
 
@@ -80,7 +80,7 @@ class ProblemResponse(Response):
 
 
 def fault_response() -> Response:
-    """The answer where the service itself has failed: its log has the place, the client learns nothing of it."""
+    """The response when the service itself has failed: the log has the place, the client gets no details."""
     title = "Internal error"
     body = {
         "type": "about:blank",
@@ -94,5 +94,5 @@ def fault_response() -> Response:
 
 
 def problem_response(*problems: Problem, close: bool = False, **headers: Any) -> ProblemResponse:
-    """The answer; `close` also ends the connection, because the rest of the request is not read."""
+    """The response; `close` also ends the connection, because the rest of the request is not read."""
     return ProblemResponse(problems, {**headers, **({"connection": "close"} if close else {})})

@@ -1,4 +1,4 @@
-"""HTTP as uvicorn speaks it, for clients that begin a request and never end its headers."""
+"""uvicorn's HTTP protocol, hardened against clients that never finish the headers of a request."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ HEADERS = 10.0
 
 
 class PatientProtocol(H11Protocol):
-    """Closes connections that are opened, or begin a request, and then say nothing more."""
+    """Closes connections that stay silent after opening, or within the headers of a request."""
 
     seconds = HEADERS
     _late: asyncio.TimerHandle | None = None
@@ -23,7 +23,7 @@ class PatientProtocol(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # uvicorn narrows it, too
         """A connection was opened."""
         super().connection_made(transport)
-        self.access_log = False  # it would tell the query of an address, which anybody may have filled with anything
+        self.access_log = False  # it would log the query string, which may contain anything
         self._wait()
 
     def handle_events(self) -> None:
@@ -41,7 +41,7 @@ class PatientProtocol(H11Protocol):
         super().connection_lost(exc)
 
     def send_400_response(self, msg: str) -> None:
-        """Tell of what is no HTTP as of everything else that is wrong."""
+        """Answer invalid HTTP with problem details, as for every other error."""
         answer = problem_response(Problem("bad-http", "the request is not valid HTTP/1.1", msg, "request"), close=True)
         head = h11.Response(status_code=answer.status_code, headers=answer.raw_headers)
         for event in (head, h11.Data(data=bytes(answer.body)), h11.EndOfMessage()):

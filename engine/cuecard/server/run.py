@@ -1,4 +1,4 @@
-"""The service as a process: it listens, answers, and ends when it is told to."""
+"""The service as a process: it listens, answers, and shuts down gracefully."""
 
 from __future__ import annotations
 
@@ -25,16 +25,17 @@ _WAITING = 2048
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket that listens there; port 0 takes any that is free.
+    """A listening socket; port 0 takes any free port.
 
     Raises:
-        InputError: when that cannot be done.
+        InputError: when the address cannot be bound.
     """
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(
             host, port, type=socket.SOCK_STREAM, proto=socket.IPPROTO_TCP, flags=socket.AI_PASSIVE
         )[0]
-        return _opened(socket.socket(family, kind, protocol), address)  # asyncio turns Nagle off only with the protocol
+        # Without the protocol, asyncio leaves Nagle's algorithm on.
+        return _opened(socket.socket(family, kind, protocol), address)
     except (OSError, OverflowError) as error:
         told = f"cannot listen on {host}, port {port}: {getattr(error, 'strerror', None) or error}"
         hint = "choose another `--host` or `--port`, or stop the process that listens there"
@@ -43,7 +44,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 def _opened(made: socket.socket, address: Any) -> socket.socket:
     try:
-        if os.name == "posix":  # elsewhere it would share the port with whoever listens there
+        if os.name == "posix":  # on Windows, it would share the port with another listener
             made.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         made.bind(address)
         made.listen(_WAITING)
@@ -54,7 +55,7 @@ def _opened(made: socket.socket, address: Any) -> socket.socket:
 
 
 def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None:
-    """Answer until SIGINT or SIGTERM; then take nothing more, and let what is under way end."""
+    """Serve until SIGINT or SIGTERM; then accept nothing more, and let running requests finish."""
     host, port = listening.getsockname()[:2]
     log_event("listening", host=host, port=port)
     with listening:
@@ -63,7 +64,7 @@ def run_app(app: App, listening: socket.socket, options: ServiceOptions) -> None
 
 
 def server_of(app: App, options: ServiceOptions) -> uvicorn.Server:
-    """What speaks HTTP for the application."""
+    """The HTTP server for the application."""
     config = uvicorn.Config(
         app,
         http=PatientProtocol,
@@ -79,11 +80,11 @@ def server_of(app: App, options: ServiceOptions) -> uvicorn.Server:
 
 
 class _Server(uvicorn.Server):
-    """A server that ends as it was asked to: uvicorn's own raises the signal again, and the process dies of it."""
+    """A server that exits normally on a signal: uvicorn's own raises it again, which kills the process."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Take SIGINT and SIGTERM as the wish to end."""
+        """Shut down on SIGINT and SIGTERM."""
         if threading.current_thread() is not threading.main_thread():
             yield
             return

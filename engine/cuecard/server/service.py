@@ -1,4 +1,4 @@
-"""What the service answers: requests in, plain data out; it keeps nothing between two of them."""
+"""The service without HTTP: requests in, plain data out; nothing is kept between requests."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTo
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The agents, and what opens the conversations that clients carry. Any thread may ask."""
+    """The agents, and the seal of the conversations that clients carry. Thread-safe."""
 
     agents: Agents
     envelopes: Envelopes
@@ -90,13 +90,13 @@ class Service:
 
 
 def _pinned(agent: ServedAgent, state: ConversationState | None) -> tuple[Engine, Conversation]:
-    """The engine that prepared the running call, and the conversation."""
+    """The conversation, and the engine that prepared its running call."""
     engine = agent.pins.serve(call=state.call if state else None).engine
     return engine, engine.conversation(state)
 
 
 def _rendered(chat: Conversation, asked: PrepareCall | PrepareStep) -> list[Json]:
-    """`RenderedResultShape`s; of a result without a template the client has the text."""
+    """`RenderedResultShape`s; for a result without a template, the client has the text."""
     made = map(chat.render_result, to_results(asked.results))
     return [{"at": at, **each.to_json()} for at, each in enumerate(made) if each.rule]
 
@@ -111,7 +111,7 @@ def _told(call: Call, served: Served) -> dict[str, Json]:
 
 
 def step_json(step: Step) -> dict[str, Json]:
-    """A `StepShape`: what a host needs of a step."""
+    """A `StepShape`: the parts of a step that a host needs."""
     return {
         "system": step.system,
         "segments": [{"id": s.id, "text": s.text, "tier": s.tier, "stable": s.stable} for s in step.segments],

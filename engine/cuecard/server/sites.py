@@ -1,7 +1,7 @@
-"""Who asks a service that needs no token: programs may, web pages may not, whatever name their site has.
+"""Which clients may use a service without a token: programs, but not web pages of any site.
 
-A browser lets any page send requests to this machine, and a page whose site changes its address to this machine's (DNS
-rebinding) may read the answers. Such requests say so in headers that no page can change.
+A browser lets any page send requests to this machine, and a page whose host name is rebound to this machine (DNS
+rebinding) can read the answers. Headers that no page can change identify such requests.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Headers = Iterable[tuple[bytes, bytes]]
 
 
 def refused_site(headers: Headers, *, local: bool) -> Problem | None:
-    """Why a request is a page's of another site; None where it is not.
+    """Why a request is refused as coming from another site's page; None if it is accepted.
 
     Args:
-        headers: as they came, each name in lower case.
-        local: whether the service listens on loopback, and so is called by a name of this machine.
+        headers: the request's headers, with names in lower case.
+        local: whether the service listens on loopback, so that `Host` must be a name of this machine.
     """
     told = [(name, value) for name, value in headers if name in {b"host", b"origin", b"sec-fetch-site"}]
     hosts = [value for name, value in told if name == b"host"]
@@ -41,7 +41,7 @@ def refused_site(headers: Headers, *, local: bool) -> Problem | None:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a name or an address is that of this machine for itself."""
+    """Whether a host name or address means this machine."""
     try:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
@@ -53,7 +53,7 @@ def _is_here(host: bytes) -> bool:
         named = urlsplit(f"//{host.decode('ascii')}")
         whole = named.netloc == host.decode("ascii") and named.username is None and named.port != 0
         return whole and is_loopback(named.hostname or "")
-    except ValueError:  # bytes that are no ASCII, a port that is none
+    except ValueError:  # non-ASCII bytes, or an invalid port
         return False
 
 

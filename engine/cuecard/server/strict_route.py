@@ -1,4 +1,4 @@
-"""Routes of which the body is JSON, and whose mistakes are told with line and column."""
+"""Routes with a JSON body whose errors are reported with line and column."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ _JSON = "application/json"
 
 
 class StrictRequest(Request):
-    """A request whose body is JSON, and nothing that only Python takes for it."""
+    """A request whose body is strict JSON, without Python's extensions."""
 
     async def json(self) -> Json:
-        """The value of the body.
+        """The parsed body.
 
         Raises:
-            JSONDecodeError: when it is no JSON.
+            JSONDecodeError: when it is not valid JSON.
         """
         return read_json(await self.body())
 
 
 class StrictRoute(APIRoute):
-    """A route that raises an `InputError` for a body that is wrong."""
+    """A route that raises an `InputError` for an invalid body."""
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
-        """What answers a request."""
+        """The handler of a request."""
         handle = super().get_route_handler()
         model = get_type_hints(self.endpoint).get("body")
 

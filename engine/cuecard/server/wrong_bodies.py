@@ -1,4 +1,4 @@
-"""What is wrong in a body, in the words that files are checked with."""
+"""Problems in a request's body, worded like those in files."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _NAME = "body"
 
 
 def wrong_body(body: bytes, model: type[FileModel], found: Sequence[Any]) -> tuple[Problem, ...]:
-    """Every problem of a body, each at its line and column.
+    """Every problem in a body, with line and column.
 
     Args:
-        body: as it was sent.
-        model: what it should be.
-        found: what pydantic says.
+        body: the body as received.
+        model: the expected shape.
+        found: pydantic's errors.
     """
     if not body:
         return (Problem("json-syntax", "the body is empty", "send a JSON object", _NAME),)

@@ -1,4 +1,4 @@
-"""The manifest of the last step of each call that still exists, so that the next one can be held against it."""
+"""The manifest of the last step of each live call, to compare the next step with."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuecard.model import Call, Manifest
 
 
 class LastSteps:
-    """Manifests by call, for as long as the call is used; any thread may ask."""
+    """Manifests by call, for as long as the call is in use. Thread-safe."""
 
     def __init__(self) -> None:
         self._lock = Lock()
         self._known: dict[int, tuple[weakref.ref[Call], Manifest]] = {}
 
     def get(self, call: Call | None) -> Manifest | None:
-        """The manifest of the call's last step; None where there was none, or the call came from elsewhere."""
+        """The manifest of the call's last step; None if there was none, or another process prepared the call."""
         if call is None:
             return None
         with self._lock:
@@ -24,7 +24,7 @@ class LastSteps:
         return manifest if reference is not None and reference() is call else None
 
     def put(self, call: Call, manifest: Manifest | None) -> None:
-        """This manifest is the call's last one."""
+        """Record the manifest of the call's last step."""
         if manifest is None:
             return
         key = id(call)

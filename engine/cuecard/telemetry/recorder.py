@@ -22,10 +22,10 @@ NAME = "cuecard"
 
 
 class Recorder:
-    """What one `Telemetry` has turned on, for any number of engines and threads."""
+    """The recorder of one `Telemetry`, for any number of engines and threads."""
 
     def __init__(self, tracers: TracerProvider | None, meters: MeterProvider | None, version: int | str | None) -> None:
-        """Take providers of OpenTelemetry, its global ones for None; and the version that prompts are given."""
+        """Use these OpenTelemetry providers (None: the global ones), and this version for prompts."""
         self._tracer = get_tracer(NAME, tracer_provider=tracers)
         meter = get_meter(NAME, meter_provider=meters)
         self._version, self._last = version, LastSteps()
@@ -48,7 +48,7 @@ class Recorder:
         return call
 
     def step(self, agent: str, tools: Mapping[str, object], call: Call, make: Callable[[], Step]) -> Step:
-        """A step, under a span, and held against the step before."""
+        """A step, under a span, compared with the previous step."""
         with self._span("cuecard.prepare_step", agent) as span:
             step = make()
             manifest, before = step.manifest, self._last.get(call)
@@ -59,12 +59,12 @@ class Recorder:
 
     @contextmanager
     def search(self, agent: str) -> Iterator[Callable[[SearchResult], None]]:
-        """A span around a search; the function that it gives is told of the result."""
+        """A span around a search; pass the result to the function that it yields."""
         with self._span("cuecard.search_tools", agent) as span:
             yield lambda result: span.set_attributes(facts.of_search(result))
 
     def reload(self, agent: str, salt: str, status: Status) -> None:
-        """A span for a change of the files that is over."""
+        """A span for a completed change of the files."""
         with self._span("cuecard.reload", agent) as span:
             span.set_attributes(facts.of_reload(status, salt))
             if status.refused:
@@ -72,7 +72,7 @@ class Recorder:
         self._reloads.add(1, {"gen_ai.prompt.name": agent, "cuecard.reload.outcome": facts.outcome(status)})
 
     def attributes(self, manifest: Manifest) -> dict[str, facts.Value]:
-        """Which prompt it is."""
+        """The attributes that identify the prompt."""
         return facts.of_prompt(manifest.configuration, self._version)
 
     def _count(self, span: Span, before: Manifest | None, after: Manifest, tools: Mapping[str, object]) -> None:
@@ -90,7 +90,7 @@ class Recorder:
 
     @contextmanager
     def _span(self, name: str, agent: str) -> Iterator[Span]:
-        """A span that tells the type of an error, and nothing of its message."""
+        """A span that records the type of an error, never its message."""
         named = {"gen_ai.prompt.name": agent}
         with self._tracer.start_as_current_span(
             name, attributes=named, record_exception=False, set_status_on_exception=False

@@ -1,4 +1,4 @@
-"""Telemetry is turned on for an engine, by whoever made it; there is no switch for all."""
+"""Telemetry is enabled per engine, by the code that opens it; there is no global switch."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _PROMPT = Either([Instance(Step), Instance(Manifest)])
 
 
 class Telemetry:
-    """Spans and metrics of engines that are instrumented by it.
+    """Spans and metrics for the engines that it instruments.
 
-    Spans are `cuecard.prepare_call`, `cuecard.prepare_step`, `cuecard.search_tools` and `cuecard.reload`. They tell
-    ids, fingerprints and numbers, and never a text. A step makes its manifest then. What a step breaks of the cache is
-    seen by holding it against the one before, as long as that call is in memory.
+    The spans are `cuecard.prepare_call`, `cuecard.prepare_step`, `cuecard.search_tools` and `cuecard.reload`. They hold
+    ids, fingerprints and numbers, never text. Every step then builds its manifest. Cache breaks are detected by
+    comparing a step with the previous one, as long as that call is in memory.
     """
 
     def __init__(
@@ -42,10 +42,10 @@ class Telemetry:
         """Record with these providers.
 
         Args:
-            tracer_provider: where spans go; None for OpenTelemetry's global one.
-            meter_provider: where metrics go; likewise.
-            version: the version that spans give prompts, such as that of your release; the start of the configuration's
-                fingerprint when left out. Langfuse links prompts by whole numbers.
+            tracer_provider: receives the spans; None for OpenTelemetry's global provider.
+            meter_provider: receives the metrics; None for OpenTelemetry's global provider.
+            version: the prompt version in spans, such as your release; by default, the start of the configuration's
+                fingerprint. Langfuse links prompts by whole numbers.
 
         Raises:
             InputError: with every argument that is wrong.
@@ -58,12 +58,12 @@ class Telemetry:
         self._recorder = Recorder(tracer_provider, meter_provider, version)
 
     def instrument(self, engine: Engine) -> Engine:
-        """The same engine, recorded: its calls, steps and searches, also in its conversations.
+        """The same engine with its calls, steps and searches recorded, including those of its conversations.
 
-        Pass the method to `cuecard.watch` as `ready`, and every engine of the watcher is recorded.
+        Pass this method to `cuecard.watch` as `ready` to record every engine of the watcher.
 
         Raises:
-            InputError: when it is no engine.
+            InputError: when `engine` is not an `Engine`.
         """
         _check(_ENGINE, engine, "engine")
         return traced(engine, self._recorder)
@@ -72,7 +72,7 @@ class Telemetry:
         """Record every change of the files that the watcher serves or refuses. Returns a function that stops it.
 
         Raises:
-            InputError: when it is no watcher.
+            InputError: when `watcher` is not a `Watcher`.
         """
         _check(_WATCHER, watcher, "watcher")
 
@@ -82,10 +82,10 @@ class Telemetry:
         return watcher.on_change(changed)
 
     def attributes(self, prompt: Step | Manifest) -> dict[str, Value]:
-        """Which prompt it is, for the span that a host makes of its own request to the model.
+        """The attributes that identify the prompt, for the host's own span of its model request.
 
         Raises:
-            InputError: when it is neither a step nor a manifest.
+            InputError: when the argument is neither a `Step` nor a `Manifest`.
         """
         _check(_PROMPT, prompt, "prompt")
         return self._recorder.attributes(prompt.manifest if isinstance(prompt, Step) else prompt)

@@ -1,4 +1,4 @@
-"""An engine whose calls, steps and searches are recorded; to everybody else it is an engine."""
+"""An engine whose calls, steps and searches are recorded; otherwise, an engine like any other."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cuecard.telemetry.recorder import Recorder
 
 @dataclass(frozen=True)
 class TracedHooks(Hooks):
-    """The hooks, recorded: engines and conversations alike go through them."""
+    """The hooks with recording: both engines and conversations go through them."""
 
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
 
@@ -71,7 +71,7 @@ class TracedHooks(Hooks):
 
 @dataclass(frozen=True)
 class TracedEngine(Engine):
-    """An engine, recorded."""
+    """An engine with recording."""
 
     recorder: Recorder = field(kw_only=True, repr=False, compare=False)
 
@@ -82,7 +82,7 @@ class TracedEngine(Engine):
 
 
 def traced(engine: Engine, recorder: Recorder) -> Engine:
-    """The same engine, recorded here and nowhere else."""
+    """The same engine, recorded by this recorder only."""
     return TracedEngine(**_values(engine, Engine), recorder=recorder)
 
 
