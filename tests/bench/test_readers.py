@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import time
-import tracemalloc
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 import pytest
 
-from cuecard import CuecardError
+from bench.reading import check_memory, check_time
 from cuecard.agent.sections.layout import Layout
 from cuecard.analysis.field import field_report, read_records
 from cuecard.cli.diff.markdown_text import Body, code, fenced, row
@@ -29,10 +27,6 @@ from cuecard.template.guards.marks import marked
 
 pytestmark = pytest.mark.bench
 
-SMALL, TIMES = 20_000, 4
-MOST = 8.0
-"""How many times as long four times the text may take: twice as long as in proportion, since runs differ."""
-MEMORY = 200 * 2**20
 MOMENT = "2026-11-22T09:30:00Z"
 FRONT = "---\nname: a\n---\n"
 
@@ -125,6 +119,9 @@ READERS: dict[str, tuple[Callable[[str], None], Callable[[int], str]]] = {
     "gate: comments": (admitted, lambda n: "<!--" * (n // 4)),
     "gate: lines of markup": (admitted, lambda n: "<a\n" * (n // 3)),
     "gate: underlines": (admitted, lambda n: "a\n=\n" * (n // 4)),
+    "gate: line breaks side by side": (admitted, lambda n: "a\n\n \n" * (n // 6)),
+    "gate: letters of other scripts": (admitted, lambda n: "\u2039\ua4e3\u1d07\u200b" * (n // 4)),
+    "gate: a name that never ends": (admitted, lambda n: "<" + "\u0301" * n + "rules"),
     "report: no records": (report, lambda n: "{}\n" * (n // 3)),
     "report: brackets": (report, lambda n: "[" * n),
     "diff: ticks and pipes": (markdown, lambda n: "`|\n" * (n // 3)),
@@ -143,29 +140,9 @@ READERS: dict[str, tuple[Callable[[str], None], Callable[[int], str]]] = {
 
 @pytest.mark.parametrize("reader", READERS)
 def test_four_times_the_text_takes_about_four_times_as_long(reader: str) -> None:
-    read, text = READERS[reader]
-    small, large = (min(seconds(read, text(size)) for _ in range(3)) for size in (SMALL, TIMES * SMALL))
-    print(f"{reader:36} {small:6.3f} s {large:6.3f} s  x{large / small:4.1f}")
-
-    assert large < MOST * small or large < 0.02, "too quick to tell"
+    check_time(reader, *READERS[reader])
 
 
 @pytest.mark.parametrize("reader", READERS)
 def test_a_large_text_takes_little_memory(reader: str) -> None:
-    read, text = READERS[reader]
-    given = text(250_000)
-    tracemalloc.start()
-    try:
-        seconds(read, given)
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-
-    assert peak < MEMORY
-
-
-def seconds(read: Callable[[str], None], text: str) -> float:
-    start = time.process_time()
-    with suppress(CuecardError):
-        read(text)
-    return max(time.process_time() - start, 1e-4)
+    check_memory(reader, *READERS[reader])

@@ -1,14 +1,19 @@
 """Hostile values in every slot, over whole conversations: the structure is that of harmless values of the same shape.
 
-`make hostile COUNT=100000` renders so many prompts; in the suite it is a few hundred, the same ones in every run.
+Two judges compare it: a tolerant reader of elements, headings and separators in any spelling, and, where a prompt is
+Markdown, a CommonMark reader.
+
+`make hostile COUNT=100000` makes so many hostile prompts; in the suite it is a few hundred, the same ones in every run.
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 from datetime import UTC, datetime
 from itertools import cycle
+from typing import TypeAlias
 
 from hypothesis import HealthCheck, settings
 from hypothesis import strategies as st
@@ -21,15 +26,19 @@ from cuecard.model.messages import Message
 from property.hostile_agents import SYSTEMS, Take, Target, small_agents, system
 from property.hostile_structure import Reader
 from property.hostile_texts import ODD_NAMES, PALETTES, TEXTS, WORDS, core_of, harmless, says_something
+from property.markdown_judge import Judge
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
 COUNT = int(os.environ.get("CUECARD_HOSTILE", "0"))
-"""How many prompts to render; the usual few where it is not set."""
+"""How many hostile prompts to make, each beside a harmless one; the usual few where it is not set."""
 
 SHOWN_SKILL = TEXTS.filter(lambda text: text.isprintable() and says_something(text))
 SERVER_TOOLS = ("tool_a", "tool_b", "server_tool")
 DELIVERIES = ("append", "rewrite", "frozen")
-rendered = [0]
+rendered = [0, 0]
+"""How many harmless and how many hostile prompts were made."""
+
+Texts: TypeAlias = Sequence[tuple[str, str]]
 
 
 class Side:
@@ -56,7 +65,7 @@ class Side:
 
     def step(self) -> Step:
         assert self.call
-        rendered[0] += 1
+        rendered[self.is_hostile] += 1
         return self.engine.prepare_step(self.call, self.history)
 
 
@@ -77,7 +86,16 @@ class Hostile(RuleBasedStateMachine):
         for side in self.sides:
             side.bring_tools(palette)
         self.prompts: list[str] = []
+        self.ranks = frozenset(self.ranks_written())
         self.say(palette, 0, withdrawn=False)
+
+    def ranks_written(self) -> Iterator[str]:
+        """The ranks of Markdown headings in prompts with words alone: with a blank, an author's `-` might make one."""
+        side = Side(self.target.engines[1], is_hostile=False)
+        side.bring_tools(["word"])
+        for switch in range(len(self.target.switches)):
+            step = side.say(self.turn(side, ["word"], switch, withdrawn=False), forgets=True)
+            yield from (rank for _, text in texts_of(step) for rank, _ in Judge(text).headings(text))
 
     @rule(palette=PALETTES, switch=st.integers(0, 2), withdrawn=st.booleans())
     def say(self, palette: list[str], switch: int, *, withdrawn: bool) -> None:
@@ -136,8 +154,16 @@ class Hostile(RuleBasedStateMachine):
         reader = Reader.of([*self.prompts, *names], target.begins, target.lines, target.entries)
 
         assert [reader.read(text, name) for name, text in hostile] == [reader.read(text, name) for name, text in plain]
+        if self.sides[0].engine.agent.gate.fences:
+            assert [*markdown(hostile, plain, self.ranks)] == [*markdown(plain, plain, self.ranks)]
         assert not any(mark in text for _, text in hostile for mark in "\ufdd0\ufdd1\ufdd2\0\x1b\u202e")
         assert steps[0].active_tools == steps[1].active_tools
+
+
+def markdown(said: Texts, plain: Texts, ranks: AbstractSet[str]) -> Iterator[list[str]]:
+    """The headings of each text that are of one of these ranks."""
+    for (_, text), (_, twin) in zip(said, plain, strict=True):
+        yield [rank for rank, _ in Judge(twin).headings(text) if rank in ranks]
 
 
 def texts_of(step: Step) -> Iterator[tuple[str, str]]:
@@ -150,12 +176,18 @@ def texts_of(step: Step) -> Iterator[tuple[str, str]]:
             yield "", f"{message.role}: {message.content}"
 
 
-_PER_EXAMPLE = 8
-TestHostile = Hostile.TestCase
-TestHostile.settings = settings(
-    max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
-    stateful_step_count=5,
-    derandomize=not COUNT,
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-)
+_PER_EXAMPLE = 4
+
+
+class TestHostile(Hostile.TestCase):  # type: ignore[valid-type,misc]  # hypothesis makes the class
+    settings = settings(
+        max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
+        stateful_step_count=5,
+        derandomize=not COUNT,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )
+
+    @classmethod
+    def tearDownClass(cls) -> None:
+        print(f"{rendered[True]:,} hostile prompts beside {rendered[False]:,} harmless ones")

@@ -221,8 +221,8 @@ class Cuecard:
         return ToolGuardrailFunctionOutput.reject_content(refusal)
 
     def _noted(self, data: ToolOutputGuardrailData) -> ToolGuardrailFunctionOutput:
-        """The SDK makes text of what a tool gave by `str`: what it said is read before."""
-        if not isinstance(data.output, (str, ToolOutputText)):
+        """The SDK makes text of what a tool gave by `str`: what it gave is noted before, also where that is a text."""
+        if not isinstance(data.output, ToolOutputText):
             self._running(data.context.context).given[data.context.tool_call_id] = data.output
         return ToolGuardrailFunctionOutput.allow()
 

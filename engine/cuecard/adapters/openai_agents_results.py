@@ -25,7 +25,7 @@ def with_results(
         items: the conversation so far.
         render: makes the text of a result.
         known: the tools of earlier calls by call id, where a window has dropped those.
-        given: what tools returned before the SDK made text of it, by call id.
+        given: what tools returned in this process, before the SDK made text of it, by call id.
         failed: the ids of calls that failed or were refused.
     """
     tools = tools_of(items, known)
@@ -47,15 +47,21 @@ def _is_text(output: Any) -> bool:
 
 
 def _value(given: Any, said: Any) -> Json:
-    """What a tool returned; the SDK makes text of objects by `str`, which is read again in another process."""
-    if given is not None and isinstance(said, str):
-        return _plain(given)
-    if isinstance(said, str) and said[:1] in {"{", "["}:
-        try:
-            return _plain(ast.literal_eval(said))
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
-            return said
-    return _plain(said)
+    """What a tool returned. Only the process that ran the tool has it; in another one, the SDK's text is read back."""
+    if not isinstance(said, str):
+        return _plain(said)
+    return _plain(_read_back(said) if given is None else given)
+
+
+def _read_back(said: str) -> Any:
+    """The object that the SDK has made this text of by `str`; the text itself where `str` would not write it so."""
+    if said[:1] not in {"{", "["}:
+        return said
+    try:
+        value = ast.literal_eval(said)
+        return value if str(value) == said else said
+    except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
+        return said
 
 
 def _plain(value: Any) -> Json:

@@ -16,6 +16,7 @@ from cuecard.agent.sections.section_source import fill_of, inputs_of, local_name
 from cuecard.agent.sections.selections import Edition, Written, written_editions
 from cuecard.agent.sections.tiers import RHYTHM, tier_of
 from cuecard.agent.world import World
+from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.sections.section_spec import SOURCES, TEXTS, SectionSpec
 from cuecard.errors import Problem
@@ -50,16 +51,16 @@ class Assembly:
         """Compile every section of every edition, each once."""
         self._world, self._producer = world, producer
         self.layout, self.problems = producer.layout, producer.problems
+        self._stable = _stable(world.spec)
         self._made: dict[int, tuple[Written, Compiled | None]] = {}
         self._further: list[Compiled] = []
         self._editions = {
             edition: tuple(made for each in written if (made := self._compiled(each)))
             for edition, written in written_editions(world.spec).items()
         }
+        sections = self._sections()
         for written, compiled in self._made.values():
-            self.problems += (
-                check_waiting(world.document, written, compiled.section, self._sections()) if compiled else ()
-            )
+            self.problems += check_waiting(world.document, written, compiled.section, sections) if compiled else ()
         self.problems = list(dict.fromkeys(self.problems))
 
     @property
@@ -132,7 +133,7 @@ class Assembly:
             label=self._producer.label(spec),
             heading=self._producer.heading(spec),
             leads=self._producer.leads(spec),
-            stable=self._is_stable(written),
+            stable=self._stable is None or spec.id in self._stable,
             fill=fill,
             own=entries_guard(written.spec),
             choices=choices,
@@ -222,7 +223,9 @@ class Assembly:
             self.problems.append(self._world.document.problem(place, "wrong-tier", message, hint))
         return spec.tier or inferred
 
-    def _is_stable(self, written: Written) -> bool:
-        boundary = self._world.spec.layout.boundary
-        ids = [section.id for section in self._world.spec.sections]
-        return boundary is None or boundary.before not in ids or ids.index(written.spec.id) < ids.index(boundary.before)
+
+def _stable(spec: AgentFile) -> frozenset[str] | None:
+    """The sections before the boundary; None where every section is as stable as any other."""
+    ids = [section.id for section in spec.sections]
+    boundary = spec.layout.boundary
+    return frozenset(ids[: ids.index(boundary.before)]) if boundary and boundary.before in ids else None

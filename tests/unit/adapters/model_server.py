@@ -6,12 +6,12 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any, TypeAlias
 
 import httpx2
 from typing_extensions import override
+
+from unit.loopback_server import Handler, serving
 
 Json: TypeAlias = dict[str, Any]
 Calls: TypeAlias = Sequence[tuple[str, Json]]
@@ -33,9 +33,10 @@ class ModelServer:
 
 @contextmanager
 def model_server(batches: Sequence[Calls] = ()) -> Iterator[ModelServer]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+    class Model(Handler):
+        @override
+        def post(self) -> None:
+            body = self.body()
             number = len(got.bodies)
             got.bodies.append(body)
             got.headers.append(dict(self.headers))
@@ -43,25 +44,11 @@ def model_server(batches: Sequence[Calls] = ()) -> Iterator[ModelServer]:
             made = ANSWERS[self.path.partition("?")[0]](number, calls)
             streams = json.loads(body).get("stream")
             data = _as_events(made).encode() if streams else json.dumps(made).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "text/event-stream" if streams else "application/json")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
+            self.answer(data, "text/event-stream" if streams else "application/json")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of http.server
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    got = ModelServer(f"http://127.0.0.1:{server.server_port}", batches)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Model) as url:
+        got = ModelServer(url, batches)
         yield got
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
 
 
 class ToLoopback(httpx2.AsyncHTTPTransport):

@@ -62,6 +62,8 @@ def test_the_warning_says_what_is_printed(tmp_path: Path) -> None:
         ("{% if user %}x{% endif %}", ["{% if user %}", "{% endif %}"], "write `{{#if value}}`"),
         ("{%- for x in xs -%}", ["{%- for x in xs -%}"], "write `{{#each items as |item|}} ... {{/each}}`"),
         ("{% unless user %}{% else %}", ["{% unless user %}", "{% else %}"], "write `{{#unless value}}`"),
+        ("{# a note #} {#- b -#}", ["{# a note #}", "{#- b -#}"], "write `{{! ... }}`"),
+        ("```jinja\n{% if x %}{# note #}\n```\nSet `a {% if x %} b`, {#id}, {# or #.", [], ""),
         ("5{% off, {%x%}, `{% if x %}`, \\{% if x %}, {{! {% if x %} }}", [], ""),
     ],
 )

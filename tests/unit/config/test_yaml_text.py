@@ -7,7 +7,7 @@ import sys
 import pytest
 from ruamel.yaml.error import YAMLError
 
-from cuecard import SpecError
+from cuecard import InputError, SpecError
 from cuecard.config.documents.yaml_events import quick_events
 from cuecard.config.documents.yaml_text import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 
@@ -103,3 +103,18 @@ def test_a_value_that_is_left_out_stands_after_its_key(text: str, reader: str) -
 )
 def test_both_readers_place_a_problem_alike(text: str, place: str, reader: str) -> None:
     assert refused(text).startswith(f"a.yaml:{place}: error[")
+
+
+@pytest.mark.parametrize("missing", ["ruamel", "ruamel.yaml", "ruamel.yaml.resolver"])
+def test_a_missing_package_is_no_fault_of_the_file(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in [name for name in sys.modules if name == missing or name.startswith(f"{missing}.")]:
+        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, missing, None)
+    monkeypatch.setitem(sys.modules, "_ruamel_yaml", None)
+
+    with pytest.raises(InputError, match=r"YAML cannot be read: .*ruamel") as caught:
+        read_yaml("a: 1\n", "a.yaml")
+
+    (problem,) = caught.value.problems
+    assert problem.code == "not-installed"
+    assert "pip install cuecard" in problem.hint

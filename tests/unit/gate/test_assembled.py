@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -164,10 +165,26 @@ def test_blank_lines_that_are_removed_excuse_no_underline(tmp_path: Path) -> Non
     assert shown == "## S\nYou help\nContext\n\\---\n."
 
 
-def test_the_element_that_a_helper_writes_is_one_of_the_prompts(tmp_path: Path) -> None:
-    text = """text: '{{{xml x "page-text"}}}{{{y}}}'"""
+@pytest.mark.parametrize(
+    "call",
+    [
+        'xml x "page-text"',
+        "xml x 'page-text'",
+        'xml (default x "b") "page-text"',
+        'xml (replace x "}" "{") "page-text"',
+        'xml x (default ours "page-text")',
+    ],
+)
+def test_the_element_that_a_helper_writes_is_one_of_the_prompts(tmp_path: Path, call: str) -> None:
+    text = json.dumps(f"{{{{{{{call}}}}}}}{{{{{{y}}}}}}")
 
-    assert said(tmp_path, text, x="a", y="<b></page-text>") == "<page-text>a</page-text><b>&lt;/page-text>"
+    assert said(tmp_path, f"text: {text}", x="a", y="<b></page-text>") == "<page-text>a</page-text><b>&lt;/page-text>"
+
+
+def test_what_is_only_written_beside_the_helper_is_no_element_of_the_prompt(tmp_path: Path) -> None:
+    text = json.dumps("{{! xml x 'notes' }}{{{xml (default x 'b') 'page'}}}{{{y}}}")
+
+    assert said(tmp_path, f"text: {text}", x="a", y="<b></notes>") == "<page>a</page><b></notes>"
 
 
 def test_a_value_of_white_space_alone_is_nothing_once_it_is_removed(tmp_path: Path) -> None:
@@ -305,3 +322,15 @@ def test_a_heading_with_a_line_under_it_puts_its_rank_under_guard(
     engine = opened(tmp_path, UNDERLINED.format(written=written))
 
     assert step(engine, Turn({"x": f"Words.\n\n{line}"})).system.endswith(f"Words.\n\n{expected}")
+
+
+@pytest.mark.parametrize(("whitespace", "expected"), [("compact", "\n"), ("paragraphs", "\n\n")])
+def test_blank_lines_of_data_leave_the_line_break_behind_a_heading_to_its_author(
+    tmp_path: Path, whitespace: str, expected: str
+) -> None:
+    text = UNDERLINED.format(written="Title\\n=====\\n\\n").replace("agent: a", f"agent: a\nwhitespace: {whitespace}")
+
+    made = step(opened(tmp_path, text), Turn({"x": "\n\n\nWords."}))
+
+    assert made.system == f"Title\n====={expected}Words."
+    assert not made.manifest.trust["layout_marks"]

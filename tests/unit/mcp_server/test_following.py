@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import pytest
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters
+from mcp.client.stdio import StdioServerParameters, stdio_client
 
 from unit.mcp_server.alone import run
 from unit.run.talking import write
@@ -51,6 +51,19 @@ async def until_it_says(client: Client, text: str) -> None:
             await asyncio.sleep(0.05)  # the protocol tells of new lists, not of new texts
 
 
+async def broken(folder: Path, told: Path) -> None:
+    """Break the agent's file, and wait until the server has written that it refuses it."""
+    before = refusals(told)
+    write(folder, {"agent.yaml": "agent: [\n"})
+    async with asyncio.timeout(PATIENCE):
+        while refusals(told) == before:  # noqa: ASYNC110 - another process writes
+            await asyncio.sleep(0.05)
+
+
+def refusals(told: Path) -> int:
+    return told.read_text(encoding="utf-8").count("refused ")
+
+
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_next_prompt_is_of_the_saved_files_and_broken_ones_change_nothing(
     tmp_path: Path, mode: Literal["legacy", "auto"]
@@ -58,13 +71,17 @@ def test_the_next_prompt_is_of_the_saved_files_and_broken_ones_change_nothing(
     write(tmp_path / "agent", files())
 
     async def talk() -> None:
-        async with Client(command(tmp_path), mode=mode) as client:
+        told = tmp_path / "errors.txt"
+        with told.open("w", encoding="utf-8") as errors:
+            await ask(Client(stdio_client(command(tmp_path), errors), mode=mode), told)
+
+    async def ask(connection: Client, told: Path) -> None:
+        async with connection as client:
             assert "You help." in await prompt(client)
-            write(tmp_path / "agent", {"agent.yaml": "agent: [\n"})
+            await broken(tmp_path / "agent", told)
             write(tmp_path / "agent", files("You advise."))
             await until_it_says(client, "You advise.")
-            write(tmp_path / "agent", {"agent.yaml": "agent: [\n"})
-            await asyncio.sleep(1)
+            await broken(tmp_path / "agent", told)
             assert "You advise." in await prompt(client)
 
     run(talk())

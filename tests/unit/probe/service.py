@@ -8,8 +8,11 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, TypeAlias
+
+from typing_extensions import override
+
+from unit.loopback_server import Handler, serving
 
 Messages: TypeAlias = Sequence[dict[str, Any]]
 
@@ -74,53 +77,37 @@ class Service:
 
 
 @contextmanager
-def service(  # noqa: C901 - the handler knows what stands around it
+def service(
     treat: Callable[[Messages], Messages] = in_place, *, heeds: bool = True, usage: dict[str, Any] | None = None
 ) -> Iterator[Service]:
     """Both forms of requests at one address; `treat` may refuse, answer bytes, or wait for `hang`."""
     hang = threading.Event()
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    class Odd(Handler):
+        @override
+        def post(self) -> None:
+            body = json.loads(self.body())
             got.requests.append(body)
             got.headers.append({name.lower(): value for name, value in self.headers.items()})
             try:
                 text = answer(treat(body["messages"]), heeds=heeds)
             except Refusal as refusal:
-                self._send(refusal.status, refusal.text.encode(), refusal.headers)
+                self.answer(refusal.text.encode(), status=refusal.status, headers=refusal.headers)
             except Raw as raw:
-                self._send(200, raw.data, {})
+                self.answer(raw.data)
             except TimeoutError:
                 hang.wait(10)
             else:
-                self._send(200, json.dumps(self._made(text)).encode(), {})
+                self.answer(json.dumps(self._made(text)).encode())
 
         def _made(self, text: str) -> dict[str, Any]:
             if self.path.endswith("/messages"):
                 return {"content": [{"type": "thinking"}, {"type": "text", "text": text}], "usage": usage or {}}
             return {"choices": [{"message": {"role": "assistant", "content": text}}], "usage": usage}
 
-        def _send(self, status: int, data: bytes, headers: dict[str, str]) -> None:
-            self.send_response(status)
-            for name, value in headers.items():
-                self.send_header(name, value)
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
-
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of http.server
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    got = Service(f"http://127.0.0.1:{server.server_port}")
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield got
-    finally:
-        hang.set()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Odd) as url:
+        got = Service(url)
+        try:
+            yield got
+        finally:
+            hang.set()

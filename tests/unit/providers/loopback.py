@@ -6,9 +6,11 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
 from typing import Any
+
+from typing_extensions import override
+
+from unit.loopback_server import Handler, serving
 
 _USAGE = {"prompt_tokens": 1, "completion_tokens": 1, "total_tokens": 2}
 
@@ -65,26 +67,12 @@ class Loopback:
 def loopback() -> Iterator[Loopback]:
     """A server for the time of one test, on a port that is free."""
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            got.bodies.append(self.rfile.read(int(self.headers["Content-Length"])))
-            answer = json.dumps(ANSWERS[self.path.partition("?")[0]]).encode()
-            self.send_response(200)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+    class Recorder(Handler):
+        @override
+        def post(self) -> None:
+            got.bodies.append(self.body())
+            self.answer(json.dumps(ANSWERS[self.path.partition("?")[0]]).encode())
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of http.server
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    got = Loopback(f"http://127.0.0.1:{server.server_port}")
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(Recorder) as url:
+        got = Loopback(url)
         yield got
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -45,8 +45,17 @@ def picture() -> ToolOutputImage:
     return ToolOutputImage(image_url="data:image/png;base64,eA==")
 
 
+@function_tool
+def quote(text: str) -> str:
+    """Say it again."""
+    return text
+
+
 def outputs(call: ModelCall) -> list[Any]:
     return [item["output"] for item in call.input if item.get("type") == "function_call_output"]
+
+
+TOOLS: list[Any] = [shell, words, parts, picture, quote]
 
 
 class Host:
@@ -58,7 +67,7 @@ class Host:
             for n, batch in enumerate(batches)
         ]
         self.card, self.model = Cuecard(engine), ScriptedModel(steps)
-        self.agent: Agent[Any] = Agent("sh", model=self.model, tools=self.card.tools([shell, words, parts, picture]))
+        self.agent: Agent[Any] = Agent("sh", model=self.model, tools=self.card.tools(TOOLS))
 
     def run(self, chat: Any, session: Any) -> None:
         options = self.card.options(None, chat, config=QUIET)
@@ -95,4 +104,28 @@ def test_later_runs_send_the_same_bytes_also_of_failed_calls(tmp_path: Path, *, 
     assert outputs(first.model.calls[1])[0] == TOLD
     assert outputs(first.model.calls[1])[1].startswith("<failed>An error ")
     assert outputs(second.model.calls[0]) == outputs(first.model.calls[1])
+    session.close()
+
+
+@pytest.mark.parametrize("text", ["{'done': None}", "['one', 'two']", "{'done':None}", "{'done': nothing}", "[" * 5000])
+def test_a_text_that_looks_like_an_object_of_python_stays_the_text_that_a_tool_returned(
+    tmp_path: Path, text: str
+) -> None:
+    host = Host(shell_engine(tmp_path), [[("quote", {"text": text})], []])
+
+    host.run(None, None)
+
+    assert outputs(host.model.calls[1]) == [f"({text})"]
+
+
+@pytest.mark.parametrize("text", ["{'done':None}", "['one','two']", "{'done': nothing}", "[" * 5000])
+def test_another_process_reads_no_object_into_a_text_that_str_would_not_have_made(tmp_path: Path, text: str) -> None:
+    engine, session = shell_engine(tmp_path), SQLiteSession("one")
+    chat = engine.conversation()
+    Host(engine, [[("quote", {"text": text})], []]).run(chat, session)
+
+    second = Host(engine, [[]])
+    second.run(engine.load(engine.dump(chat)), session)
+
+    assert outputs(second.model.calls[0]) == [f"({text})"]
     session.close()

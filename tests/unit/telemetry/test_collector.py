@@ -5,9 +5,7 @@ from __future__ import annotations
 import gzip
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Thread
 
 import pytest
 from opentelemetry.exporter.otlp.proto.http.metric_exporter import OTLPMetricExporter
@@ -18,9 +16,11 @@ from opentelemetry.sdk.metrics import MeterProvider
 from opentelemetry.sdk.metrics.export import PeriodicExportingMetricReader
 from opentelemetry.sdk.trace import TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor
+from typing_extensions import override
 
 from cuecard import Engine, ToolResult, Turn
 from cuecard.telemetry import Telemetry
+from unit.loopback_server import Handler, serving
 
 ROOT = Path(__file__).parents[3]
 
@@ -29,28 +29,16 @@ ROOT = Path(__file__).parents[3]
 def collector() -> Iterator[tuple[str, dict[str, list[bytes]]]]:
     got: dict[str, list[bytes]] = {}
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers["Content-Length"]))
+    class Collector(Handler):
+        @override
+        def post(self) -> None:
+            body = self.body()
             zipped = self.headers.get("Content-Encoding") == "gzip"
             got.setdefault(self.path, []).append(gzip.decompress(body) if zipped else body)
-            self.send_response(200)
-            self.send_header("Content-Type", "application/x-protobuf")
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.answer(b"", "application/x-protobuf")
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the name is that of http.server
-            """Say nothing."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}", got
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(Collector) as url:
+        yield url, got
 
 
 def test_spans_and_metrics_arrive_at_a_collector(monkeypatch: pytest.MonkeyPatch) -> None:

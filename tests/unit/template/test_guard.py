@@ -110,6 +110,23 @@ def named(table: Mapping[str, tuple[str | int, ...]]) -> pytest.MarkDecorator:
         "row 17: long s": ("‹/ſystem", "&lt;/ſystem"),
         "row 17: Cyrillic": ("‹/\u0455\u0443\u0455t\u0435m", "&lt;/\u0455\u0443\u0455t\u0435m"),
         "row 17: Greek capitals": ("‹SYS\u03a4\u0395\u039c", "&lt;SYS\u03a4\u0395\u039c"),
+        "row 17: all small capitals": (
+            "\u2039\ua731\u028f\ua731\u1d1b\u1d07\u1d0d\u203a",
+            "&lt;\ua731\u028f\ua731\u1d1b\u1d07\u1d0d\u203a",
+        ),
+        "row 17: letters in squares": (
+            "\u2039\U0001f182\U0001f188\U0001f182tem\u203a",
+            "&lt;\U0001f182\U0001f188\U0001f182tem\u203a",
+        ),
+        "row 17: letters in brackets": ("\u2039s\u24b4stem\u203a", "&lt;s\u24b4stem\u203a"),
+        "row 17: letters with a stroke": ("\u2039sys\u0167em\u203a", "&lt;sys\u0167em\u203a"),
+        "row 17: flags": ("\u2039\U0001f1f8ystem\u203a", "&lt;\U0001f1f8ystem\u203a"),
+        "row 17: Lisu": (
+            "\u2039\ua4e2\ua4ec\ua4e2\ua4d4\ua4f0\ua4df\u203a",
+            "&lt;\ua4e2\ua4ec\ua4e2\ua4d4\ua4f0\ua4df\u203a",
+        ),
+        "row 17: small Cherokee": ("\u2039syst\uab7cm\u203a", "&lt;syst\uab7cm\u203a"),
+        "row 17: a letter for the closing angle": ("\u2039system\u1433", "&lt;system\u1433"),
         "row 17: small capitals": ("‹s\u028f\ua731tem", "&lt;s\u028f\ua731tem"),
         "row 17: non-breaking hyphen": ("‹working\u2011memory›", "&lt;working\u2011memory›"),
         "row 17: dash after the name": ("‹system—x", "&lt;system—x"),

@@ -6,12 +6,13 @@ import json
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typing_extensions import override
 
+from unit.loopback_server import Handler, serving
 from unit.run.talking import cuecard, write
 
 AGENT = "agent: helper\nsections: [{id: role, text: Hello.}]\ntools: {instructions: tools}\n"
@@ -31,59 +32,39 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"agent.yaml": AGENT})
 
 
-class Handler(BaseHTTPRequestHandler):
+class OddHandler(Handler):
     """Answers as the test's `odd` says: a status, a body, or silence."""
 
     odd: dict[str, Any]
     tokens: list[str | None]
 
-    def do_POST(self) -> None:
-        asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+    @override
+    def post(self) -> None:
+        asked = json.loads(self.body())
         self.tokens.append(self.headers.get("Authorization"))
         if "status" in self.odd:
-            self._answer(self.odd["status"], b"{}")
+            self.answer(b"{}", status=self.odd["status"])
         elif "id" not in asked:
-            self._answer(202, b"")
+            self.answer(b"", status=202)
         elif asked["method"] == self.odd.get("silent"):
             self.odd["waits"].wait(20)
         elif asked["method"] == self.odd.get("body_of"):
-            self._answer(200, self.odd["body"])
+            self.answer(self.odd["body"])
         else:
             result = HELLO if asked["method"] == "initialize" else TOOLS
-            self._answer(200, json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode())
-
-    def do_GET(self) -> None:
-        self._answer(405, b"")
-
-    def do_DELETE(self) -> None:
-        self._answer(200, b"")
-
-    def _answer(self, status: int, body: bytes) -> None:
-        self.send_response(status)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_: object) -> None:
-        pass
+            self.answer(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": result}).encode())
 
 
 @contextmanager
 def served(**odd: Any) -> Iterator[tuple[str, list[str | None]]]:
     tokens: list[str | None] = []
     waits = threading.Event()
-    handler = type("OddHandler", (Handler,), {"odd": {**odd, "waits": waits}, "tokens": tokens})
-    server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}/mcp", tokens
-    finally:
-        waits.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
+    handler = type("Odd", (OddHandler,), {"odd": {**odd, "waits": waits}, "tokens": tokens})
+    with serving(handler) as url:
+        try:
+            yield f"{url}/mcp", tokens
+        finally:
+            waits.set()
 
 
 def test_the_tools_of_an_address_are_imported_with_the_token_of_the_environment(

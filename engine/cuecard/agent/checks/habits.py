@@ -10,7 +10,7 @@ from cuecard.agent.trees import Trees, reachable
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
 from cuecard.template.markup.tags import in_attributes
-from cuecard.template.syntax.habits import FOREIGN, foreign_hint
+from cuecard.template.syntax.habits import FOREIGN, foreign_hint, is_code
 from cuecard.template.syntax.nodes import Content, Mustache, Path, Statement, walk
 from cuecard.template.syntax.source import Source
 
@@ -66,6 +66,8 @@ def _found(
 
 def _foreign(source: Source, node: Content) -> Iterator[Problem]:
     for found in FOREIGN.finditer(source.text, node.start, node.end):
+        if is_code(source.text, found.start()):
+            continue
         message = f"`{found.group()}` is not a Handlebars tag: it is printed verbatim"
         hint = foreign_hint(found["word"])
         yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")

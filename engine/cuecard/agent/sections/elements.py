@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.texts import AgentSources
+from cuecard.errors import TemplateError
 from cuecard.template import element_names
-
-_WRAPPED = re.compile(r"\{\{[^{}]*\bxml\s[^{}]*")
-_QUOTED = re.compile(r"""(["'])([A-Za-z_][\w.-]*)\1""")
-"""The name that the helper `xml` is given."""
+from cuecard.template.syntax.nodes import Call, Expression, Literal, as_path, calls_in
+from cuecard.template.syntax.parser import parse
+from cuecard.template.syntax.source import Source
 
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
 _UNDERLINED = re.compile(r"^[ ]{0,3}(?![-+*>#|=\s]).*\n[ ]{0,3}(=+|-+)[ \t]*$", re.MULTILINE)
@@ -37,8 +38,23 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
 
 def _wrapped(text: str) -> Iterator[str]:
     """The elements that the helper `xml` writes, as far as an author has named them."""
-    for call in _WRAPPED.finditer(text) if "xml" in text else ():
-        yield from (quoted[2] for quoted in _QUOTED.finditer(call[0]))
+    if "xml" not in text or "{{" not in text:
+        return
+    try:
+        calls = calls_in(parse(Source("", text)).body)
+    except TemplateError:  # who compiles it says so
+        return
+    for call in calls:
+        if as_path(call.head).original == "xml":
+            yield from (str(name.value) for name in chain.from_iterable(map(_literals, call.params[1:])))
+
+
+def _literals(value: Expression) -> Iterator[Literal]:
+    """The texts that an expression may give, its own and those of the calls in it."""
+    if isinstance(value, Literal):
+        yield value
+    elif isinstance(value, Call):
+        yield from chain.from_iterable(map(_literals, value.params))
 
 
 def headings_written(spec: AgentFile, sources: AgentSources) -> tuple[str, ...]:

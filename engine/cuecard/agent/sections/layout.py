@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from cuecard.agent.world import Printing
 from cuecard.config.sections.section_spec import LayoutSpec
 from cuecard.records import dataclass
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
-from cuecard.template.guards.marks import has_marks, stripped, unmarked, without
+from cuecard.template.guards.marks import Span, data_within, has_marks, read_marks, stripped, without
 
 Whitespace: TypeAlias = Literal["keep", "compact", "paragraphs"]
 
@@ -46,18 +46,21 @@ class Layout:
     def shown(self, text: str) -> str:
         """The text of a section as a prompt shows it, with the marks that are in it: what the gate has to look at."""
         if has_marks(text):
-            text = text if self.whitespace == "keep" else without(text, self._untidy(unmarked(text)))
+            text = text if self.whitespace == "keep" else without(text, self._untidy(*read_marks(text)))
             return stripped(text) if self.trim else text
         text = self.tidied(text)
         return text.strip() if self.trim else text
 
-    def _untidy(self, text: str) -> Iterator[tuple[int, int]]:
-        """What `tidied` removes, from where to where. Of several line breaks the last stay: they begin a line."""
+    def _untidy(self, text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+        """What `tidied` removes, from where to where.
+
+        Of several line breaks, an author's stay: data that repeats them neither begins nor ends an author's line.
+        """
         most = 2 if self.whitespace == "paragraphs" else 1
         for ends in _LINE_ENDS.finditer(text):
             at = ends.start()
             breaks = [place.start() for place in _LINE_BREAK.finditer(text, at, ends.end())]
-            for kept in breaks[-most:] if at or self.whitespace == "paragraphs" else ():
+            for kept in _owned(breaks, spans, most) if at or self.whitespace == "paragraphs" else ():
                 yield at, kept
                 at = kept + 1
             yield at, ends.end()
@@ -74,6 +77,14 @@ class Layout:
         if "\n\n" in text:
             text = _BLANK_LINES.sub("\n", text)
         return text.removeprefix("\n")
+
+
+def _owned(breaks: Sequence[int], spans: Sequence[Span], most: int) -> Sequence[int]:
+    """The last of these places, an author's before those in data, from left to right."""
+    if len(breaks) <= most:
+        return breaks
+    by_owner = sorted(breaks, key=lambda at: (not data_within(spans, at, at + 1), at))
+    return sorted(by_owner[-most:])
 
 
 def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:

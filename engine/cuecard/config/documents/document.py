@@ -79,12 +79,12 @@ def problem_at(
     name: str, text: str, span: Span, code: str, message: str, hint: str | DidYouMean = "", **more: Any
 ) -> Problem:
     """A problem at a place of a text, with its line."""
-    lines = _lines(text)
+    lines = lines_of(text)
     source = lines[span.line - 1] if 0 < span.line <= len(lines) else ""
     return Problem(code, message, hint, name, span, source, **more)
 
 
 @lru_cache(maxsize=4)
-def _lines(text: str) -> list[str]:
-    """A file may have thousands of problems."""
+def lines_of(text: str) -> list[str]:
+    """The lines of a file, which may have thousands of problems."""
     return text.splitlines()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cuecard.config.documents.yaml_text import Document, Path, problem_at
+from cuecard.config.documents.document import Document, Path, lines_of, problem_at
 from cuecard.errors import Problem, Span
 
 
@@ -12,7 +12,7 @@ def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
     Exact in `|` blocks and in texts on one line; else it points at the beginning of the text.
     """
     origin = document.origin(path)
-    span = _span(origin.text.splitlines(), document.span(path), document.at(path), problem.span)
+    span = _span(lines_of(origin.text), document.span(path), document.at(path), problem.span)
     moved = problem_at(origin.name, origin.text, span, problem.code, problem.message, problem.hint)
     return Problem(
         moved.code, moved.message, moved.hint, moved.name, span, moved.source, problem.severity, problem.chain
@@ -26,12 +26,12 @@ def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span
     if written.startswith("|"):
         return Span(start.line + inside.line, _indent(lines[start.line :], text) + inside.column, inside.length)
     quoted = written[:1] in {"'", '"'}
-    if inside.line == 1 and written[quoted:].startswith(text.splitlines()[0] if text else ""):
+    if inside.line == 1 and written[quoted:].startswith(lines_of(text)[0] if text else ""):
         return Span(start.line, start.column + quoted + inside.column - 1, inside.length)
     return start
 
 
 def _indent(lines: list[str], text: str) -> int:
     """How far a `|` block is indented: not always as far as its first line, as `|2` may say."""
-    pairs = zip(lines, text.splitlines(), strict=False)
+    pairs = zip(lines, lines_of(text), strict=False)
     return next((len(line) - len(inner) for line, inner in pairs if inner.strip()), 0)

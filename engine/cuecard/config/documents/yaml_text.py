@@ -14,7 +14,7 @@ from cuecard.config.documents.document import Document, Path, problem_at
 from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
 from cuecard.config.documents.yaml_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, checked
 from cuecard.config.documents.yaml_values import MAX_BITS, build, span_of
-from cuecard.errors import Problem, Span, SpecError
+from cuecard.errors import InputError, Problem, Span, SpecError
 
 __all__ = ["MAX_BITS", "MAX_CHARACTERS", "MAX_DEPTH", "MAX_NODES", "Document", "Path", "problem_at", "read_yaml"]
 
@@ -24,6 +24,7 @@ def read_yaml(text: str, name: str) -> Document:
 
     Raises:
         SpecError: with every problem that could be told apart, each at `name:line:column`.
+        InputError: when the package that reads YAML is not installed.
     """
     if len(text) > MAX_CHARACTERS:
         raise SpecError(
@@ -36,6 +37,12 @@ def read_yaml(text: str, name: str) -> Document:
         return _document(pure_events(text), text, name)
     except SpecError:
         raise
+    except ImportError as error:
+        told, hint = (
+            f"YAML cannot be read: {error}",
+            "install cuecard together with its dependencies: `pip install cuecard`",
+        )
+        raise InputError(Problem("not-installed", told, hint, name)) from error
     except Exception as error:  # noqa: BLE001 - ruamel raises AssertionError and TypeError too, for a few malformed texts
         raise SpecError(_syntax_problem(error, text, name)) from None
 

@@ -7,14 +7,12 @@ what depends on it is not left to data.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
-from operator import attrgetter
 from typing import NamedTuple
 
 from cuecard.template.guards.edits import Edit
-from cuecard.template.guards.marks import Span
+from cuecard.template.guards.marks import Span, data_within
 
 _LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
@@ -30,7 +28,6 @@ _LEAST = 3
 
 _LINE_BREAK = re.compile("[\r\n]")
 _BACKTICK = re.compile("`")
-_END = attrgetter("end")
 
 
 class _Fence(NamedTuple):
@@ -89,7 +86,7 @@ class _Reader:
         deepest = self._opened.indent if self._opened else 0
         if len(line["lead"]) > (deepest + _MOST if deepest > _MOST else _MOST):
             return
-        span = _span_of(self._spans, start, end)
+        span = data_within(self._spans, start, end)
         written = span.start - start if span else end - start
         if written >= _LEAST:
             yield from self._written(line, span, written)
@@ -106,7 +103,7 @@ class _Reader:
 
     def _begun(self, at: int) -> Iterator[Edit]:
         """A block of HTML, unless it stands in code."""
-        if not self._html or _span_of(self._spans, at, at + 1) is None:
+        if not self._html or data_within(self._spans, at, at + 1) is None:
             return
         edit = Edit(at, 1, "&lt;", "angle_brackets_escaped")
         if self._opened is None or (self._opened.indent and self._opened.span is None):
@@ -176,7 +173,7 @@ def _kept_inside(plain: str, spans: Sequence[Span], fence: _Fence, end: int) -> 
     """Data in an author's fence does not leave the list that it may stand in."""
     if fence.indent:
         for outside in _outside(fence.indent).finditer(plain, fence.line.end(), end):
-            if _span_of(spans, outside.start(), outside.end() + 1):
+            if data_within(spans, outside.start(), outside.end() + 1):
                 yield Edit(outside.end(), 0, " " * (fence.indent - len(outside["indent"])), "code_fences")
 
 
@@ -187,7 +184,7 @@ def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) 
             yield _broken(at)
         return
     for sign in _BACKTICK.finditer(plain, at, line.end()):
-        if _span_of(spans, sign.start(), sign.end()):
+        if data_within(spans, sign.start(), sign.end()):
             yield Edit(sign.start(), 1, "'", "code_fences")
 
 
@@ -200,9 +197,3 @@ def _joined(spans: Sequence[Span]) -> Sequence[Span]:
         else:
             joined.append(span)
     return joined
-
-
-def _span_of(spans: Sequence[Span], start: int, end: int) -> Span | None:
-    """The data between two offsets, if there is any."""
-    place = bisect_right(spans, start, key=_END)
-    return spans[place] if place < len(spans) and spans[place].start < end else None

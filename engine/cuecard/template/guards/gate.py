@@ -18,7 +18,7 @@ from cuecard.records import dataclass
 from cuecard.template.guards.edits import Edit, edited
 from cuecard.template.guards.fences import fence_edits
 from cuecard.template.guards.layout_guard import BREAK, LayoutGuard, underlines
-from cuecard.template.guards.marks import Span, has_marks, marked, read_marks
+from cuecard.template.guards.marks import Span, data_within, has_marks, marked, read_marks
 from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 
 _ROLE_MARKER = re.compile(
@@ -121,12 +121,12 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
     """A backslash in front of each line, or within each marker, of which any part is data."""
     if guard.lines:
         for line in guard.lines.finditer(plain):
-            if _is_data(spans, _line_break(plain, line), _line_end(line)):
+            if data_within(spans, _line_break(plain, line), _line_end(line)):
                 yield Edit(line.start(2), 0, "\\", "layout_marks")
     yield from _underline_edits(plain, spans, guard)
     if guard.markers:
         for marker in guard.markers.finditer(plain):
-            if _is_data(spans, marker.start(), marker.end("mark")):
+            if data_within(spans, marker.start(), marker.end("mark")):
                 yield Edit(marker.end(), 0, "\\", "layout_marks")
     if guard.cut_off and spans[-1].end == len(plain) and guard.cut_off.search(plain[-guard.longest :]):
         yield Edit(len(plain), 0, "\\", "layout_marks")
@@ -135,11 +135,11 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
 def _underline_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
     """A backslash that keeps a line from making a heading of the one above."""
     for begin, place, close, end in underlines(plain, guard):
-        if _is_data(spans, begin, close):
+        if data_within(spans, begin, close):
             yield Edit(place, 0, "\\", "layout_marks")
-        elif _is_data(spans, close, end):
+        elif behind := data_within(spans, close, end):
             # An author has written the signs, such as the bullet of an entry, and data leaves them alone in their line.
-            yield Edit(max(close, spans[bisect_right(spans, close, key=_END)].start), 0, "\\", "layout_marks")
+            yield Edit(max(close, behind.start), 0, "\\", "layout_marks")
 
 
 def _line_break(plain: str, line: re.Match[str]) -> int:
@@ -152,9 +152,3 @@ def _line_break(plain: str, line: re.Match[str]) -> int:
 def _line_end(line: re.Match[str]) -> int:
     """Where that ends which makes it a mark: itself, or the blank or the line break behind it."""
     return max(line.end(2), *(line.end(name) for name in line.re.groupindex), 0)
-
-
-def _is_data(spans: Sequence[Span], start: int, end: int) -> bool:
-    """Whether any data stands between two offsets."""
-    place = bisect_right(spans, start, key=_END)
-    return place < len(spans) and spans[place].start < end

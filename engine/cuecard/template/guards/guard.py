@@ -15,7 +15,7 @@ from functools import lru_cache
 from typing import Literal, NamedTuple, TypeAlias
 
 from cuecard.model import Json
-from cuecard.template.guards.confusables import LIKE_LATIN
+from cuecard.template.guards.confusables import like_latin
 
 Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
 """How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the other three)."""
@@ -28,8 +28,8 @@ ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
 _LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 _SLASHES = "/\\\u2044\u2215\u29f8"
-_FOLDED = {**LIKE_LATIN, **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")}
-"""Letters and signs that look like another one although NFKD keeps them; dashes and the minus are hyphens."""
+_DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
+"""Dashes and the minus, which a reader may take for a hyphen."""
 
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
 """Invisible, but letters or symbols by category: Hangul fillers, the empty braille pattern."""
@@ -72,8 +72,8 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
     nothing.
 
     A name is found in any case, with spaces, slashes and invisible characters around or inside it, in compatibility
-    forms (NFKD), and in letters of other scripts that look like Latin ones. A value that ends in the middle of such a
-    tag counts, so that two values cannot form one together.
+    forms (NFKD), and in letters that look like others (`confusables.py`). A value that ends in the middle of such a tag
+    counts, so that two values cannot form one together.
 
     Args:
         text: the value.
@@ -150,8 +150,8 @@ def _folded(character: str) -> str:
 
     One character at a time, because normalising a long run of combining marks as a whole takes quadratic time.
     """
-    parts = character if character.isascii() else unicodedata.normalize("NFKD", character)
-    return "".join(_FOLDED.get(part, part.casefold()) for part in parts if _is_seen(part))
+    parts = character if like_latin(character).isascii() else unicodedata.normalize("NFKD", character)
+    return "".join("-" if part in _DASHES else like_latin(part) for part in parts if _is_seen(part))
 
 
 def _is_seen(character: str) -> bool:

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from cuecard.template.guards.guard import Trusted
@@ -22,6 +24,7 @@ OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
 MARKS = OPEN + CLOSE + HTML
 
 _MARK = re.compile(f"([{MARKS}])")
+_END = attrgetter("end")
 _NO_CUT = (sys.maxsize, sys.maxsize)
 _BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
@@ -92,6 +95,12 @@ def read_marks(text: str) -> tuple[str, list[Span]]:
     if depth and start < at:
         spans.append(Span(start, at, html))
     return "".join(pieces), spans
+
+
+def data_within(spans: Sequence[Span], start: int, end: int) -> Span | None:
+    """The first data between two offsets, if there is any."""
+    place = bisect_right(spans, start, key=_END)
+    return spans[place] if place < len(spans) and spans[place].start < end else None
 
 
 def stripped(text: str) -> str:

@@ -6,6 +6,10 @@ Asked only about a text that is wrong already, so no hint stands at a template t
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from functools import lru_cache
+from operator import itemgetter
 
 CALCULATED = "templates do not calculate: pass the result, or write a helper"
 _CALLS = {
@@ -34,6 +38,20 @@ _ORDER = re.compile(r"<=?[ ]?[^\n{}<>]*\}\}")
 _OPERATOR = re.compile(r"={2,3}|\|\||&&|[!<>]=?=?")
 _LOOPED = re.compile(rf"(?P<item>{_NAME})(?:\s*,\s*{_NAME})?\s+(?:in|of)\s+(?P<list>\S+)\s*\Z")
 _NAMED = re.compile(rf"(?P<list>\S+)\s+as\s+(?P<item>{_NAME}(?:\s*,?\s*{_NAME})?)\s*\Z")
+_VALUES = re.compile(r"\(([^(){}\n]{0,200})\)")
+_VALUE = re.compile(r"""\"[^"]*"|'[^']*'|[^,\s]+""")
+_FILTERED = re.compile(r"(?P<value>[\w$@./-]+)\s*\|\s*\Z")
+_OTHERWISE = '"otherwise"'
+_NAMES = {"tojson": "json", "to_json": "json", "toUpperCase": "upper", "toLowerCase": "lower", "strip": "trim"}
+"""Helpers that are called otherwise elsewhere."""
+
+_METHODS = {
+    **dict.fromkeys(("length", "size", "count"), "{}.length"),
+    **dict.fromkeys(("upper", "toUpperCase"), "upper {}"),
+    **dict.fromkeys(("lower", "toLowerCase"), "lower {}"),
+    **dict.fromkeys(("trim", "strip"), "trim {}"),
+    "join": 'join {} ", "',
+}
 _BEFORE = 200
 """How many characters are looked at."""
 
@@ -48,6 +66,13 @@ WORDS = {
     "not": "write `{{#unless value}} ... {{/unless}}`",
     **dict.fromkeys(("len", "size", "count"), "the length of a list is `items.length`"),
     **dict.fromkeys(("set", "let", "assign"), "write `{{#with value as |name|}} ... {{/with}}`"),
+    **dict.fromkeys(("switch", "case"), 'write `{{#if (eq value "a")}} ... {{else if (eq value "b")}} ... {{/if}}`'),
+    **dict.fromkeys(("ifEquals", "ifEqual", "ifEq", "if_eq", "ifeq", "equals"), "write `{{#if (eq a b)}} ... {{/if}}`"),
+    **dict.fromkeys(("raw", "verbatim"), "write `\\{{` for literal braces"),
+    **dict.fromkeys(("loop", "forloop"), "in `each`, the index is `@index`; `@first` and `@last` tell the ends"),
+    "index": "in `each`, the index is `@index`",
+    "item": "in `each`, the item is `this`; `{{#each items as |item|}}` gives it a name",
+    ":else": "write `{{else}}`",
     **dict.fromkeys(("include", "import", "render"), "write `{{> name}}`, the name of a partial"),
     **dict.fromkeys(("now", "today"), "the date of a call is `currentDate`"),
     "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
@@ -65,12 +90,29 @@ def word_hint(name: str) -> str:
 FOREIGN = re.compile(
     r"(?<![`\\])\{%[-+]?\s*(?P<word>if|elif|else|endif|for|endfor|set|endset|block|endblock|extends|include|import|from"
     r"|macro|endmacro|call|filter|with|endwith|raw|endraw|unless|endunless|assign|case|comment|todo)\b[^\n]{0,200}?%\}"
+    r"|(?<![`\\{])\{#-?[ ][^\n{}]{0,200}?[ ]-?#\}"
 )
-"""A tag of Jinja or Liquid; not where a text shows one in backticks."""
+"""A tag or comment of Jinja or Liquid; not where a text shows one in backticks."""
+
+_CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
-def foreign_hint(word: str) -> str:
-    """What to write for a tag of Jinja or Liquid."""
+def is_code(text: str, at: int) -> bool:
+    """Whether an offset stands in code as Markdown has it: in a fence, or between backticks in its line."""
+    spans = _code_of(text)
+    place = bisect_right(spans, at, key=itemgetter(1))
+    return place < len(spans) and spans[place][0] < at
+
+
+@lru_cache(maxsize=4)
+def _code_of(text: str) -> list[tuple[int, int]]:
+    return [found.span() for found in _CODE.finditer(text)]
+
+
+def foreign_hint(word: str | None) -> str:
+    """What to write for a tag of Jinja or Liquid; None for a comment."""
+    if word is None:
+        return "write `{{! ... }}`"
     written = {"if": "{{#if value}}", "unless": "{{#unless value}}", "else": "{{else}}", "with": "{{#with value}}"}
     if word in written:
         return f"write `{written[word]}`"
@@ -91,6 +133,26 @@ def bracket(text: str, opening: int, at: int) -> tuple[int, str, str] | None:
             return steps.end(), message, _computed(path, other)
         path += f".[{other}]" if other is not None else f".{_segment(step['name'] or step['quoted'][1:-1])}"
     return steps.end(), message, f"write `{path}`"
+
+
+def called(text: str, opening: int, at: int) -> str:
+    """`upper(name)`, `name | truncate(20)` and `user.get('name')`, from the parenthesis at `at`: what to write."""
+    start = max(opening, at - _BEFORE)
+    before, values = _PATH_BEFORE.search(text[start:at]), _VALUES.match(text, at)
+    if not before or not values:
+        return "write the helper inside the parentheses: `(helper value)`"
+    given = _VALUE.findall(values[1])
+    *path, name = before.group().split(".")
+    if found := _FILTERED.search(text[start : at - len(before.group())]):
+        return piped(found["value"], name, given)
+    if not path:
+        return WORDS.get(name) or f"values follow a helper without parentheses: write `{' '.join([name, *given])}`"
+    owner = ".".join(path)
+    if name == "get" and given and given[0][0] in "\"'":
+        return f"write `{owner}.{_segment(given[0][1:-1])}`"
+    if name in _METHODS:
+        return f"values have no methods: write `{_METHODS[name].format(owner)}`"
+    return "values have no methods: pass the result, or write a helper"
 
 
 def _computed(path: str, key: str) -> str:
@@ -130,8 +192,9 @@ def compared(sign: str) -> str:
     return f"an operator is a call: write `({_CALLS[sign]})`, as in `{{{{#if ({_CALLS[sign]})}}}}`"
 
 
-def piped(value: str, name: str) -> str:
-    """`value | name`: what to write instead."""
+def piped(value: str, name: str, given: Sequence[str] = ()) -> str:
+    """`value | name`, `value | name(given)`: what to write instead."""
+    name = name.rstrip(":")
     if name in {"length", "count", "size"}:
         return f"Handlebars has no filters: write `{value}.length`"
     if name == "safe":
@@ -139,8 +202,8 @@ def piped(value: str, name: str) -> str:
             f"Handlebars has no filters: `{{{{{{{value}}}}}}}` prints a value without the escapes of `{{{{{value}}}}}`"
         )
     if name == "default":
-        return f'Handlebars has no filters: write `default {value} "otherwise"`'
-    return f"Handlebars has no filters: call a helper: `{name} {value}`"
+        return f"Handlebars has no filters: write `default {value} {given[0] if given else _OTHERWISE}`"
+    return f"Handlebars has no filters: call a helper: `{' '.join([_NAMES.get(name, name), value, *given])}`"
 
 
 def looped(name: str, written: str) -> str:
@@ -159,6 +222,8 @@ def misused(name: str, values: tuple[str, ...], written: str) -> str:
         return found
     if values[:1] == ("not",) and len(values) == 2 and name in {"if", "unless"}:
         return f"write `{{{{#{'unless' if name == 'if' else 'if'} {values[1]}}}}}`"
+    if values[:1] == ("??",):
+        return f"write `default {name} {_OTHERWISE}`"
     if values[-1:] == ("-",):
         return f"white space beside a tag is removed with `~`: `{{{{{name}~}}}}`"
     if {"?", "if"}.intersection(values):

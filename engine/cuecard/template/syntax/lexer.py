@@ -65,7 +65,7 @@ _WORD = re.compile(_NAME)
 _UNCLOSED = {'"': ("text", '"'), "'": ("text", "'"), "[": ("bracket", "]")}
 _HINTS = (
     (",", "parameters are separated by spaces"),
-    ("(", "write the helper inside the parentheses: `(helper value)`"),
+    ("~", "`~` stands at the braces, as in `{{~name}}`; values that follow each other are `{{one}}{{two}}`"),
     ("+-*%/<>&!;", habits.CALCULATED),
     ("}", "a tag ends with as many braces as it began with: `{{name}}` or `{{{name}}}`"),
     ("", "put a name with other characters in brackets, as in `[my name]`, and a text in quotes"),
@@ -188,7 +188,7 @@ class _Lexer:
             what, mark = _UNCLOSED[rest]
             message, hint = f"this {what} is not closed", f"close it with `{mark}`"
             return self.source.problem(at, at + 1, "unclosed-text", message, hint)
-        hint = next((hint for characters, hint in _HINTS if rest in characters), _HINTS[-1][1])
+        hint = habits.called(self.text, opening, at) if rest == "(" else _hint(rest)
         return self.source.problem(at, at + 1, "unexpected-character", f"`{rest}` is not allowed here in a tag", hint)
 
     def comment(self, start: int, mark: int) -> Token:
@@ -225,6 +225,10 @@ class _Lexer:
                 yield Token("CONTENT", self.text[begin:found], begin, found)
                 yield Token("END_RAW_BLOCK", end.group(1), found, end.end())
                 self.position = end.end()
+
+
+def _hint(character: str) -> str:
+    return next((hint for characters, hint in _HINTS if character in characters), _HINTS[-1][1])
 
 
 def _slashes(text: str, start: int, end: int) -> int:

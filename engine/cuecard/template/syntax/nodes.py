@@ -157,6 +157,20 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
             yield from walk(program.body)
 
 
+def calls_in(body: Sequence[Statement]) -> Iterator[Call]:
+    """Every call of these statements, those in parentheses with it, outer before inner."""
+    for node in walk(body):
+        if isinstance(node, Mustache | Block | Partial):
+            yield from _calls(node.call)
+
+
+def _calls(call: Call) -> Iterator[Call]:
+    yield call
+    for each in (call.head, *call.params, *(value for _, value in call.hash)):
+        if isinstance(each, Call):
+            yield from _calls(each)
+
+
 def as_path(head: Path | Literal | Call) -> Path:
     """A literal as a head is a name: `{{"a b"}}` looks up that key (Handlebars.js transformLiteralToPath)."""
     if isinstance(head, Call):

@@ -6,6 +6,7 @@ from itertools import pairwise
 from typing import NoReturn, TypeAlias
 
 from cuecard.errors import Problem, TemplateLimitError
+from cuecard.template.syntax.habits import WORDS
 from cuecard.template.syntax.lexer import Token
 from cuecard.template.syntax.mistakes import EnoughError, Mistakes, TagError
 from cuecard.template.syntax.nodes import (
@@ -240,6 +241,8 @@ class _Parser(CallParser):
         """What to do about a block that is closed and was never opened."""
         for first, second in pairwise(self.tokens):
             if first.kind == "OPEN" and second.text == name and first.start < closing.start:
+                if name in WORDS:
+                    return WORDS[name]
                 return f"write `{{{{#{name} ...}}}}` at {self.source.where(first.start)}: a block opens with `#`"
         return f"remove it, or open it with `{{{{#{name}}}}}`"
 

@@ -24,8 +24,8 @@ _LITERALS = ("STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
 _SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
 _HINTS = {
     "EOF": "finish the tag",
-    "CLOSE": "write a name, as in `{{user}}`; a tag needs as many closing as opening braces",
-    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`; a tag needs as many closing as opening braces",
+    "CLOSE": "write a name, as in `{{user}}`",
+    "CLOSE_UNESCAPED": "write a name, as in `{{{user}}}`",
     "CLOSE_SEXPR": "parentheses contain a helper and its values: `(helper value)`",
     "CLOSE_BLOCK_PARAMS": "block parameters end an opening tag: `{{#each items as |item index|}}`",
     "EQUALS": "write a name before `=` and a value after it",
@@ -176,7 +176,11 @@ class CallParser:
             self.foreign(token)
         shown = _SHOWN["EOF"] if token.kind == "EOF" else f"`{token.text}`"
         wanted = next((_SHOWN[kind] for kind in kinds if kind in _SHOWN), "a name or a value")
-        hint = _HINTS.get(token.kind, "check how the tag continues") if wanted != "`)`" else "close the parenthesis"
+        hint = _HINTS.get(token.kind, "check how the tag continues")
+        if wanted == "`)`":
+            hint = "close the parenthesis"
+        elif shown.startswith("`}") and wanted.startswith("`}"):
+            hint = "a tag needs as many closing as opening braces"
         self.fail(token, "unexpected-token", f"found {shown} where {wanted} is expected", hint)
 
     def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:
