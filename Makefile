@@ -84,7 +84,7 @@ picture: setup ## draw the pictures of the README, docs/concepts and docs/run.md
 compare: setup ## measure other prompt libraries beside cuecard; ARGS=--write puts the table into docs/comparison.md
 	$(UV) venv --quiet --allow-existing --python $(BIN)/python .tools/compare
 	$(UV) pip sync --quiet --python .tools/compare/bin/python --require-hashes requirements/compare.lock
-	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers $(ARGS)
+	PYTHONPATH=tests:engine .tools/compare/bin/python -m bench.peers --dev $(BIN)/python $(ARGS)
 
 curve: setup ## draw docs/search.svg and its table anew, from the queries in CUECARD_DATA
 	$(BIN)/python tests/bench/draw_search.py

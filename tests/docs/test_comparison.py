@@ -17,7 +17,9 @@ from docs.tables import cells, rows
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "comparison.md").read_text(encoding="utf-8")
 LOCK = (ROOT / "requirements" / "compare.lock").read_text(encoding="utf-8")
+DEV_LOCK = (ROOT / "requirements" / "dev.lock").read_text(encoding="utf-8")
 LOCKED = dict(re.findall(r"^([\w.-]+)==([\w.]+)", LOCK, re.MULTILINE))
+LOCKED_FOR_DEV = dict(re.findall(r"^([\w.-]+)==([\w.]+)", DEV_LOCK, re.MULTILINE))
 TABLE = {row[0]: row for row in rows(PAGE, HEAD.partition("\n")[0])}
 NEIGHBOURS = {re.sub(r"\[(.*?)\].*", r"\1", row[0]): row for row in rows(PAGE, "| | version |")}
 HERE = [
@@ -34,7 +36,10 @@ def test_the_table_is_between_its_marks_and_says_where_and_when() -> None:
 
 
 def test_every_library_has_a_row_with_the_version_of_the_lock() -> None:
-    versions = {name: LOCKED.get(library.package, "this checkout") for name, library in LIBRARIES.items()}
+    versions = {
+        name: (LOCKED_FOR_DEV if library.dev else LOCKED).get(library.package, "this checkout")
+        for name, library in LIBRARIES.items()
+    }
 
     assert {name: row[1] for name, row in TABLE.items()} == versions
 
@@ -61,6 +66,11 @@ def test_ten_neighbours_have_versions_and_both_sides_of_the_comparison() -> None
 def test_every_requirement_of_the_measurement_has_a_hash() -> None:
     assert LOCK.count("==") == len(LOCKED) > 20
     assert all("--hash=sha256:" in part for part in re.split(r"^(?=[\w.-]+==)", LOCK, flags=re.MULTILINE)[1:])
+
+
+def test_no_two_measured_packages_overwrite_each_others_files() -> None:
+    assert "pybars4" in LOCKED, "semantic-kernel requires it"
+    assert "pybars3" not in LOCKED, "both install the module `pybars`, and the one that is written last wins"
 
 
 def test_the_prompt_has_sixty_lines() -> None:

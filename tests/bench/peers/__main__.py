@@ -28,10 +28,10 @@ HEAD = (
 )
 
 
-def measured(name: str) -> Mapping[str, Any]:
-    """What processes of its own say of a library: the median of two, behind one that writes byte code."""
+def measured(name: str, dev: str) -> Mapping[str, Any]:
+    """The median of two separate processes, after one that writes byte code; `dev` is the development Python."""
     environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "", "PYTHONPATH": f"{ROOT / 'tests'}:{ROOT / 'engine'}"}
-    command = [sys.executable, "-W", "ignore", "-m", "bench.peers.measure", name]
+    command = [dev if LIBRARIES[name].dev else sys.executable, "-W", "ignore", "-m", "bench.peers.measure", name]
     runs: list[dict[str, Any]] = []
     for _ in range(3):
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT)
@@ -65,10 +65,10 @@ def rounded(number: float) -> str:
     return f"{number:.1f}" if number < 10 else f"{float(f'{number:.2g}'):,.0f}"
 
 
-def table() -> Iterator[str]:
+def table(dev: str) -> Iterator[str]:
     """The table, slowest last, and where and when it was measured."""
     yield HEAD
-    for each in sorted(map(measured, LIBRARIES), key=lambda of: of["render"]):
+    for each in sorted((measured(name, dev) for name in LIBRARIES), key=lambda of: of["render"]):
         yield row(each)
     today = datetime.now(UTC).date().isoformat()
     machine = f"{os.cpu_count()} cores, {platform.system()} {platform.machine()}, Python {platform.python_version()}"
@@ -79,8 +79,9 @@ def main() -> None:
     """Print the table, or with `--write` put it into the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", action="store_true", help="put the table into docs/comparison.md")
+    parser.add_argument("--dev", required=True, help="the Python of the development environment, which has pybars3")
     wanted = parser.parse_args()
-    made = "".join(table())
+    made = "".join(table(wanted.dev))
     sys.stdout.write(made)
     if wanted.write:
         begin, end = MARKS

@@ -25,6 +25,7 @@ class Library:
         has_blocks: whether templates have conditions and loops.
         has_lists: whether a list may be a value without further settings.
         slow: whether a render takes so long that few are measured.
+        dev: whether it is measured in the development environment, because another library would overwrite its files.
     """
 
     package: str
@@ -33,6 +34,7 @@ class Library:
     has_blocks: bool = True
     has_lists: bool = True
     slow: bool = False
+    dev: bool = False
 
 
 def made_by(module: str, attribute: str, /, *values: Any, **named: Any) -> Any:
@@ -133,7 +135,7 @@ LIBRARIES: Mapping[str, Library] = {
     "cuecard": Library("cuecard", "handlebars", cuecard),
     "Jinja2": Library("jinja2", "jinja", jinja2),
     "chevron": Library("chevron", "mustache", chevron),
-    "pybars3": Library("pybars3", "handlebars", pybars3),
+    "pybars3": Library("pybars3", "handlebars", pybars3, dev=True),
     "Banks": Library("banks", "jinja", banks),
     "Langfuse": Library("langfuse", "double", langfuse, has_blocks=False, has_lists=False),
     "LangChain": Library("langchain-core", "single", langchain, has_blocks=False, has_lists=False),
