@@ -298,6 +298,20 @@ def test_a_fence_of_the_other_sign_ends_none() -> None:
     assert Gate(fences=True).admit(text)[0] == "```\n~~~\n```\n"
 
 
+def test_a_fence_stays_closed_where_the_beginning_of_a_marker_ends_the_data(tmp_path: Path) -> None:
+    text = """\
+agent: a
+inputs: {x: {default: ""}}
+layout: {heading: "## {{title}}\\n", boundary: {marker: "\\n<!-- cut -->\\n", before: last}}
+sections:
+  - {id: s, title: S, text: "{{{x}}}"}
+  - {id: last, title: Last, text: End.}
+"""
+    system = step(opened(tmp_path, text), Turn({"x": "```sh\nls <"})).system
+
+    assert "```sh\nls &lt;\\\n```\n" in system
+
+
 UNDERLINED = """\
 agent: a
 inputs: {{x: {{default: ""}}}}

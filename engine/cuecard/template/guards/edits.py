@@ -18,7 +18,12 @@ class Edit(NamedTuple):
 def edited(text: str, edits: Iterable[Edit]) -> str:
     """The text with all of these changes; of two that say the same of one place, one."""
     pieces, at = [], 0
-    for edit in sorted(set(edits)):
+    for edit in sorted(set(edits), key=_order):
         pieces += [text[at : edit.at], edit.text]
         at = edit.at + edit.removed
     return "".join([*pieces, text[at:]]) if pieces else text
+
+
+def _order(edit: Edit) -> tuple[int, int, bool, str, str]:
+    """Lines that are added, such as the end of a code fence, come last at their place: nothing may follow in them."""
+    return edit.at, edit.removed, edit.text[:1] == "\n", edit.text, edit.kind
