@@ -8,6 +8,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from cuecard.config.documents.validation import FileModel
+from cuecard.config.sections.section_spec import SectionId
 from cuecard.config.values.names import as_tuple
 from cuecard.config.values.placeholders import holds
 from cuecard.model.messages import Role
@@ -202,16 +203,18 @@ HistorySpec: TypeAlias = Annotated[
 ]
 """What of a conversation goes into a request; the key `policy` says which kind it is."""
 
-StackPart: TypeAlias = Literal["system", "metadata", "history", "current", "ephemeral"]
-"""A part of the messages of a request."""
+StackPart: TypeAlias = Literal["system", "metadata", "history", "current", "ephemeral"] | SectionId
+"""A part of the messages of a request, or a section that is a message of its own."""
 
 _DEFAULT_ORDER: tuple[StackPart, ...] = ("system", "metadata", "history", "current")
 
 
 def _each_once(order: tuple[StackPart, ...]) -> tuple[StackPart, ...]:
-    if len(set(order)) < len(order) or not set(_DEFAULT_ORDER) <= set(order):
-        message = "should hold system, metadata, history and current, each once, and ephemeral where it is not last"
-        raise PydanticCustomError("order", message)
+    wrong = [f"`{name}` is missing" for name in _DEFAULT_ORDER if name not in order]
+    wrong += [f"`{name}` is there twice" for name in dict.fromkeys(order) if order.count(name) > 1]
+    if wrong:
+        message = "should hold system, metadata, history and current, each once: {wrong}"
+        raise PydanticCustomError("order", message, {"wrong": ", ".join(wrong)})
     return order
 
 
@@ -231,6 +234,13 @@ class StackSpec(FileModel):
     """The messages of a request, from the system prompt to the current message."""
 
     order: Annotated[tuple[StackPart, ...], BeforeValidator(as_tuple), AfterValidator(_each_once)] = Field(
-        _DEFAULT_ORDER, description="the order of the parts; `ephemeral` goes last unless it is named here"
+        _DEFAULT_ORDER,
+        description="the order of the parts; `ephemeral` goes last unless it is named here. A section of role `user` "
+        "or `assistant` follows the system prompt unless it is named here",
     )
     metadata: MetadataSpec = Field(MetadataSpec.usual(), description="the message with runtime facts")
+
+    @property
+    def sections(self) -> tuple[str, ...]:
+        """The sections that have a place of their own."""
+        return tuple(name for name in self.order if name not in (*_DEFAULT_ORDER, "ephemeral"))

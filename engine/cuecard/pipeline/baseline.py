@@ -73,9 +73,11 @@ def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
 
 
 def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
-    """What stands around sections and cannot be said once more, if that is another one now."""
+    """What stands around sections and cannot be announced, if it changed."""
     if before.layout != agent.layout:
         return "the layout of the sections changed"
+    if before.spec.messages.order != agent.spec.messages.order:
+        return "the order of the messages changed"
     return "" if _frame(before, previous) == _frame(agent, call) else "the root element of the template changed"
 
 

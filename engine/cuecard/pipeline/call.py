@@ -14,7 +14,7 @@ from cuecard.pipeline.history.record import Selected
 from cuecard.pipeline.history.selection import select
 from cuecard.pipeline.history.stack import TurnMessages, stack
 from cuecard.pipeline.inputs import Values
-from cuecard.pipeline.messages import call_messages
+from cuecard.pipeline.messages import plain_messages, section_messages
 from cuecard.pipeline.origin import configuration_of
 from cuecard.pipeline.request import CallRequest
 from cuecard.pipeline.sections import Composed
@@ -56,12 +56,12 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
     agent, turn, made = request.agent, request.turn, parts.sections
     system = "".join(segment.text for segment in made.segments)
     added = TurnMessages(turn.message, parts.values.metadata, turn.ephemeral)
-    stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted)
+    stacked = stack(system, parts.history, added, agent.spec.messages, agent.gate.quoted, section_messages(made.spoken))
     return Call(
         configuration=replace(configuration_of(agent), profile=turn.profile, variant=turn.variant, reload=turn.reload),
         delivery=parts.delivery,
         tools=replace(parts.plan.tools, told=_told(request, parts)),
-        prompt=CallPrompt(made.segments, made.bodies, messages=call_messages(stacked.messages, made.spoken)),
+        prompt=CallPrompt(made.segments, made.bodies, messages=plain_messages(stacked.messages)),
         values=made.values,
         record=CallRecord(
             tokens=request.count.source,

@@ -125,6 +125,7 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in (*agent.sections, *earlier.sections)} | set(previous.prompt.shown)
+    spoken -= {*agent.spec.messages.sections}  # those with a place of their own are sent anew with every call
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -10,17 +10,21 @@ from cuecard.model import Call, Segment
 from cuecard.model.messages import Message, Role
 
 
-def call_messages(stacked: tuple[Message, ...], spoken: tuple[tuple[Role, str, str], ...]) -> tuple[Message, ...]:
-    """The messages as JSON knows them; `spoken` are sections that are messages of their own: role, id and text."""
-    said = tuple(Message(role, text, id=name, persist=False) for role, name, text in spoken)
-    return tuple(map(_plain, _after_system(stacked, said)))
+def section_messages(spoken: tuple[tuple[Role, str, str], ...]) -> tuple[Message, ...]:
+    """The messages of sections that are messages of their own: role, id and text."""
+    return tuple(Message(role, text, id=name, persist=False) for role, name, text in spoken)
+
+
+def plain_messages(messages: Iterable[Message]) -> tuple[Message, ...]:
+    """The messages as JSON knows them."""
+    return tuple(map(_plain, messages))
 
 
 def with_system(call: Call, segments: tuple[Segment, ...], system: str) -> tuple[Message, ...]:
     """The messages of a call with the system prompt of a step, which is made of these segments."""
     if segments is call.prompt.segments and call.prompt.messages:
         return call.prompt.messages
-    return _with_system(call.prompt.messages, _system(call), system)
+    return _with_front(call.prompt.messages, _system(call), _front(system))
 
 
 def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...]:
@@ -31,7 +35,8 @@ def spoken_sections(call: Call, sections: Collection[str]) -> tuple[Message, ...
 def as_before(call: Call, previous: Call, sections: Collection[str]) -> tuple[Message, ...]:
     """The messages of a call with the system prompt, and the sections that are messages, of the call before it."""
     others = tuple(message for message in call.prompt.messages if not _is_section(message, sections))
-    return _after_system(_with_system(others, _system(call), _system(previous)), spoken_sections(previous, sections))
+    front = (*_front(_system(previous)), *spoken_sections(previous, sections))
+    return _with_front(others, _system(call), front)
 
 
 def _system(call: Call) -> str:
@@ -42,19 +47,16 @@ def _is_section(message: Message, sections: Collection[str]) -> bool:
     return not message.persist and message.role != "system" and message.id in sections
 
 
-def _with_system(messages: tuple[Message, ...], before: str, system: str) -> tuple[Message, ...]:
-    """The messages with another system prompt; a blank one has no message."""
-    new = (Message("system", system, persist=False),) if system.strip() else ()
+def _front(system: str) -> tuple[Message, ...]:
+    return (Message("system", system, persist=False),) if system.strip() else ()
+
+
+def _with_front(messages: tuple[Message, ...], before: str, front: tuple[Message, ...]) -> tuple[Message, ...]:
+    """The messages with others in the place of the system prompt, which was `before`; first where there was none."""
     for place, message in enumerate(messages):
         if message.role == "system" and not message.persist and message.content == before:
-            return (*messages[:place], *new, *messages[place + 1 :])
-    return (*new, *messages)
-
-
-def _after_system(messages: tuple[Message, ...], spoken: tuple[Message, ...]) -> tuple[Message, ...]:
-    """Sections that are messages of their own stand right after the system prompt."""
-    place = 1 if messages and messages[0].role == "system" else 0
-    return (*messages[:place], *spoken, *messages[place:])
+            return (*messages[:place], *front, *messages[place + 1 :])
+    return (*front, *messages)
 
 
 def _plain(message: Message) -> Message:

@@ -73,6 +73,22 @@ def test_an_ephemeral_prompt_goes_last_or_where_the_order_says(order: tuple[Stac
     assert made.messages[place] == Message("system", "Only today.", persist=False)
 
 
+def test_sections_that_are_messages_follow_the_system_prompt_unless_the_order_names_them() -> None:
+    example, reminder = (Message("user", text, id=text, persist=False) for text in ("example", "reminder"))
+    spec = StackSpec(order=("metadata", "system", "history", "reminder", "current"))
+    made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}), spec, spoken=(reminder, example))
+
+    assert made.messages[1:] == (SYSTEM, example, user("a"), assistant("b"), reminder, user("c"))
+
+
+def test_a_section_that_is_not_there_leaves_its_place_in_the_order_empty() -> None:
+    spec = StackSpec(order=("system", "reminder", "metadata", "history", "current"))
+
+    assert stack("Be kind.", HISTORY, TurnMessages("c"), spec).messages == (
+        SYSTEM, user("a"), assistant("b"), user("c"),
+    )  # fmt: skip
+
+
 def test_what_a_host_stores_is_what_people_and_models_said() -> None:
     """MushroomAgent: no host stores the ephemeral layer with the conversation."""
     made = stack("Be kind.", HISTORY, TurnMessages("c", {"trigger": "cron"}, ephemeral="Only today."), SPEC)

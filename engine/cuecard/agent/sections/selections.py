@@ -63,6 +63,7 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
             gone = f"it is removed at {removed[name]}" if name in removed else did_you_mean(name, list(first))
             yield document.problem(path, "unknown-section", f"there is no section `{name}`", gone)
     yield from _patched_twice(document, spec)
+    yield from _without_message(document, spec)
 
 
 def check_groups(document: Document, spec: AgentFile, removed: Mapping[str, str]) -> Iterator[Problem]:
@@ -99,9 +100,24 @@ def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
                     yield document.problem(at, "duplicate-section", message, "merge the two changes")
 
 
+def _without_message(document: Document, spec: AgentFile) -> Iterator[Problem]:
+    """Sections that the order of the messages names although they are part of the system prompt."""
+    selections = (*spec.profiles.values(), *spec.variants.values())
+    patches = [patch for selection in selections for patch in selection.sections]
+    spoken = {section.id for section in (*spec.sections, *patches) if section.role != "system"}
+    known = {section.id for section in spec.sections}
+    for index, name in enumerate(spec.messages.order):
+        if name in spec.messages.sections and name in known - spoken:
+            message = f"the section `{name}` is part of the system prompt, not a message of its own"
+            hint = "give it `role: user` or `role: assistant`, or remove it here"
+            yield document.problem(("messages", "order", index), "wrong-value", message, hint)
+
+
 def _named(spec: AgentFile) -> Iterator[tuple[Path, str]]:
     if spec.layout.boundary:
         yield ("layout", "boundary", "before"), spec.layout.boundary.before
+    placed = spec.messages.sections
+    yield from ((("messages", "order", i), name) for i, name in enumerate(spec.messages.order) if name in placed)
     for kind, selections in (("profiles", spec.profiles), ("variants", spec.variants)):
         for name, selection in selections.items():
             yield from (((kind, name, "include", i), n) for i, n in enumerate(selection.include or ()))

@@ -1,9 +1,12 @@
-"""The messages of a request in the order of the agent file: system, runtime metadata, history, current message."""
+"""The messages of a request in the order of the agent file: system, runtime metadata, history, current message.
+
+Sections that are messages of their own follow the system prompt, or stand where the order names them.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 
 from cuecard.config.history_spec import MetadataSpec, StackPart, StackSpec
@@ -37,7 +40,12 @@ class TurnMessages:
 
 
 def stack(
-    system: str, selected: Selected, turn: TurnMessages, spec: StackSpec, quoted: Callable[[str], str] = str
+    system: str,
+    selected: Selected,
+    turn: TurnMessages,
+    spec: StackSpec,
+    quoted: Callable[[str], str] = str,
+    spoken: Sequence[Message] = (),
 ) -> Stack:
     """The messages of a request.
 
@@ -47,12 +55,15 @@ def stack(
         turn: what the turn adds.
         spec: the order of the parts, and the form of the metadata.
         quoted: what keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
+        spoken: sections that are messages of their own, each with the section's id.
     """
     new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
     facts, cuts = metadata_message(turn.metadata, spec.metadata, quoted)
+    placed = spec.sections
     parts: dict[StackPart, tuple[Message, ...]] = {
-        "system": _system(system),
+        **{name: tuple(message for message in spoken if message.id == name) for name in placed},
+        "system": (*_system(system), *(message for message in spoken if message.id not in placed)),
         "metadata": (facts,) if facts else (),
         "history": (*((selected.as_message,) if selected.as_message else ()), *history),
         "current": () if new is None or (new.blank and new.role != "tool") else (new,),
