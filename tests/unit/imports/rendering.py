@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import redirect_stdout
 from io import StringIO
 from pathlib import Path
@@ -19,12 +19,15 @@ def imported(path: Path, folder: Path) -> tuple[int, Path]:
     return code, next(folder.iterdir())
 
 
-def messages_of(agent: Path, values: Mapping[str, object] | None = None) -> list[tuple[str, str]]:
-    """Role and text of each message: of the first turn, or of these inputs."""
+def messages_of(
+    agent: Path, values: Mapping[str, object] | None = None, history: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
+    """Role and text of each message: of the first turn, or of these inputs after this conversation."""
     turn = agent / "turns" / "first.yaml"
     if values is not None:
         turn = agent / "turn.yaml"
-        turn.write_text(json.dumps({"inputs": values}), encoding="utf-8")
+        said = [{"role": role, "content": text} for role, text in history]
+        turn.write_text(json.dumps({"inputs": values, "messages": said}), encoding="utf-8")
     printed = StringIO()
     with redirect_stdout(printed):
         render(agent, discovered="", values=[], turn=turn, delivery=None, form="messages")

@@ -7,6 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,9 +62,39 @@ def test_an_imported_file_prints_what_its_package_prints(
     assert _texts(messages_of(agent, values)) == _texts(_real(package, path, values))
 
 
-def _real(package: str, path: Path, values: dict[str, Any]) -> list[tuple[str, str]]:
+HISTORIES = {
+    "before the last message": '{{role "system"}}Help.{{role "user"}}Ask {{name}}.',
+    "behind examples": '{{role "system"}}Help.{{role "user"}}Hi{{role "model"}}Hello{{role "user"}}Ask {{name}}.',
+    "at the end": '{{role "system"}}Help {{name}}.',
+    "where it is called": '{{role "system"}}Help.{{history}}{{role "user"}}Ask {{name}}.',
+    "before an answer that was begun": '{{role "system"}}Help.{{history}}For {{name}}: ',
+    "before several messages": 'Help.{{history}}{{role "user"}}Ask {{name}}.{{role "model"}}Yes?{{role "user"}}Please.',
+}
+
+
+@pytest.mark.parametrize("package", ["dotprompt", "dotpromptz"])
+@pytest.mark.parametrize("body", HISTORIES.values(), ids=HISTORIES)
+def test_the_conversation_comes_where_the_package_puts_it(package: str, body: str, tmp_path: Path) -> None:
+    if not PACKAGES[package].exists():
+        pytest.skip(f"no {package} in .tools/imports: `make imports` installs it")
+    path = tmp_path / "ask.prompt"
+    path.write_text(f"---\ninput: {{schema: {{name: string}}}}\n---\n{body}", "utf-8")
+    code, agent = imported(path, tmp_path / "made")
+    history = [("user", "Good morning!"), ("assistant", "Good morning.")]
+    theirs = [("user", "Good morning!"), ("model", "Good morning.")]
+
+    assert code == 0
+    assert _texts(messages_of(agent, {"name": "Jana"}, history)) == _texts(
+        _real(package, path, {"name": "Jana"}, theirs)
+    )
+
+
+def _real(
+    package: str, path: Path, values: dict[str, Any], history: Sequence[tuple[str, str]] = ()
+) -> list[tuple[str, str]]:
     partials = {each.stem.removeprefix("_"): each.read_text("utf-8") for each in path.parent.glob("_*.prompt")}
-    asked = {"source": path.read_text("utf-8"), "path": str(path), "input": values, "partials": partials}
+    asked = {"source": path.read_text("utf-8"), "path": str(path), "input": values}
+    asked |= {"partials": partials, "history": history}
     if package == "dotprompt":
         script = REAL / "npm" / "render.mjs"  # beside its packages, where Node looks for them
         shutil.copy(HERE / "real" / "dotprompt.mjs", script)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from cuecard.config.documents.yaml_text import Document, Path
@@ -138,20 +138,28 @@ def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]
         yield from _partials(inner, notes, partial, found)
 
 
-def _messages(body: Body, notes: Notes) -> Iterator[Message]:
+def _messages(body: Body, notes: Notes) -> Sequence[Message]:
+    """The messages of a body; without a place for the history, it comes before a last message of the user."""
+    found = list(_parted(body, notes))
+    if found and found[-1].role == "user" and all(isinstance(part, str) or part.role for part in body.parts):
+        found[-1] = replace(found[-1], late=True)
+    return found
+
+
+def _parted(body: Body, notes: Notes) -> Iterator[Message]:
     """Texts with the roles in front of them; one that holds nothing but white space is none."""
     role: Role = "user"
     passed, at, line = False, 0, 1
     for part in body.parts:
         if isinstance(part, str):
             if part.strip():
-                if passed:
+                if passed and role == "system":
                     found = notes.text.find(part.strip()[:_TELLING], at)
                     line += notes.text.count("\n", at, max(at, found))
                     at = found if found >= 0 else len(notes.text)  # one that was translated, and those behind it
-                    message = "text after the history: sections come before the conversation here"
-                    notes.add(line, message, "pass it as `message` of the turn", "warning")
-                yield Message(role, part)
+                    message = "text for the system after the history: it becomes part of the system prompt here"
+                    notes.add(line, message, "no action needed if that is intended", "warning")
+                yield Message(role, part, late=passed and role != "system")
         elif part.role in ROLES:
             role = ROLES[part.role]
         elif part.role:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 
 from cuecard.config.agent_file import InputType
 from cuecard.model import Json
-from cuecard.outside.imports.parts import Imported, Input
+from cuecard.outside.imports.parts import Imported, Input, Message
 
 _PLAIN = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
 _WORDS = {"true", "false", "null", "yes", "no", "on", "off", "y", "n"}
@@ -27,7 +27,7 @@ def files_of(imported: Imported) -> dict[str, str]:
     """Path to text. Texts stand in files of their own; the turn has the sample's values, or the first that fit."""
     sections = list(_sections(imported))
     end = "\n" if imported.trim else ""
-    texts = {f"{id_}.md": f"{text}{end}" for id_, _, text in sections}
+    texts = {f"{id_}.md": f"{message.text}{end}" for id_, message in sections}
     partials = {f"partials/{name}.md": text for name, text in imported.partials.items()}
     turn = {
         name: imported.sample.get(name, *each.values[:1] or (_EXAMPLES[each.type],))
@@ -43,16 +43,16 @@ def files_of(imported: Imported) -> dict[str, str]:
     }
 
 
-def _sections(imported: Imported) -> Iterator[tuple[str, str, str]]:
-    """Name, role and text of each message."""
+def _sections(imported: Imported) -> Iterator[tuple[str, Message]]:
+    """Each message with a name."""
     seen: dict[str, int] = {}
     for message in imported.messages:
         seen[message.role] = seen.get(message.role, 0) + 1
         number = seen[message.role]
-        yield (message.role if number == 1 else f"{message.role}-{number}"), message.role, message.text
+        yield (message.role if number == 1 else f"{message.role}-{number}"), message
 
 
-def _agent(imported: Imported, sections: list[tuple[str, str, str]]) -> Iterator[str]:
+def _agent(imported: Imported, sections: list[tuple[str, Message]]) -> Iterator[str]:
     yield "".join(f"# {line}\n" for line in imported.description.split("\n") if line.strip() and line.isprintable())
     yield f"agent: {agent_name(imported.name)}\n"
     if imported.inputs:
@@ -64,9 +64,12 @@ def _agent(imported: Imported, sections: list[tuple[str, str, str]]) -> Iterator
     layout += ["partials: partials"] if imported.partials else []
     yield f"layout: {{{', '.join(layout)}}}\n"
     yield "sections:\n" if sections else "sections: []\n"
-    for id_, role, _ in sections:
-        said = "" if role == "system" else f", role: {role}"
+    for id_, message in sections:
+        said = "" if message.role == "system" else f", role: {message.role}"
         yield f"  - {{id: {id_}{said}, file: {id_}.md}}\n"
+    late = [id_ for id_, message in sections if message.late]
+    if late:
+        yield f"messages: {{order: [system, metadata, history, {', '.join(late)}, current]}}\n"
 
 
 def _facts(each: Input) -> Iterator[str]:

@@ -27,10 +27,17 @@ EMPTY: Mapping[InputType, Json] = {"list": [], "object": {}, "string": ""}
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A text with its role: a Handlebars template."""
+    """A text with its role: a Handlebars template.
+
+    Attributes:
+        role: who says it.
+        text: the template.
+        late: whether the conversation comes before it.
+    """
 
     role: Role
     text: str
+    late: bool = False
 
 
 @dataclass(frozen=True, slots=True)

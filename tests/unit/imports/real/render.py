@@ -1,6 +1,6 @@
 """Renders a prompt file with an official package of PyPI; run with that package's folder on the path, and nothing else.
 
-Asked on standard input: `source`, `path`, `input`, `partials`; the answer is a list of roles with texts.
+Asked on standard input: `source`, `path`, `input`, `partials`, `history`; the answer is a list of roles with texts.
 """
 
 import asyncio
@@ -12,9 +12,11 @@ def main() -> None:
     asked = json.load(sys.stdin)
     if sys.argv[1] == "dotpromptz":
         from dotpromptz import DataArgument, Dotprompt  # type: ignore[import-not-found]  # noqa: PLC0415 - only one of the two is there
+        from dotpromptz.typing import Message, TextPart  # type: ignore[import-not-found]  # noqa: PLC0415 - likewise
 
         card = Dotprompt(partials=asked["partials"])
-        made = asyncio.run(card.render(asked["source"], DataArgument(input=asked["input"]))).messages
+        said = [Message(role=role, content=[TextPart(text=text)]) for role, text in asked["history"]]
+        made = asyncio.run(card.render(asked["source"], DataArgument(input=asked["input"], messages=said))).messages
         told = [(getattr(m.role, "value", m.role), "".join(part.text for part in m.content)) for m in made]
     else:
         import prompty  # type: ignore[import-not-found]  # noqa: PLC0415 - likewise
