@@ -93,7 +93,7 @@ def _real(
     package: str, path: Path, values: dict[str, Any], history: Sequence[tuple[str, str]] = ()
 ) -> list[tuple[str, str]]:
     partials = {each.stem.removeprefix("_"): each.read_text("utf-8") for each in path.parent.glob("_*.prompt")}
-    asked = {"source": path.read_text("utf-8"), "path": str(path), "input": values}
+    asked: dict[str, Any] = {"source": path.read_text("utf-8"), "path": str(path), "input": values}
     asked |= {"partials": partials, "history": history}
     if package == "dotprompt":
         script = REAL / "npm" / "render.mjs"  # beside its packages, where Node looks for them

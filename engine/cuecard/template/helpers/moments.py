@@ -10,7 +10,7 @@ from cuecard.dates.zones import zone_named
 from cuecard.errors import InputError
 from cuecard.template.guards.guard import Trusted
 from cuecard.template.helpers.values import as_of, text
-from cuecard.template.runtime.values import WrongValueError, named
+from cuecard.template.runtime.values import WrongValueError
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -52,8 +52,8 @@ def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = 
 
 
 def _without_values(message: str, given: tuple[Json, ...]) -> str:
-    """The message with what is a value of the host's, and no name, told by its length only."""
+    """The message with the length of each value of the host's in its place; what an author has written stays."""
     for each in given:
         if isinstance(each, str) and not isinstance(each, Trusted):
-            message = message.replace(f"`{each}`", named(each))
+            message = message.replace(f"`{each}`", f"a text of {len(each):,} characters")
     return message

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from cuecard.records import dataclass
 from cuecard.template.guards.guard import TagNames, Trusted
 from cuecard.template.runtime.partials import PartialCaller
-from cuecard.template.runtime.values import NotData, WrongValueError, is_data, named
+from cuecard.template.runtime.values import NotData, WrongValueError, is_data
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -57,7 +57,7 @@ class HelperCaller(PartialCaller):
         element = self.text(name, place)
         if element and not _ELEMENT.fullmatch(element):
             hint = 'write one, as in `xml value "page"`'
-            told = f"`{element}`" if isinstance(name, Trusted) else named(element)
+            told = f"`{element}`" if isinstance(name, Trusted) else f"a text of {len(element):,} characters"
             self.fail(place, "wrong-value", f"{told} is no name of an element", hint)
         try:
             return Trusted("\n".join(self._lines(value, (element, element) if element else None, place)))
