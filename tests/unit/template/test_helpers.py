@@ -36,6 +36,7 @@ def refused(text: str, /, **values: Any) -> str:
         ("{{{trim v}}}|", " \n a b\n", "a b|"),
         ("{{{one_line v}}}", " a\n\n b\tc ", "a b c"),
         ("{{{indent v}}}", "a\n\nb", "  a\n\n  b"),
+        ("{{{indent v}}}", "a:\n  - b\n \n\tc", "  a:\n    - b\n \n  \tc"),
         ("{{{indent v 4 first=false}}}", "a\nb", "a\n    b"),
         ('{{{indent v "> "}}}', "a\nb", "> a\n> b"),
         ("{{{join v}}}", ["a", "", 2, None, True], "a, 2, true"),

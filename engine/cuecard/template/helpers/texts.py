@@ -20,7 +20,7 @@ _SHORTEST = 10
 """How far back an abbreviation is looked for."""
 
 _BREAKS = re.compile(r"\s+")
-_LINES = re.compile(rf"^(?=[{OPEN}{CLOSE}{HTML}]*[^\s{OPEN}{CLOSE}{HTML}])", re.MULTILINE)
+_LINES = re.compile(rf"^(?=(?:[^\S\n]|[{OPEN}{CLOSE}{HTML}])*[^\s{OPEN}{CLOSE}{HTML}])", re.MULTILINE)
 _SENTENCE = re.compile(r"(?:[.!?…][\"'”’)\]]*(?=\s|\Z)|[。！？]|\n\s*\n)")
 _SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|[A-Z][a-z]?|Mrs|Prof|St|No|Nr|bzw|ca|z\.B|d\.h)\.)\Z")
 
