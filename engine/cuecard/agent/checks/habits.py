@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from cuecard.agent.assembly import Compiled
-from cuecard.agent.results import ResultText
+from cuecard.agent.results import READS, ResultText
+from cuecard.agent.sections.section import BUILT_IN
 from cuecard.agent.trees import Trees, reachable
 from cuecard.config.agent_file import AgentFile
 from cuecard.errors import Problem, Span
 from cuecard.template.markup.tags import in_attributes
-from cuecard.template.syntax.habits import FOREIGN, foreign_hint, is_code
+from cuecard.template.syntax.habits import FOREIGN, PLACEHOLDER, foreign_hint, is_code
 from cuecard.template.syntax.nodes import Content, Mustache, Path, Statement, walk
 from cuecard.template.syntax.source import Source
 
@@ -18,6 +19,7 @@ from cuecard.template.syntax.source import Source
 def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
     """A warning for each, in sections and in the partials that they call."""
     texts = {name for name, declared in spec.inputs.items() if declared.type == "string" and declared.trust == "data"}
+    known = frozenset((*spec.inputs, *BUILT_IN))
     called: dict[str, set[Span]] = {}
     quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core share one
     for each in compiled:
@@ -30,11 +32,11 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
         own = set().union(*(spans for name, spans in uses.items() if name not in partials))
         if own and id(text.program) not in quoted:
             quoted[id(text.program)] = in_attributes(text.program, text.source.text)
-        yield from map(text.place, _found(text.source, body, own, quoted.get(id(text.program), frozenset())))
+        yield from map(text.place, _found(text.source, body, own, quoted.get(id(text.program), frozenset()), known))
         for name, spans in uses.items():
             if name in partials:
                 called.setdefault(name, set()).update(spans)
-    yield from _in_partials(partials, called)
+    yield from _in_partials(partials, called, known)
 
 
 def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
@@ -44,22 +46,35 @@ def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
         source = Source(template.name, template.text)
         spans = {use.span for use in template.inputs if use.name in {"content", "tool"} and not use.template}
         quoted = in_attributes(template.program, template.text)
-        yield from map(each.place, _found(source, template.program.body, spans, quoted))
+        yield from map(each.place, _found(source, template.program.body, spans, quoted, READS))
 
 
-def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]]) -> Iterator[Problem]:
+def _in_partials(partials: Trees, called: Mapping[str, Collection[Span]], known: Collection[str]) -> Iterator[Problem]:
     for name, spans in called.items():
         source, program = partials[name]
-        yield from _found(source, program.body, spans, in_attributes(program, source.text))
+        yield from _found(source, program.body, spans, in_attributes(program, source.text), known)
 
 
 def _found(
-    source: Source, body: Sequence[Statement], texts: Collection[Span], quoted: Collection[int]
+    source: Source,
+    body: Sequence[Statement],
+    texts: Collection[Span],
+    quoted: Collection[int],
+    known: Collection[str],
 ) -> Iterator[Problem]:
-    """Both, in statements; `texts`: the places where inputs that are texts are read; `quoted`: those in attributes."""
+    """All of them, in statements.
+
+    Args:
+        source: the text.
+        body: its statements.
+        texts: the places where inputs that are texts are read.
+        quoted: the offsets of placeholders in attributes.
+        known: the names that have a value.
+    """
     for node in walk(body):
         if isinstance(node, Content):
             yield from _foreign(source, node)
+            yield from _placeholders(source, node, known)
         elif isinstance(node, Mustache) and node.escaped and node.start not in quoted:
             yield from _escaped(source, node, texts)
 
@@ -71,6 +86,17 @@ def _foreign(source: Source, node: Content) -> Iterator[Problem]:
         message = f"`{found.group()}` is not a Handlebars tag: it is printed verbatim"
         hint = foreign_hint(found["word"])
         yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
+
+
+def _placeholders(source: Source, node: Content, known: Collection[str]) -> Iterator[Problem]:
+    for found in PLACEHOLDER.finditer(source.text, node.start, node.end):
+        name = found["name"] or found["other"]
+        if name in known and not is_code(source.text, found.start()):
+            message, hint = (
+                f"`{found.group()}` is not a placeholder: it is printed verbatim",
+                f"write `{{{{{{{name}}}}}}}`",
+            )
+            yield source.problem(found.start(), found.end(), "foreign-tag", message, hint, severity="warning")
 
 
 def _escaped(source: Source, node: Mustache, texts: Collection[Span]) -> Iterator[Problem]:

@@ -63,7 +63,7 @@ CODES: Mapping[str, str] = {
     ),
     "escaped-text": "`{{x}}` prints data outside of an attribute: O'Neil becomes `O&#x27;Neil`.",
     # Handlebars
-    "foreign-tag": "A Jinja or Liquid tag or comment, which is printed verbatim; not in code of Markdown.",
+    "foreign-tag": "A tag or placeholder of another language, which is printed verbatim; not in code of Markdown.",
     "unclosed-tag": "`{{` without a closing `}}`.",
     "xml-place": "A placeholder in a comment, CDATA section or processing instruction.",
     "unclosed-text": "An unclosed string or bracket in a tag.",

@@ -94,6 +94,11 @@ FOREIGN = re.compile(
 )
 """A tag or comment of Jinja or Liquid; not where a text shows one in backticks."""
 
+PLACEHOLDER = re.compile(
+    r"(?<![{`\\])(?:\$?\{[ ]?(?P<name>[A-Za-z_]\w{0,99})[ ]?\}(?!\})|<%=?[ ]*(?P<other>\w{1,99})[ ]*%>)"
+)
+"""A placeholder of Python, JavaScript or ERB; only those that name an input are meant as one."""
+
 _CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
