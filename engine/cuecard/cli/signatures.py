@@ -89,6 +89,8 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
         usage = " ".join(["[OPTIONS]", *names])
         print(Parser(program, usage, summary(command), arguments, options).format_help(), end="")
         return 0
+    if empty := [word for word in own if word.startswith("--") and word.endswith("=--")]:  # argparse drops these dashes
+        raise InputError(usage_problem(f"`--` is no value for `{word[:-3]}`", program) for word in empty)
     values, others = options.parse_known_args(own)
     if unknown := [word for word in others if word.startswith("-") and word != "-"]:
         raise InputError(_unknown(word, declared, program) for word in unknown)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from pathlib import Path
 
@@ -26,7 +27,9 @@ def show_result(agent: Path, tool: str, file: Path, *, failed: bool, as_json: bo
     if as_json:
         print(json_text(made.to_json()))
         return
-    sys.stdout.write(made.text if made.text.endswith("\n") else f"{made.text}\n")
+    # A result without a template is sent as it is, but its control characters are not for a terminal.
+    text = re.sub(r"[^\n\t]+", lambda piece: visible(piece.group()), made.text)
+    sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     sys.stderr.write("".join(f"{visible(line)}\n" for line in _told(made)))
 
 

@@ -107,11 +107,18 @@ class Walk:
         if self._is_full or self._is_of_no_interest(shown, is_folder=entry.is_folder, is_link=entry.is_link):
             return
         if entry.is_link:
-            self._links.append((shown, os.path.realpath(place.path)))
+            self._link(place, shown)
         elif self._is_wanted(entry.name, is_folder=entry.is_folder):
             self._add(Found(shown, place))
         elif entry.is_folder:
             self._enter(place, shown, entry.identity)
+
+    def _link(self, place: Place, shown: _Parts) -> None:
+        try:
+            self._links.append((shown, os.path.realpath(place.path)))
+        except OSError as error:  # such as the links of other people's processes in /proc
+            if self._is_wanted(shown[-1], is_folder=False):
+                self._problem(shown, "unreadable-file", f"{error.strerror}", "check its permissions")
 
     def _follow(self, shown: _Parts, target: str) -> None:
         leads_to_folder = is_folder(Path(target))
@@ -159,6 +166,21 @@ class Walk:
 
     def _problem(self, shown: _Parts, code: str, message: str, hint: str) -> None:
         self.problems.append(Problem(code, message, hint, shown_path(self.folder.joinpath(*shown))))
+
+
+def search(folder: Path, wanted: Callable[[str], bool]) -> Walk:
+    """The files below a folder whose names are wanted; those that are hidden, or in `node_modules`, are left out.
+
+    A link that leads out of the folder leads to what nobody asked for, and is no problem.
+    """
+
+    def among(parts: _Parts, _: bool) -> bool:  # noqa: FBT001 - whether it is a folder's, which Walk passes by place
+        return not _is_left_over(parts[-1]) and parts[-1] != "node_modules"
+
+    real = Path(os.path.realpath(folder))
+    walk = Walk(folder, Place(os.fspath(real)), Roots.of(real), wanted, among).walk()
+    walk.problems = [problem for problem in walk.problems if problem.code != "link-outside"]
+    return walk
 
 
 def _is_left_over(name: str) -> bool:

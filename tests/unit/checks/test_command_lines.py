@@ -47,6 +47,8 @@ def test_every_command_and_group_has_its_help(command: tuple[str, ...]) -> None:
         ("render a b c", "unexpected argument `b`"),
         ("schema x", "unexpected argument `x`"),
         ("render a --delivery x", "--delivery: `x` is not one of `rewrite`, `append`, `frozen`, `auto`"),
+        ("render a --set=--", "`--` is no value for `--set`"),
+        ("replay a b --delivery append --delivery=--", "`--` is no value for `--delivery`"),
         ("render a --json=1", "--json: takes no value"),
         ("render a --set -x", "--set needs a value; write one that begins with a dash as `--set=VALUE`"),
         ("tools search a b --limit 1.5", "--limit: `1.5` is not a whole number"),

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from command_line import run
 from cuecard import Engine, InputError, RenderedResult, SpecError, ToolResult
 from cuecard.model import Json
 
@@ -253,3 +254,10 @@ def test_names_that_no_tool_has_are_warnings(tmp_path: Path) -> None:
         ("unknown-tool", "remove it"),
         ("no-effect", "write `{{{content}}}` into it"),
     ]
+
+
+def test_a_result_without_a_template_is_shown_without_its_control_characters(tmp_path: Path) -> None:
+    (tmp_path / "out.txt").write_text("a\tb\n\x1b[31mred\x00", encoding="utf-8")
+    shown = run("tools", "result", "prompts/cms/agent.yaml", "cms_getPage", str(tmp_path / "out.txt"))
+
+    assert shown.stdout == "a\tb\n‹U+001B›[31mred‹U+0000›\n"

@@ -20,6 +20,7 @@ from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.paths import is_file, is_folder
 from cuecard.outside.tokens import bundled_counter
+from cuecard.outside.walking import search
 from cuecard.outside.yaml_files import AGENT_FILES
 from cuecard.records import dataclass
 
@@ -54,8 +55,12 @@ def check(*agents: Path, options: Options = Options()) -> int:
         InputError: when `select` or `ignore` names no check.
     """
     counts = matcher(options.select, options.ignore)
-    checked = []
-    for agent in dict.fromkeys(found for each in agents for found in _agents(find_content(each))):
+    checked, there = list[Checked](), dict[Path, None]()
+    for each in map(find_content, agents):
+        found, unread = _agents(each)
+        there |= dict.fromkeys(found)
+        checked += [Checked(unread, str(each))] if unread else []
+    for agent in there:
         problems, facts = _problems(agent, allow_code=options.allow_code)
         checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
     print_report(checked, options.format)
@@ -63,11 +68,13 @@ def check(*agents: Path, options: Options = Options()) -> int:
     return 1 if any(options.strict or problem.severity == "error" for problem in told) else 0
 
 
-def _agents(path: Path) -> list[Path]:
-    """The agent itself; of a folder without an agent file, those of the folders in it."""
+def _agents(path: Path) -> tuple[Sequence[Path], Sequence[Problem]]:
+    """The agent itself; of a folder without an agent file, those of the folders in it, and what was not looked into."""
     if not is_folder(path) or any(is_file(path / name) for name in AGENT_FILES):
-        return [path]
-    return sorted(found.parent for name in AGENT_FILES for found in path.glob(f"**/{name}")) or [path]
+        return [path], ()
+    walk = search(path, AGENT_FILES.__contains__)
+    found = sorted({path.joinpath(*each.shown[:-1]) for each in walk.found})
+    return found or ([] if walk.problems else [path]), walk.problems
 
 
 def _problems(agent: Path, *, allow_code: bool) -> tuple[Sequence[Problem], str]:

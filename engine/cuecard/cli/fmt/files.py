@@ -13,8 +13,8 @@ from cuecard.config.file_kinds import kind_of
 from cuecard.errors import Problem, SpecError
 from cuecard.outside.paths import is_file, is_folder, is_there, shown
 from cuecard.outside.reading import decoded, read_bytes
-from cuecard.outside.roots import Place, Roots
-from cuecard.outside.walking import Walk
+from cuecard.outside.roots import Place
+from cuecard.outside.walking import search
 from cuecard.outside.yaml_files import ENDINGS
 
 _NOT_OURS = frozenset(("yaml-root", "yaml-empty", "yaml-refused"))
@@ -99,16 +99,11 @@ def is_agent(path: Path) -> bool:
 
 
 def _folder(found: Found, folder: Path) -> None:
-    real = Path(os.path.realpath(folder))
-    found.folders.append(real)
-    roots = Roots.of(real)
-    walk = Walk(folder, Place(os.fspath(real)), roots, lambda name: any(fnmatch(name, each) for each in ENDINGS))
-    walk.walk()
-    # A link that leads out of the folder leads to what nobody asked to format.
-    found.problems += [problem for problem in walk.problems if problem.code != "link-outside"]
+    found.folders.append(Path(os.path.realpath(folder)))
+    walk = search(folder, lambda name: any(fnmatch(name, each) for each in ENDINGS))
+    found.problems += walk.problems
     for each in sorted(walk.found):
-        if "node_modules" not in each.shown:
-            _yaml(found, each.place.path, shown(folder.joinpath(*each.shown)), named=False)
+        _yaml(found, each.place.path, shown(folder.joinpath(*each.shown)), named=False)
 
 
 def _file(found: Found, path: Path) -> None:
