@@ -312,6 +312,20 @@ sections:
     assert "```sh\nls &lt;\\\n```\n" in system
 
 
+def test_a_fence_is_closed_in_a_line_of_its_own_where_an_author_text_behind_the_data_is_guarded(tmp_path: Path) -> None:
+    text = """\
+agent: a
+inputs: {x: {default: ""}}
+layout: {heading: "<{{title}}>\\n", escaping: text}
+sections:
+  - {id: s, title: S, text: "<notes>{{{x}}}</notes>"}
+  - {id: last, text: "### Fixed"}
+"""
+    system = step(opened(tmp_path, text), Turn({"x": "a\n```\nb\n"})).system
+
+    assert system == "<S>\n<notes>a\n```\nb\n```\n\\</notes>\n\n### Fixed"
+
+
 UNDERLINED = """\
 agent: a
 inputs: {{x: {{default: ""}}}}

@@ -24,6 +24,11 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
     return "".join([*pieces, text[at:]]) if pieces else text
 
 
-def _order(edit: Edit) -> tuple[int, int, bool, str, str]:
-    """Lines that are added, such as the end of a code fence, come last at their place: nothing may follow in them."""
-    return edit.at, edit.removed, edit.text[:1] == "\n", edit.text, edit.kind
+def _order(edit: Edit) -> tuple[int, int, int, str, str]:
+    """Lines that are added, such as the end of a code fence, share theirs with nothing else that is added there.
+
+    One behind what ends a line comes last at its place, one before what begins a line comes first.
+    """
+    text = edit.text
+    place = 1 if text[:1] == "\n" else -1 if text[-1:] == "\n" else 0
+    return edit.at, edit.removed, place, text, edit.kind
