@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from google.adk.events.event import Event
 from google.genai import types
-from pydantic_core import to_jsonable_python
 
 from cuecard.adapters.homes import homes
 from cuecard.adapters.placing import reminder
+from cuecard.adapters.plain_values import plain_value
 from cuecard.adapters.turns import Read
 from cuecard.model import RenderedResult, Step, ToolResult
 
@@ -67,7 +66,7 @@ def _batch(held: Sequence[tuple[str, types.FunctionResponse]]) -> Iterator[ToolR
     for call, response in held:
         said = response.response or {}
         failed = bool(said.get("error")) or said.get("status") == "error"
-        yield ToolResult(response.name or "", _said(said), call, is_error=failed, batch=batch)
+        yield ToolResult(response.name or "", plain_value(_said(said)), call, is_error=failed, batch=batch)
 
 
 def _said(response: Mapping[str, Any]) -> Any:
@@ -94,8 +93,7 @@ def with_results(
         response = part.function_response
         if response is None or not result.tool or response.parts:
             return part
-        said = to_jsonable_python(result.result, inf_nan_mode="null", bytes_mode="base64", fallback=str)
-        made = render(replace(result, result=said))
+        made = render(result)
         if not made.rule:
             return part
         shown = {"error" if result.is_error else "result": made.text}

@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
-from pydantic_core import ArgsKwargs, to_jsonable_python
+from pydantic_core import ArgsKwargs
 
 from cuecard.adapters.definitions import definitions, search_card
 from cuecard.adapters.function_tools import AnyFunction, function_tools
 from cuecard.adapters.placing import Body
+from cuecard.adapters.plain_values import plain_value
 from cuecard.boundary.requests import Form
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
@@ -83,7 +84,7 @@ class Functions:
         self._check(chat, step)
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
-            return ToolResult(named, _plain(_ready(self._call(chat, step, name, arguments))), call_id)
+            return ToolResult(named, plain_value(_ready(self._call(chat, step, name, arguments))), call_id)
         except _AwaitedError:
             hint = "await `functions.aanswer` instead"
             raise InputError(Problem("wrong-argument", f"`{name}` is asynchronous", hint, "name")) from None
@@ -102,7 +103,7 @@ class Functions:
         named = without_controls(name or "?") or "?"  # the conversation keeps the name, whatever the model has written
         try:
             value = self._call(chat, step, name, arguments)
-            return ToolResult(named, _plain(await value if inspect.isawaitable(value) else value), call_id)
+            return ToolResult(named, plain_value(await value if inspect.isawaitable(value) else value), call_id)
         except Exception as error:  # noqa: BLE001 - as in `answer`
             return ToolResult(named, _told(error), call_id, is_error=True)
 
@@ -144,11 +145,6 @@ class _AwaitedError(Exception):
 
 class _RefusedError(Exception):
     """A call that no function answers; the message is what the model reads."""
-
-
-def _plain(value: Any) -> Json:
-    """The value as JSON, whatever the function returned."""
-    return to_jsonable_python(value, bytes_mode="base64", inf_nan_mode="null", fallback=str)
 
 
 def _told(error: Exception) -> str:

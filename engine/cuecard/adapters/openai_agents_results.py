@@ -6,9 +6,8 @@ import ast
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from pydantic_core import to_jsonable_python
-
 from cuecard.adapters.openai_agents_items import Item, is_result, said_in, tools_of
+from cuecard.adapters.plain_values import plain_value
 from cuecard.model import Json, RenderedResult, ToolResult
 
 Render = Callable[[ToolResult], RenderedResult]
@@ -49,8 +48,8 @@ def _is_text(output: Any) -> bool:
 def _value(given: Any, said: Any) -> Json:
     """What a tool returned. Only the process that ran the tool has it; in another one, the SDK's text is read back."""
     if not isinstance(said, str):
-        return _plain(said)
-    return _plain(_read_back(said) if given is None else given)
+        return plain_value(said)
+    return plain_value(_read_back(said) if given is None else given)
 
 
 def _read_back(said: str) -> Any:
@@ -62,8 +61,3 @@ def _read_back(said: str) -> Any:
         return value if str(value) == said else said
     except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError):
         return said
-
-
-def _plain(value: Any) -> Json:
-    made: Json = to_jsonable_python(value, inf_nan_mode="null", bytes_mode="base64", fallback=str)
-    return made

@@ -16,6 +16,7 @@ from cuecard.adapters.openai_agents_agents import reachable
 from cuecard.adapters.openai_agents_items import Item, place_blocks, tool_results
 from cuecard.adapters.openai_agents_models import with_model
 from cuecard.adapters.openai_agents_results import with_results
+from cuecard.adapters.plain_values import plain_value
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -144,7 +145,7 @@ class Run:
             known |= self.names
         for each in tool_results(items, known, read):
             text = isinstance(each.result, str)  # which the SDK has made of something else, unless it is in parts
-            said = self.given.get(each.call_id or "", each.result) if text else each.result
+            said = plain_value(self.given.get(each.call_id or "", each.result)) if text else each.result
             results.append(replace(each, result=said, is_error=each.call_id in self.failed))
         return results
 

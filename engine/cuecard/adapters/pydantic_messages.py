@@ -15,9 +15,9 @@ from pydantic_ai.messages import (
     ToolReturnPart,
     UserPromptPart,
 )
-from pydantic_core import to_jsonable_python
 
 from cuecard.adapters.placing import reminder
+from cuecard.adapters.plain_values import plain_value
 from cuecard.model import Appended, RenderedResult, Step, ToolResult
 
 
@@ -33,7 +33,7 @@ def _results(request: ModelRequest) -> Iterator[ToolResult]:
     batch = parts[0].tool_call_id if len(parts) > 1 else None
     for part in parts:
         failed = part.outcome != "success"
-        yield ToolResult(part.tool_name, part.content, part.tool_call_id, is_error=failed, batch=batch)
+        yield ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=failed, batch=batch)
 
 
 def with_results(
@@ -55,8 +55,9 @@ def with_results(
 def _told(part: ModelRequestPart, render: Callable[[ToolResult], RenderedResult]) -> ModelRequestPart:
     if not isinstance(part, ToolReturnPart) or part.tool_kind or part.files:
         return part
-    said = to_jsonable_python(part.content, inf_nan_mode="null", bytes_mode="base64", fallback=str)
-    result = render(ToolResult(part.tool_name, said, part.tool_call_id, is_error=part.outcome != "success"))
+    result = render(
+        ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=part.outcome != "success")
+    )
     kept: Any = part  # its type is a union of kinds of content
     told: ModelRequestPart = replace(kept, content=result.text) if result.rule else part
     return told

@@ -7,12 +7,12 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 
 from cuecard.config.cues_spec import PENDING
-from cuecard.config.memory_spec import ExtractSpec, MemorySpec
+from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words.prompt_words import MemoryWords
 from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Entity, History, Json, Memory
-from cuecard.sources.gone import without_gone
+from cuecard.sources.gone import forget_rules, without_gone
 from cuecard.sources.result_values import applies, identifier, read_result, value_at
 from cuecard.template import without_controls
 
@@ -36,11 +36,20 @@ def remember(
     entities = newest(memory.entities, spec.total)
     for item in results:
         if not item.is_error:
-            result = read_result(item.result)
+            result = _without_frame(read_result(item.result), item.tool, spec)
             known = [*entities_in(item.tool, result, spec, words), *entities]
             kept = known if item.pending else without_gone(known, item.tool, result, spec, asks)
             entities = newest(kept, spec.total)
     return Memory(entities)
+
+
+def _without_frame(result: Json, tool: str, spec: MemorySpec) -> Json:
+    """The value of `result`, where it is the only key and no rule asks for it: MCP servers and frameworks add it."""
+    if not isinstance(result, Mapping) or result.keys() != {"result"}:
+        return result
+    rules: list[ExtractSpec | ForgetSpec] = [*spec.extract, *forget_rules(tool, spec)]
+    asked = any("result" in {rule.when, rule.at.partition(".")[0]} for rule in rules)
+    return result if asked else read_result(result["result"])
 
 
 def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:

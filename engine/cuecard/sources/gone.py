@@ -23,14 +23,15 @@ def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: Memo
     kept = list(entities)
     if isinstance(result, Mapping) and result.get(asks) is True:
         return kept
-    for rule in _rules(tool, spec):
+    for rule in forget_rules(tool, spec):
         if applies(result, rule.when):
             gone = set(_identifiers(value_at(result, rule.at)))
             kept = [entity for entity in kept if not _is_gone(entity, rule.type, gone)]
     return kept
 
 
-def _rules(tool: str, spec: MemorySpec) -> Iterator[ForgetSpec]:
+def forget_rules(tool: str, spec: MemorySpec) -> Iterator[ForgetSpec]:
+    """The rules for results of this tool."""
     for pattern, rules in spec.forget.items():
         if fnmatchcase(tool, pattern):
             yield from rules
