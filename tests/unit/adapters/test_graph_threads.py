@@ -7,6 +7,7 @@ import operator
 import subprocess
 import sys
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
 from pathlib import Path
 from shutil import copytree
@@ -27,7 +28,7 @@ from cuecard import Call, Engine, InputError, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.graph_models import Model, blocks, kinds, wire
-from unit.adapters.test_langchain import CMS, NOW, TALK, THREAD, TOOLS, engine, run
+from unit.adapters.test_langchain import CMS, NOW, PAGES, TALK, THREAD, TOOLS, engine, run
 
 WORDS = ("make a page", "and an image")
 ROOT = Path(__file__).parents[3]
@@ -223,6 +224,28 @@ def test_a_graph_of_ones_own_sends_what_an_agent_sends(state: Any) -> None:
 
     assert model.wires == run(TALK, WORDS).wires
     assert model.bound[0] == run(TALK, WORDS).bound[0]
+
+
+def test_thirty_threads_of_one_graph_stay_apart() -> None:
+    model = Model(batches=[[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
+    app = graph_of(model, State, langgraph.Cuecard(engine=engine()), InMemorySaver())
+
+    def talk(number: int) -> None:
+        for words in (f"#{number} one", f"#{number} two"):
+            app.invoke(said(words), {"configurable": {"thread_id": str(number)}})
+
+    with ThreadPoolExecutor(30) as pool:
+        list(pool.map(talk, range(30)))
+
+    assert len(model.requests) == 30 * 4
+    seen = [[m.text for m in request if isinstance(m, HumanMessage) and m.text[0] == "#"] for request in model.requests]
+    assert all(len({text.partition(" ")[0] for text in texts}) == 1 for texts in seen)
+    for number in range(30):
+        of_thread = [request for request, texts in zip(model.wires, seen, strict=True) if f"#{number} one" in texts]
+        alone = run(
+            [[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]], (f"#{number} one", f"#{number} two")
+        )
+        assert of_thread == alone.wires
 
 
 @pytest.mark.parametrize("saver", [None, True], ids=["anew", "going on"])

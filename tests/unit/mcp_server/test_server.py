@@ -103,6 +103,20 @@ def test_a_prompt_is_rendered_with_its_arguments(folder: Path, mode: str) -> Non
     assert "BEFORE: Ask for the city" in text
 
 
+def test_thirty_questions_at_once_get_their_own_answers(folder: Path) -> None:
+    async def all_at_once(client: Client) -> list[str]:
+        asked = (
+            {"name": f"#{n}", "age": str(n), **({"discovered": "get-weather"} if n % 2 else {})} for n in range(30)
+        )
+        answers = await asyncio.gather(*(client.get_prompt("helper", arguments) for arguments in asked))
+        return said([message.content for answer in answers for message in answer.messages])
+
+    texts = ask(folder, "auto", all_at_once)
+
+    assert [f"You help #{n}, {n} years old." in text for n, text in enumerate(texts)] == [True] * 30
+    assert ["BEFORE: Ask for the city" in text for text in texts] == [False, True] * 15
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "told"),
     [

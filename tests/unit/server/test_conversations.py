@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -109,6 +110,25 @@ def test_two_branches_of_a_conversation_do_not_touch_each_other(client: httpx2.C
 
     assert one["step"]["active_tools"][-1] == "cms_createPage"
     assert two["step"]["active_tools"][-1] == "cms_deletePage"
+
+
+def test_thirty_clients_at_once_stay_apart(client: httpx2.Client) -> None:
+    tools = ("cms_createPage", "cms_searchImages", "cms_deletePage")
+
+    def talk(number: int) -> list[str]:
+        memory = [{"type": "page", "id": f"id-{number}-", "name": f"Page {number}"}]
+        told = ask(client, "prepare-call", turn={"memory": memory})
+        systems = [told["step"]["system"]]
+        for place in range(2):
+            found = {"tool": "tool_search", "result": {"tools": [tools[(number + place) % 3]]}, "call_id": f"c-{place}"}
+            told = ask(client, "prepare-step", conversation=told["conversation"], results=[found])
+            systems.append(told["step"]["system"])
+        assert {*told["step"]["active_tools"]} & {*tools} == {tools[(number + place) % 3] for place in range(2)}
+        return systems
+
+    with ThreadPoolExecutor(30) as pool:
+        for number, systems in enumerate(pool.map(talk, range(30))):
+            assert [(f"(id-{number}-)" in text, text.count("(id-")) for text in systems] == [(True, 1)] * 3
 
 
 def test_a_step_before_the_first_message_is_refused(client: httpx2.Client) -> None:
