@@ -13,6 +13,7 @@ _NAME = re.compile(r"</?([^\W\d][\w:.-]*)")
 _RANK = re.compile(r"^ {0,3}(#{1,6})(?=\s|$)")
 _TITLED = re.compile(r"^ {0,3}(#{1,6})\s+\S")
 _UNDERLINE = re.compile(r"^ {0,3}(=+|-{2,})\s*$")  # one dash may be an entry of a list, and empty
+_CODE = re.compile(r" {4}")  # in Markdown, what is indented so far is code, and no line of its own
 _FENCE = re.compile(r"^ {0,3}(`{3,}|~{3,})(.*)$")
 _BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
@@ -72,7 +73,7 @@ class Reader:
         return [rank] if rank in self.ranks else []
 
     def _mark(self, line: str, entry: str) -> list[str]:
-        rank, bare = _RANK.match(line), line.strip()
+        rank, bare = _RANK.match(line), "" if _CODE.match(line) else line.strip()
         if rank and rank[1] in self.ranks:
             return [rank[1]]
         starts = [begin for begin in (*self.begins, entry) if begin and line.lstrip().startswith(begin)]
