@@ -35,6 +35,7 @@ from cuecard.model import (
 )
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
+from cuecard.outside.content import find_content
 from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
@@ -82,7 +83,8 @@ class Engine(Answers):
         """Read and check the agent at `path`: its YAML file, or a folder with `agent.yaml`.
 
         Args:
-            path: the agent file.
+            path: the agent file or its folder; where nothing is, the name or path of an agent that cuecard brings, such
+                as `cms` or `prompts/cms`.
             delivery: overrides the agent file's `delivery`; a turn may override both.
             clock: gives the time if a turn does not.
             salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
@@ -106,8 +108,9 @@ class Engine(Answers):
         opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
         check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
-        agent = build_agent(read_agent(path), load=helper_loader(allow_code=allow_code))
-        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(path), agent.spec.roots)
+        place = find_content(Path(path))
+        agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code))
+        search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)
         return cls(agent, delivery or agent.spec.delivery, count, clock, salt, key, search)
 
