@@ -73,7 +73,7 @@ def _file_home(file: Path) -> Home:
         hint = "create it, or name a file in another folder"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
     # Which agent names it is not known, so that its own tools are the only ones.
-    return Home(file, alone=True, known=tools_of(file))
+    return Home(file, file.stem, alone=True, known=tools_of(file))
 
 
 def _agent_home(agent: Path) -> Home:
@@ -84,7 +84,7 @@ def _agent_home(agent: Path) -> Home:
         raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
     there = [*yaml_files(folder)]
     # Of a folder with one file, that one; of one with several, a file of its own.
-    return home if home.alone or len(there) != 1 else Home(there[0], home.alone, home.known)
+    return home if home.alone or len(there) != 1 else Home(there[0], home.source, home.alone, home.known)
 
 
 def _write(file: Path, name: str) -> int:

@@ -208,7 +208,21 @@ def test_a_single_file_takes_what_is_new(tmp_path: Path, monkeypatch: pytest.Mon
     assert Path("mine.yml").read_text(encoding="utf-8") == (
         "# only this\ndescribed:   # nothing yet\n  get-weather:\n    description: Tells the weather.\n"
     )
-    assert Path("mine.lock.json").exists()
+    assert Path("weather.lock.json").exists()
+
+
+def test_several_servers_share_a_file_and_each_is_compared_with_its_own_list(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, {"agent.yaml": AGENT.replace("instructions: tools", "instructions: mine.yml")})
+    first = imported(monkeypatch, WEATHER[:1])
+    second = imported(monkeypatch, [{**WEATHER[0], "name": "tell-time"}], name="clock")
+
+    assert (first.code, second.code) == (0, 0)
+    assert "removed" not in second.out
+    assert sorted(path.name for path in Path().glob("*.lock.json")) == ["clock.lock.json", "weather.lock.json"]
+    assert imported(monkeypatch, WEATHER[:1], "--check").code == 0
+    assert [*Engine.open(".").tools] == ["get-weather", "tell-time"]
 
 
 @pytest.mark.parametrize(

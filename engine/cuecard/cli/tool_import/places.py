@@ -40,24 +40,26 @@ class Home:
     """Where the tools of a source live.
 
     Attributes:
-        file: the file of tool instructions that new tools go into.
+        file: the file of tool instructions that new tools go into; several sources may share one.
+        source: the name of the source, as a file has it.
         alone: whether the agent names this one file, so that there can be no second one beside it.
         known: tool to `file:line`, of all of the agent's files.
     """
 
     file: Path
+    source: str
     alone: bool
     known: Mapping[str, str]
 
     @property
     def lock(self) -> Path:
         """The file that keeps what the source said at the last import."""
-        return self.file.with_name(f"{self.file.stem}.lock.json")
+        return self.file.with_name(f"{self.source}.lock.json")
 
     @property
     def said(self) -> Path:
         """The file that keeps what the source says of itself, for sections that show it."""
-        return self.file.with_name(f"{self.file.stem}{SERVERS}")
+        return self.file.with_name(f"{self.source}{SERVERS}")
 
     def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
         """The texts of the files with these tools in them: as few files as can be.
@@ -104,7 +106,7 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
     places, known = _read(file)
     if into is not None:
         # It may be a file that the agent does not name yet.
-        return Home(into, alone=False, known={**tools_of(into), **known})
+        return Home(into, slug(source), alone=False, known={**tools_of(into), **known})
     if not places:
         hint = "add `tools: {instructions: tools}` (a folder beside the agent file), or name a file with `--into`"
         raise SpecError(
@@ -112,8 +114,8 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
         )
     target = Path(os.path.normpath(file.parent / places[0]))
     if target.suffix in {".yaml", ".yml"}:
-        return Home(target, alone=True, known=known)
-    return Home(target / f"{slug(source)}.yaml", alone=False, known=known)
+        return Home(target, slug(source), alone=True, known=known)
+    return Home(target / f"{slug(source)}.yaml", slug(source), alone=False, known=known)
 
 
 def slug(name: str) -> str:
