@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -33,7 +33,13 @@ def _results(request: ModelRequest) -> Iterator[ToolResult]:
     batch = parts[0].tool_call_id if len(parts) > 1 else None
     for part in parts:
         failed = part.outcome != "success"
-        yield ToolResult(part.tool_name, plain_value(part.content), part.tool_call_id, is_error=failed, batch=batch)
+        yield ToolResult(part.tool_name, _content(part), part.tool_call_id, is_error=failed, batch=batch)
+
+
+def _content(part: ToolReturnPart) -> Any:
+    """What a tool returned, as JSON; an image or a list with one stays as it is, since nobody looks for texts in it."""
+    content = part.content
+    return content if not isinstance(content, Mapping) and part.files else plain_value(content)
 
 
 def with_results(
