@@ -133,6 +133,15 @@ def test_a_required_input_costs_the_token_counts_only(folder: Folder, command: C
     assert command.lines[1].startswith("agent.xml  (no token counts: ")
 
 
+def test_nothing_that_was_typed_reaches_the_terminal_raw(command: Command) -> None:
+    command.example = Example(discovered="\x1b]0;evil\x07")
+    command.thread.start()
+    command.until("no token counts")
+
+    assert "\x1b" not in command.out + command.err
+    assert "‹U+001B›]0;evil" in command.out
+
+
 def test_the_example_is_what_render_would_print(folder: Folder, command: Command) -> None:
     folder.write("agent.yaml", AGENT + "inputs:\n  who: {}\n")
     folder.write("agent.xml", folder.template("{{who}}"))

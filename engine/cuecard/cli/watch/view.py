@@ -77,7 +77,8 @@ class Screen:
         if self._as_json:
             print(json_text(_record(news, status, moment, before, after), None), flush=True)
             return
-        print("  ".join([f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]), flush=True)
+        line = [f"{moment.astimezone():%H:%M:%S}", *_words(news, engine, status, before, after)]
+        print(visible("  ".join(line)), flush=True)
         if status.refused and news in {"serving", "refused"}:
             self.picture(status.refused.picture)
         if status.unsaved:
