@@ -69,6 +69,8 @@ class Option:
 
 HELP = frozenset({"-h", "--help"})
 
+_DASHES = re.compile(r"(--[^=]+)=--")
+
 
 def call(command: Command, words: Sequence[str], program: str) -> int:
     """Run a command with these words, and return its exit code; `--help` or `-h` prints its help instead.
@@ -89,8 +91,9 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
         usage = " ".join(["[OPTIONS]", *names])
         print(Parser(program, usage, summary(command), arguments, options).format_help(), end="")
         return 0
-    if empty := [word for word in own if word.startswith("--") and word.endswith("=--")]:  # argparse drops these dashes
-        raise InputError(usage_problem(f"`--` is no value for `{word[:-3]}`", program) for word in empty)
+    # argparse drops dashes that are a whole value, and leaves an empty list.
+    if dashes := [found[1] for word in own if (found := _DASHES.fullmatch(word))]:
+        raise InputError(usage_problem(f"`--` is no value for `{name}`", program) for name in dashes)
     values, others = options.parse_known_args(own)
     if unknown := [word for word in others if word.startswith("-") and word != "-"]:
         raise InputError(_unknown(word, declared, program) for word in unknown)

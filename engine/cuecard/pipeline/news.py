@@ -54,8 +54,8 @@ class _Change:
     @property
     def gone(self) -> tuple[str, ...]:
         """The sections that said something and no longer do."""
-        anew = self.request.agent.spec.messages.sections
-        return tuple(name for name in _gone(self.previous, self.call) if name not in anew)
+        placed = self.request.agent.spec.messages.sections
+        return tuple(name for name in _gone(self.previous, self.call) if name not in placed)
 
 
 def make_news(request: CallRequest, call: Call, previous: Call, told: Told, withdrawn: Collection[str]) -> News:
@@ -86,8 +86,8 @@ def _sections(change: _Change) -> str:
     """The sections that changed; one of protocols alone, with those only that the model does not know yet."""
     agent, call = change.request.agent, change.call
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
-    anew = agent.spec.messages.sections  # sent with every call, so no change of them is announced
-    there = [section for section in edition if section.id in call.prompt.shown and section.id not in anew]
+    placed = agent.spec.messages.sections  # sent with every call, so no change of them is announced
+    there = [section for section in edition if section.id in call.prompt.shown and section.id not in placed]
     bodies = {**_changed(change, there), **dict(_protocols(change))}
     told = [section for section in there if bodies.get(section.id)]
     texts = (balanced(bodies[s.id], agent.names) if s.frame else bodies[s.id] for s in told)

@@ -105,3 +105,9 @@ def test_ctrl_c_ends_a_command_without_a_traceback(monkeypatch: pytest.MonkeyPat
     shown = run("render", AGENT)
 
     assert (shown.exit_code, shown.stdout) == (1, "")
+
+
+def test_dashes_may_be_the_value_of_an_input() -> None:
+    shown = run("render", "examples/starters/minimal", "--set=user=--")
+
+    assert (shown.exit_code, "<user>--</user>" in shown.stdout) == (0, True)
