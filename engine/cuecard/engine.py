@@ -35,7 +35,7 @@ from cuecard.model import (
 )
 from cuecard.model.sealed import check_key, seal, unseal
 from cuecard.outside.clock import utc_now
-from cuecard.outside.content import find_content
+from cuecard.outside.content import find_agent
 from cuecard.outside.folder import folder_of, read_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
@@ -84,7 +84,7 @@ class Engine(Answers):
 
         Args:
             path: the agent file or its folder; where nothing is, the name or path of an agent that cuecard brings, such
-                as `cms` or `prompts/cms`.
+                as `cms` or `prompts/cms`, with a warning.
             delivery: overrides the agent file's `delivery`; a turn may override both.
             clock: gives the time if a turn does not.
             salt: a secret mixed into fingerprints in manifests, so that they reveal nothing about texts without it; the
@@ -108,7 +108,7 @@ class Engine(Answers):
         opening = {"path": path, "delivery": delivery, "clock": clock, "salt": salt, "key": key}
         check_opening({**opening, "allow_code": allow_code, "cache": cache})
         check_key(key)
-        place = find_content(Path(path))
+        place = find_agent(path)
         agent = build_agent(read_agent(place), load=helper_loader(allow_code=allow_code))
         search = SearchWish(ranker, allow_code, cache).open(agent.ranker, folder_of(place), agent.spec.roots)
         count = bundled_counter(agent.spec.tokens.encoding)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Literal
 
@@ -29,3 +30,12 @@ def find_content(path: Path, kind: Literal["agent", "assistant"] = "agent") -> P
     folder = root / ("prompts" if kind == "agent" else "examples") / path
     by_name = folder / f"{kind}.yaml" if len(path.parts) == 1 else folder
     return next((found for found in (root / path, by_name) if is_there(found)), path)
+
+
+def find_agent(path: str | Path) -> Path:
+    """The same for the library, with a warning where a shipped agent is taken: one's own may be missing by mistake."""
+    given = Path(path)
+    found = find_content(given)
+    if found != given:
+        warnings.warn(f"`{path}` is not in this folder: using the agent that cuecard brings", stacklevel=3)
+    return found

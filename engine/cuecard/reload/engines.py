@@ -15,7 +15,7 @@ from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish
 from cuecard.model.sealed import check_key
 from cuecard.outside.clock import utc_now
-from cuecard.outside.content import find_content
+from cuecard.outside.content import find_agent
 from cuecard.outside.helpers import helper_loader
 from cuecard.outside.rankers.code import AnyRanker
 from cuecard.outside.rankers.opening import SearchWish
@@ -69,7 +69,7 @@ def watch(
     more = {"allow_code": allow_code, "cache": cache, "ready": ready, "states": folder, "pace": pace}
     check_watching({**opening, **more}, Pace)
     check_key(key)
-    files = AgentFiles(find_content(Path(path)))
+    files = AgentFiles(find_agent(path))
     kept = states if isinstance(states, States) else States(user_folder() if states is None else states)
     wish, home = SearchWish(ranker, allow_code, cache), files.agent.parent
     load = helper_loader(allow_code=allow_code)

@@ -8,12 +8,18 @@ import pytest
 
 from cuecard import Engine, SpecError, watch
 
+TOLD = "is not in this folder: using the agent that cuecard brings"
+
 
 @pytest.mark.parametrize("path", ["cms", "prompts/cms", "prompts/cms/agent.yaml"])
 def test_in_another_folder(path: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    with watch(path, states=tmp_path / "states") as watcher:
-        assert Engine.open(path).name == watcher.current.name == "cms"
+    with pytest.warns(UserWarning, match=TOLD) as told:
+        engine = Engine.open(path)
+    assert (engine.name, told[0].filename) == ("cms", __file__)
+
+    with pytest.warns(UserWarning, match=TOLD), watch(path, states=tmp_path / "states") as watcher:
+        assert watcher.current.name == "cms"
 
 
 def test_ones_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
