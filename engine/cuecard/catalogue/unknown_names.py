@@ -43,26 +43,29 @@ _PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "
 class KnownNames:
     """The names of tools, and how they start: what a word that is none of them is held against.
 
-    `alike` are those with the same first character and length, so that a word is not held against thousands.
+    `shortened` leads from each name, whole and with any one character left out, to the names that it comes from. Two
+    words that share a shortened form are one slip apart: a character missing, added or changed, or two swapped. So a
+    word is looked up instead of being compared with thousands of names.
     """
 
     names: frozenset[str]
     starts: frozenset[str]
-    alike: Mapping[tuple[str, int], Sequence[str]]
+    shortened: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(cls, names: Iterable[str]) -> KnownNames:
         """What is looked up once for all cards."""
         found = frozenset(names)
-        alike: dict[tuple[str, int], list[str]] = {}
+        shortened: dict[str, list[str]] = {}
         for name in found:
-            alike.setdefault((name[:1], len(name)), []).append(name)
-        return cls(found, frozenset(start for name in found if (start := _start(name))), alike)
+            for form in _shortened(name):
+                shortened.setdefault(form, []).append(name)
+        return cls(found, frozenset(start for name in found if (start := _start(name))), shortened)
 
     def meant(self, word: str) -> str:
         """The name that a word is a misspelling of; empty when it is none."""
-        sizes = range(len(word) - 2, len(word) + 3)
-        return closest(word, (name for size in sizes for name in self.alike.get((word[:1], size), ())), _LIKE)
+        alike = {name for form in _shortened(word) for name in self.shortened.get(form, ())}
+        return closest(word, alike, _LIKE)
 
 
 def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
@@ -91,9 +94,10 @@ def _looks_like_one(word: str, known: KnownNames, *, leads: bool) -> bool:
     parts = [part.lower() for part in _PARTS.split(word.strip("_-"))]
     if word in known.names or len(parts) == 1:
         return False
-    first, last = parts[0], parts[-1]
-    if known.meant(word):
-        return True
+    return bool(_begins_like_one(word, parts[0], parts[-1], known, leads=leads) or known.meant(word))
+
+
+def _begins_like_one(word: str, first: str, last: str, known: KnownNames, *, leads: bool) -> bool:
     if last in _NOUNS or ("-" in word and last in _PROSE):
         return False
     start = _start(word)
@@ -114,9 +118,15 @@ def _compounds(text: str, known: KnownNames) -> Iterator[str]:
         head = word
         while "-" in head and head not in known.names:
             head = head.rpartition("-")[0]
-        name = head if head in known.names and known.meant(word) in {"", head} else word
+        name = head if head == word or (head in known.names and known.meant(word) in {"", head}) else word
         if "_" in name or "-" in name or not name.islower():
             yield name
+
+
+def _shortened(word: str) -> set[str]:
+    if len(word) > _LONGEST:
+        return {word}
+    return {word, *(word[:at] + word[at + 1 :] for at in range(len(word)))}
 
 
 def _start(name: str) -> str:

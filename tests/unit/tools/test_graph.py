@@ -1,9 +1,17 @@
 from __future__ import annotations
 
+import importlib
+from collections.abc import Callable, Iterable
+
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from cuecard.catalogue import Edge, KnownNames, tool_graph, unknown_names
 from cuecard.model import ToolCard, ToolInstructions
+
+unknown = importlib.import_module("cuecard.catalogue.unknown_names")
+"""The module, which the package hides behind its function of the same name."""
 
 
 def card(name: str, before: str = "", next_: str = "", *, after: str = "", gotcha: str = "") -> ToolCard:
@@ -110,6 +118,39 @@ def test_names_with_hyphens_are_read_whole(text: str, expected: list[str]) -> No
     known = KnownNames.of(["get-page", "get-user", "get-page-section"])
 
     assert [word for _, word in unknown_names(card("x", text), known)] == expected
+
+
+def slips(name: str, at: int, letter: str) -> dict[str, str]:
+    before, after = name[:at], name[at + 1 :]
+    return {
+        "left out": before + after,
+        "added": before + letter + name[at:],
+        "changed": before + letter + after,
+        "swapped": before + after[:1] + name[at] + after[1:],
+    }
+
+
+@given(st.sampled_from(KNOWN), st.integers(0, 1_000), st.sampled_from("aZ_9"))
+def test_a_name_with_one_slip_in_it_is_known_for_what_was_meant(name: str, at: int, letter: str) -> None:
+    known = KnownNames.of([name])
+
+    for kind, word in slips(name, at % len(name), letter).items():
+        assert known.meant(word) == name, (kind, word)
+
+
+def test_a_word_is_compared_with_few_names_of_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared: list[str] = []
+    closest: Callable[[str, Iterable[str], float], str] = unknown.closest
+
+    def spy(word: str, names: Iterable[str], cutoff: float) -> str:
+        compared.extend(names := list(names))
+        return closest(word, names, cutoff)
+
+    monkeypatch.setattr(unknown, "closest", spy)
+    known = KnownNames.of(f"get_item_{n}" for n in range(5_000))
+
+    assert known.meant("get_itm_42") == "get_item_42"
+    assert set(compared) <= {"get_item_2", "get_item_4", "get_item_42"}
 
 
 def test_parameters_at_any_depth_and_their_values_are_no_unknown_names() -> None:
