@@ -12,11 +12,11 @@ if TYPE_CHECKING:
     from cuecard.agent.agent import Agent
     from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
-    from cuecard.catalogue.remote import AsyncRanker
-    from cuecard.catalogue.search import Ranker
+    from cuecard.catalogue.ranker import AsyncRanker, Ranker
     from cuecard.config.agent_file import InputSpec, InputType
-    from cuecard.config.figures import Definitions, Figures, MidConversation
-    from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfile, ModelProfiles, ModelsFile
+    from cuecard.config.figures import Figures
+    from cuecard.config.model_profile import Definitions, MidConversation, ModelProfile
+    from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfiles, ModelsFile
     from cuecard.config.words_spec import WordsSpec
     from cuecard.conversation import Conversation
     from cuecard.engine import Engine
@@ -106,11 +106,11 @@ _NAMES = {
     "agent.agent": "Agent",
     "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
-    "catalogue.remote": "AsyncRanker",
-    "catalogue.search": "Ranker",
+    "catalogue.ranker": "AsyncRanker Ranker",
     "config.agent_file": "InputSpec InputType",
-    "config.figures": "Definitions Figures MidConversation",
-    "config.models_file": "EndpointEntry ModelEntry ModelProfile ModelProfiles ModelsFile",
+    "config.figures": "Figures",
+    "config.model_profile": "Definitions MidConversation ModelProfile",
+    "config.models_file": "EndpointEntry ModelEntry ModelProfiles ModelsFile",
     "config.words_spec": "WordsSpec",
     "conversation": "Conversation",
     "engine": "Engine",

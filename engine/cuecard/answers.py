@@ -8,25 +8,17 @@ from typing import TYPE_CHECKING
 
 from cuecard.agent import usable_skills_of
 from cuecard.agent.facts import AgentFacts
-from cuecard.boundary import (
-    admit_memory,
-    admit_result,
-    admit_search,
-    admit_summary,
-    admit_turn,
-    check_reading,
-    check_search,
-)
-from cuecard.catalogue import Explanation, SearchIndex
-from cuecard.catalogue.ahead import look_ahead
-from cuecard.catalogue.remote import AsyncRanker, search_remotely
-from cuecard.config.models_file import ModelProfiles
+from cuecard.boundary.calls import admit_memory, admit_turn
+from cuecard.boundary.results import admit_result
+from cuecard.boundary.searches import admit_search, check_search
+from cuecard.boundary.skills import check_reading
+from cuecard.boundary.summaries import admit_summary
+from cuecard.catalogue.ranker import AsyncRanker
+from cuecard.catalogue.remote import search_remotely
 from cuecard.hooks import Hooks
 from cuecard.model import Call, History, Memory, RenderedResult, SearchResult, ToolResult, Turn
 from cuecard.model.skills import SkillText
-from cuecard.outside.models import profiles_with
 from cuecard.outside.rankers.search import Search
-from cuecard.outside.skills import read_skill
 from cuecard.outside.tokens import TokenCounter
 from cuecard.pipeline.discovery import Found, record_of
 from cuecard.pipeline.history.selection import apply_summary, summary_due
@@ -35,6 +27,9 @@ from cuecard.pipeline.results import render_result
 from cuecard.sources.entities import remember
 
 if TYPE_CHECKING:
+    from cuecard.catalogue.explanation import Explanation
+    from cuecard.catalogue.search import SearchIndex
+    from cuecard.config.models_file import ModelProfiles
     from cuecard.outside.summarizer import Reply
 
 
@@ -51,6 +46,8 @@ class Answers(AgentFacts):
     @property
     def models(self) -> ModelProfiles:
         """The known models: the shipped profiles, overridden by those of the agent's own file."""
+        from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that few need
+
         return profiles_with(self.agent.models)
 
     def search_tools(
@@ -119,6 +116,8 @@ class Answers(AgentFacts):
         Raises:
             InputError: with everything that is wrong in an argument.
         """
+        from cuecard.catalogue.ahead import look_ahead  # noqa: PLC0415 - few agents search ahead
+
         turn = admit_turn(self.agent, turn, None)
         admit_search("", None, None, (), ranker)
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
@@ -128,7 +127,11 @@ class Answers(AgentFacts):
 
     def _look_ahead(self, turn: Turn) -> Turn:
         spec, search = self.agent.spec.tools.ahead, self.agent.spec.tools.search
-        return turn if spec is None or turn.ahead is not None else look_ahead(self._index, turn, spec, search)
+        if spec is None or turn.ahead is not None:
+            return turn
+        from cuecard.catalogue.ahead import look_ahead  # noqa: PLC0415 - likewise
+
+        return look_ahead(self._index, turn, spec, search)
 
     def remember(self, memory: Memory, results: History) -> Memory:
         """The working memory after these tool results, by the rules in `memory` of the agent file.
@@ -164,6 +167,8 @@ class Answers(AgentFacts):
             InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
                 type; never for an unknown slug.
         """
+        from cuecard.outside.skills import read_skill  # noqa: PLC0415 - few agents have skills
+
         usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)
 

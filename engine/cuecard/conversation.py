@@ -8,18 +8,10 @@ from dataclasses import replace
 from types import MappingProxyType
 
 from cuecard.agent import Agent
-from cuecard.boundary import (
-    admit_entities,
-    admit_more,
-    admit_names,
-    admit_result,
-    admit_search,
-    admit_user,
-    check_ids,
-    check_kept,
-    check_search,
-)
-from cuecard.catalogue.remote import AsyncRanker
+from cuecard.boundary.conversations import admit_entities, admit_more, admit_names, admit_user, check_ids, check_kept
+from cuecard.boundary.results import admit_result
+from cuecard.boundary.searches import admit_search, check_search
+from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.errors import InputError, Problem
 from cuecard.hooks import Hooks
 from cuecard.known_results import KnownResults

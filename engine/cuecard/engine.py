@@ -10,16 +10,9 @@ from weakref import WeakValueDictionary
 
 from cuecard.agent import Agent
 from cuecard.answers import Answers
-from cuecard.boundary import (
-    admit_call,
-    admit_cards,
-    admit_state,
-    admit_step,
-    check_conversation,
-    check_delivery,
-    check_opening,
-    check_text,
-)
+from cuecard.boundary.calls import admit_call, admit_step
+from cuecard.boundary.conversations import admit_state, check_conversation, check_text
+from cuecard.boundary.opening import check_delivery, check_opening
 from cuecard.conversation import Conversation
 from cuecard.hooks import Hooks
 from cuecard.model import (
@@ -124,6 +117,8 @@ class Engine(Answers):
         Raises:
             InputError: with everything that is of the wrong type in a card, or every name that two cards have.
         """
+        from cuecard.boundary.tools import admit_cards  # noqa: PLC0415 - only where servers say what tools there are
+
         admitted, agent = admit_cards(cards), self.agent
         return replace(self, agent=agent.with_catalogue(agent.catalogue.merged(admitted.cards), admitted.cuts))
 

@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import field, replace
 from functools import partial
+from typing import TYPE_CHECKING
 
 from cuecard.agent import Agent
-from cuecard.catalogue import SearchIndex
-from cuecard.catalogue.remote import AsyncRanker, search_remotely
-from cuecard.config.models_file import ModelProfile
+from cuecard.catalogue.ranker import AsyncRanker
+from cuecard.catalogue.remote import search_remotely
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import (
     Call,
     Clock,
@@ -25,7 +26,6 @@ from cuecard.model import (
     ToolResult,
     Turn,
 )
-from cuecard.outside.models import profiles_with
 from cuecard.pipeline.ahead import discover_ahead
 from cuecard.pipeline.budget import fit
 from cuecard.pipeline.call import select_history
@@ -35,7 +35,6 @@ from cuecard.pipeline.inputs import clean_inputs
 from cuecard.pipeline.late_cues import tell_late_cues
 from cuecard.pipeline.origin import check_call, check_previous
 from cuecard.pipeline.placement import Placed
-from cuecard.pipeline.preview import announced, preview
 from cuecard.pipeline.request import CallRequest, Ended, StepRequest
 from cuecard.pipeline.results import render_result
 from cuecard.pipeline.room_later import Given, make_with_room
@@ -44,6 +43,9 @@ from cuecard.pipeline.tools import discover_more
 from cuecard.pipeline.window import with_window
 from cuecard.pipeline.withholding import tell_withheld
 from cuecard.records import dataclass
+
+if TYPE_CHECKING:
+    from cuecard.catalogue.search import SearchIndex
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +148,8 @@ class Hooks:
         result = index.search(query, limit, spec=search, place=place, words=words)
         if call is None or not result.hits:
             return result
+        from cuecard.pipeline.preview import announced, preview  # noqa: PLC0415 - prompts are made without a search
+
         seen = preview(StepRequest(self.agent, call, found or Found.before(call), self.count), result.tools)
         return announced(result, seen, index.nothing(query, words), place, words)
 
@@ -155,8 +159,8 @@ class Hooks:
 
     def _profile(self, turn: Turn) -> ModelProfile:
         """The profile of the turn's model; profiles are only read when a turn names its model."""
-        return (
-            profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)
-            if turn.model
-            else ModelProfile("")
-        )
+        if not turn.model:
+            return ModelProfile("")
+        from cuecard.outside.models import profiles_with  # noqa: PLC0415 - reads a file that no other turn needs
+
+        return profiles_with(self.agent.models).find(turn.model, endpoint=turn.endpoint)

@@ -10,7 +10,7 @@ from cuecard.analysis.cost import Bill, Prices, bill
 from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
 from cuecard.analysis.replay.report import FROZEN_DIRECT
 from cuecard.analysis.replay.resize import resized
-from cuecard.config.figures import Definitions
+from cuecard.config.model_profile import Definitions
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.outside.models import read_models

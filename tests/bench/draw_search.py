@@ -16,8 +16,8 @@ from statistics import fmean
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
 from bench.sessions import cms
-from cuecard.catalogue import SearchIndex
 from cuecard.catalogue.cut import worth_returning
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.config.query_file import read_queries
 from cuecard.config.search_spec import SearchSpec

@@ -12,7 +12,7 @@ import pytest
 
 import cuecard.engine
 from cuecard import Engine, Entity, Memory, Message, Turn
-from cuecard.boundary import admit_call
+from cuecard.boundary.calls import admit_call
 from cuecard.boundary.turns import contents
 
 pytestmark = pytest.mark.bench

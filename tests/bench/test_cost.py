@@ -14,7 +14,7 @@ from bench.sessions import cms, knowing, purposeful, session, without_needless_s
 from cuecard import Call, Engine, ToolResult, Turn
 from cuecard.analysis.cost import Bill
 from cuecard.analysis.replay.report import FROZEN_DIRECT
-from cuecard.config.figures import Definitions
+from cuecard.config.model_profile import Definitions
 from cuecard.model import CountTokens
 from cuecard.outside.tokens import TokenCounter, uncached_count
 

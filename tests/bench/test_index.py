@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.catalogue import Bm25Ranker, SearchIndex
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.search import SearchIndex
 from cuecard.cli.bench.baselines import Build, rank_bm25, sqlite_fts5
 from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache

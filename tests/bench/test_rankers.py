@@ -16,7 +16,7 @@ from time import perf_counter
 
 import pytest
 
-from cuecard.catalogue import Bm25Ranker
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.cli.bench.baselines import named_build
 from cuecard.cli.bench.measure import measure
 from cuecard.config.catalogue_file import read_catalogue

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.search import SearchIndex
 from cuecard.cli.bench.baselines import installed
 from cuecard.cli.bench.measure import measure
 from cuecard.config.catalogue_file import read_catalogue

@@ -12,7 +12,7 @@ import pytest
 from bench import draw_cost, draw_search
 from bench.costs import WAYS
 from bench.sessions import cms
-from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.search import SearchIndex
 from unit.tools.cms_queries import QUERIES
 
 ROOT = Path(__file__).parents[2]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from cuecard.boundary.tools import admit_cards
-from cuecard.catalogue import KnownNames, tool_graph, unknown_names
+from cuecard.catalogue.graph import tool_graph
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.catalogue_file import read_catalogue
 from cuecard.errors import InputError, SpecError
 from fuzz.drawn import check_drawn, check_told

@@ -11,7 +11,7 @@ from typing import Any
 from cuecard import Step
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from cuecard.adapters.openai_tools import additional_tools, client_tool_search
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model.messages import Message
 from cuecard.outside.models import read_models
 

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue import Bm25Ranker, MixedRanker
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.hits import UnusableRankingError, read_ranking
+from cuecard.catalogue.mixing import MixedRanker
 from cuecard.catalogue.packing import pack, unpack
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.model import ToolCard

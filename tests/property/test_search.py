@@ -7,7 +7,11 @@ import unicodedata
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard.catalogue import Bm25Ranker, Catalogue, KnownNames, SearchIndex, tool_graph, unknown_names
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.graph import tool_graph
+from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.catalogue.words import STOP_WORDS, WordReader
 from cuecard.config.search_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions

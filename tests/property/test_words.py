@@ -15,7 +15,7 @@ from lxml import etree
 
 from cuecard import Call, Engine, Entity, Memory, Turn
 from cuecard.adapters.placing import reminder
-from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.values.placeholders import fill

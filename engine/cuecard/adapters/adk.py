@@ -31,7 +31,7 @@ from cuecard.adapters.adk_agents import agents_of, says_something, sees_one_turn
 from cuecard.adapters.adk_contents import CallIds, named, place_blocks, tool_results, with_results
 from cuecard.adapters.adk_request import SearchTool, put_in_front, show_active
 from cuecard.adapters.ongoing import made_by, search
-from cuecard.boundary import check_graph
+from cuecard.boundary.capability import check_graph
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean

@@ -8,8 +8,8 @@ from typing import Any
 from cuecard.adapters.anthropic_deferral import Deferral, deferred
 from cuecard.adapters.content_places import place, text_block
 from cuecard.adapters.placing import Body, Message, order_tools, system_pieces
-from cuecard.boundary import admit_request
-from cuecard.config.models_file import ModelProfile
+from cuecard.boundary.requests import admit_request
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Step
 
 CACHED: Body = {"cache_control": {"type": "ephemeral"}}

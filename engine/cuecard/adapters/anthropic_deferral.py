@@ -15,7 +15,7 @@ from functools import partial
 from cuecard.adapters.content_places import ANTHROPIC, result_ids, text_block
 from cuecard.adapters.homes import Reader, homes, results_behind
 from cuecard.adapters.placing import Body, reminder
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Appended, Step
 from cuecard.records import dataclass
 

@@ -9,9 +9,9 @@ from typing import Literal, TypeAlias
 from cuecard.adapters.content_places import Blocks, place
 from cuecard.adapters.lifetimes import check_lifetimes
 from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
-from cuecard.boundary import admit_request
+from cuecard.boundary.requests import admit_request
 from cuecard.config.model_name import bare_name
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem
 from cuecard.model import Step
 

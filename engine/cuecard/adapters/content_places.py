@@ -11,7 +11,7 @@ from functools import partial
 
 from cuecard.adapters.homes import Reader, homes
 from cuecard.adapters.placing import Body, Message, reminder
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Appended, Step
 
 

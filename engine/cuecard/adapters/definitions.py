@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from cuecard.adapters.placing import Body
-from cuecard.boundary import admit_definitions
-from cuecard.boundary.requests import Form
+from cuecard.boundary.requests import Form, admit_definitions
 from cuecard.engine import Engine
 from cuecard.model import ToolCard
 

@@ -8,7 +8,7 @@ from functools import partial
 from cuecard.adapters.blocks import place_after
 from cuecard.adapters.homes import Reader
 from cuecard.adapters.placing import Body, Message, order_tools, reminder
-from cuecard.boundary import admit_request
+from cuecard.boundary.requests import admit_request
 from cuecard.model import Step
 
 

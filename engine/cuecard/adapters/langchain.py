@@ -28,7 +28,7 @@ from typing_extensions import override
 from cuecard.adapters import langgraph
 from cuecard.adapters.graph_threads import Stored
 from cuecard.adapters.langchain_models import Cache
-from cuecard.boundary import check_graph
+from cuecard.boundary.capability import check_graph
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn
 

@@ -11,7 +11,7 @@ from langchain_core.language_models import BaseChatModel
 from langchain_core.messages import BaseMessage, HumanMessage, SystemMessage
 
 from cuecard.adapters.placing import reminder, system_pieces
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Step, Turn
 
 Cache: TypeAlias = Literal["5m", "1h"]

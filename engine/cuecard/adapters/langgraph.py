@@ -40,9 +40,10 @@ from cuecard.adapters.langchain_tools import (
     rough,
     search_tool,
 )
-from cuecard.boundary import admit_turn, check_graph
+from cuecard.boundary.calls import admit_turn
+from cuecard.boundary.capability import check_graph
 from cuecard.catalogue.search import wrong_limit
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.engine import Engine
 from cuecard.errors import InputError
 from cuecard.model import Call, Json, Step, Turn

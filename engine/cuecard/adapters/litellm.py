@@ -23,7 +23,9 @@ from cuecard.adapters.ongoing import search
 from cuecard.adapters.openai import place_in_chat
 from cuecard.adapters.placing import Body
 from cuecard.adapters.replays import ATOMS, Replays, copied, with_tools
-from cuecard.boundary import admit_chat, admit_turn, check_graph
+from cuecard.boundary.calls import admit_turn
+from cuecard.boundary.capability import check_graph
+from cuecard.boundary.requests import admit_chat
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.model import Call, Step, Turn

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias
 
 from cuecard.adapters.placing import Body, system_pieces
-from cuecard.config.models_file import ModelProfile, ModelProfiles
+from cuecard.config.model_profile import ModelProfile
+from cuecard.config.models_file import ModelProfiles
 from cuecard.model import Authority, Step
 
 Cache: TypeAlias = Literal["5m", "1h"]

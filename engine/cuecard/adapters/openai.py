@@ -15,8 +15,8 @@ from cuecard.adapters.blocks import place_after
 from cuecard.adapters.homes import Reader
 from cuecard.adapters.placing import Body, Message, order_tools, reminder, system_pieces
 from cuecard.adapters.turns import Read
-from cuecard.boundary import admit_request
-from cuecard.config.models_file import ModelProfile
+from cuecard.boundary.requests import admit_request
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Authority, Step
 
 _BREAKPOINT: Body = {"prompt_cache_breakpoint": {"mode": "explicit"}}

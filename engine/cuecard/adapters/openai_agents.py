@@ -39,7 +39,7 @@ with needs("openai-agents", ">=0.24", "openai-agents"):
     from agents.tool_context import ToolContext
 from cuecard.adapters.ongoing import check_own, made_by
 from cuecard.adapters.openai_agents_run import Run, Told
-from cuecard.boundary import check_graph, check_run
+from cuecard.boundary.capability import check_graph, check_run
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeAlias
 
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.config.values.placeholders import fill
 from cuecard.model import Segment, Step
 from cuecard.model.prompt import REMINDER

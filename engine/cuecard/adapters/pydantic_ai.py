@@ -39,7 +39,7 @@ from cuecard.adapters.pydantic_messages import (
 )
 from cuecard.adapters.pydantic_models import keeps_roles, reveals_tools, settings_for, with_model
 from cuecard.adapters.pydantic_tools import Showing, ToolList, search_toolset, shown_tools
-from cuecard.boundary import check_capability
+from cuecard.boundary.capability import check_capability
 from cuecard.catalogue.search import wrong_limit
 from cuecard.config.values.placeholders import fill
 from cuecard.conversation import Conversation

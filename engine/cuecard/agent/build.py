@@ -7,7 +7,7 @@ from cuecard.agent.draft import Draft, make_draft
 from cuecard.agent.helpers import LoadHelpers, refuse_helpers
 from cuecard.agent.memo import Memo
 from cuecard.agent.ranker import NamedRanker, named_ranker
-from cuecard.catalogue import Catalogue
+from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.documents.texts import AgentSources
 from cuecard.config.layers import origins
 from cuecard.errors import SpecError

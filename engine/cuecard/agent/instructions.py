@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from cuecard.agent.checks.invisible import refuse_escaped
 from cuecard.agent.memo import Memo
 from cuecard.agent.specification import Specification
-from cuecard.catalogue import KnownNames, unknown_names
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, Path, read_yaml

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 
 _STEPS = {"openai": 128, "vllm": 16}
 """Cached prefixes grow in steps of so many tokens (developers.openai.com, prompt caching guide; docs.vllm.ai)."""

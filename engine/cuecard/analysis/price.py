@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from cuecard.analysis.cost import Block, Prices, Request, bill
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import InputError, Problem, did_you_mean
 from cuecard.model import Manifest
 from cuecard.outside.models import read_models

@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cuecard.config.endpoints import endpoint_name
 from cuecard.config.model_name import wire_name
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Step, ToolCard
 from cuecard.outside.models import read_models
 from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from cuecard.catalogue.calibration import Calibration
 from cuecard.catalogue.explanation import Explained, Explainer
-from cuecard.catalogue.search import Ranker
+from cuecard.catalogue.ranker import Ranker
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NoReturn, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
-from cuecard.catalogue.search import SearchIndex
+from cuecard.catalogue.ranker import AsyncRanker
 
-AsyncRanker: TypeAlias = Callable[[str, int], Awaitable[Sequence[tuple[str, float]]]]
-"""A `Ranker` that is awaited: query and limit to names with scores from 0 to 1, best first."""
-
+if TYPE_CHECKING:
+    from cuecard.catalogue.search import SearchIndex
 
 Answer = TypeVar("Answer")
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache
-from typing import TypeAlias, cast
+from typing import cast
 
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.calibration import calibrated
@@ -13,6 +13,7 @@ from cuecard.catalogue.cut import explained, worth_returning
 from cuecard.catalogue.explanation import Explained, Explainer, Explanation
 from cuecard.catalogue.fields import WEIGHTS, Weights
 from cuecard.catalogue.hits import Ranking, UnusableRankingError, read_ranking, reason
+from cuecard.catalogue.ranker import Ranker
 from cuecard.config.search_spec import SearchSpec
 from cuecard.config.values.placeholders import fill
 from cuecard.config.words_spec import ENGLISH, WordsSpec
@@ -20,9 +21,6 @@ from cuecard.errors import InputError, Problem, visible
 from cuecard.model import Diagnostic, Hit, SearchResult, ToolCard
 from cuecard.records import dataclass
 from cuecard.shapes.json_values import MAX_BITS
-
-Ranker: TypeAlias = Callable[[str, int], Sequence[tuple[str, float]]]
-"""Query and limit to names with scores from 0 to 1, best first; the first score is the confidence of the answer."""
 
 MAX_LIMIT = 50
 MAX_QUERY = 2000

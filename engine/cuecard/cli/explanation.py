@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cuecard.catalogue import Explanation
 from cuecard.catalogue.cut import GAP
-from cuecard.catalogue.explanation import Ranked, WordSeen
+from cuecard.catalogue.explanation import Explanation, Ranked, WordSeen
 from cuecard.errors import visible
 from cuecard.model import ToolCard
 

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Sequence
 from itertools import pairwise
 
-from cuecard.cli.check.formats import report
-from cuecard.cli.json_text import json_text
 from cuecard.errors import CuecardError, InputError, SettingsError
 
 
@@ -20,6 +18,9 @@ def wants_json(arguments: Sequence[str]) -> bool:
 def tell(error: CuecardError, *, as_json: bool) -> int:
     """Print what is wrong; the exit code: 2 for wrong usage, 1 for problems found."""
     if as_json:
+        from cuecard.cli.check.formats import report
+        from cuecard.cli.json_text import json_text
+
         sys.stdout.write(json_text(report(error.problems), None) + "\n")
     else:
         sys.stderr.write(f"{error}\n")

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
-from cuecard.config.file_kinds import refuse_other_kind
-from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, SpecError, did_you_mean
-from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult
+from cuecard.model import Call, DeliveryWish, Json, Step, ToolResult, Turn
 from cuecard.outside.cache import cache_at
 from cuecard.outside.clock import utc_now
 from cuecard.outside.content import find_content
@@ -21,7 +18,6 @@ from cuecard.outside.helpers import helper_loader
 from cuecard.outside.kept_agents import kept_agent
 from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.rankers.opening import SearchWish
-from cuecard.outside.reading import read_text
 from cuecard.outside.settings import read_settings
 
 
@@ -48,10 +44,20 @@ def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: P
 
 def call_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> tuple[Call, Step]:
     """The call that the options describe, and its step; errors are those of `step_from`."""
-    file = turn_file(turn)
-    inputs = {**file.inputs, **assignments(engine, values)}
-    call = engine.prepare_call(to_turn(file, inputs))
-    return call, engine.prepare_step(call, [*file.tool_results(), *_as_if_found(engine, discovered)])
+    given, history = _given(turn, assignments(engine, values))
+    call = engine.prepare_call(given)
+    return call, engine.prepare_step(call, [*history, *_as_if_found(engine, discovered)])
+
+
+def _given(path: Path | None, inputs: Mapping[str, Json]) -> tuple[Turn, tuple[ToolResult, ...]]:
+    """The turn of a file with these inputs over its own, and the results in it."""
+    if path is None:
+        return Turn(inputs=inputs), ()
+    from cuecard.cli.turn_file import read_turn
+    from cuecard.config.turn_file import to_turn
+
+    file = read_turn(path)
+    return to_turn(file, {**file.inputs, **inputs}), file.tool_results()
 
 
 def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
@@ -61,20 +67,6 @@ def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
         InputError: when a text is no assignment, or its value not of that type.
     """
     return dict(_assignment(engine, text) for text in texts)
-
-
-def turn_file(path: Path | None) -> TurnFile:
-    """The turn file at this path; an empty one where none is named.
-
-    Raises:
-        SpecError: when the file is wrong.
-    """
-    if path is None:
-        return TurnFile.usual()
-    source = read_text(find_content(path))
-    document = read_yaml(source.text, source.name)
-    refuse_other_kind(document, "turn")
-    return validate(document, TurnFile)
 
 
 def _assignment(engine: Engine, text: str) -> tuple[str, Json]:

@@ -12,7 +12,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from cuecard.catalogue import tool_graph
+from cuecard.catalogue.graph import tool_graph
 from cuecard.cli.explanation import explanation_lines
 from cuecard.cli.json_text import json_text
 from cuecard.cli.step import open_engine, unknown_tool

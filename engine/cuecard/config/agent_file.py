@@ -1,7 +1,5 @@
 """The agent file: one YAML mapping that configures one assistant's prompt."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal, TypeAlias
 

@@ -1,7 +1,5 @@
 """The assistant file: an agent made runnable with a model, a tool server, and scenarios."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable, Mapping
 from typing import Annotated

@@ -1,8 +1,6 @@
 """When each of a tool's four cues reaches the model."""
 
-from __future__ import annotations
-
-from typing import Annotated, Literal, TypeAlias, get_args
+from typing import Annotated, Literal, Self, TypeAlias, get_args
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -37,7 +35,7 @@ class CuesSpec(FileModel):
     )
 
     @model_validator(mode="after")
-    def _each_once(self) -> CuesSpec:
+    def _each_once(self) -> Self:
         said = (*self.on_discovery, *self.on_result)
         if sorted(said) != sorted(CUES) or not self.on_discovery:
             message = (

@@ -1,7 +1,5 @@
 """What a turn file expects of its prompt, for `cuecard test` and the pytest plugin."""
 
-from __future__ import annotations
-
 from typing import Self
 
 from pydantic import Field, model_validator

@@ -1,20 +1,12 @@
 """Figures of models, each with its source and the day it was read."""
 
-from __future__ import annotations
-
 from datetime import date
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field
 
 from cuecard.config.documents.validation import FileModel
-
-MidConversation: TypeAlias = Literal["system", "developer", "user"]
-"""The role that carries an instruction mid-conversation; `user` where no role with more authority works there."""
-
-Definitions: TypeAlias = Literal["deferred", "all"]
-"""Where the definitions of tools stand. `deferred`: those of discovered tools after the search result that found them;
-`all`: every one in front of everything else, from the start."""
+from cuecard.config.model_profile import Definitions, MidConversation
 
 
 def _day(value: Any) -> Any:

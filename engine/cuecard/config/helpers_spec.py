@@ -1,7 +1,5 @@
 """Helpers of one's own: functions that templates call, from a module or an installed package."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field

@@ -1,7 +1,5 @@
 """The keys `history:` and `messages:` of an agent file: what of a conversation a request holds, and in which order."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """The key `memory:` of an agent file: how entities get into the working memory, what of them is shown, when they go."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field

@@ -8,7 +8,7 @@ from datetime import date
 
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import Document, Path, read_yaml
-from cuecard.config.figures import MidConversation
+from cuecard.config.model_profile import MidConversation
 from cuecard.config.models_file import ModelsFile
 from cuecard.errors import SpecError
 from cuecard.records import dataclass

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import field
-from datetime import date
 from typing import Annotated, Any
 
 from pydantic import Field
@@ -13,8 +12,9 @@ from pydantic import Field
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.documents.yaml_text import Document
 from cuecard.config.endpoints import endpoint_name, find_endpoint
-from cuecard.config.figures import Definitions, Figures, MidConversation, Truth
+from cuecard.config.figures import Figures, Truth
 from cuecard.config.model_name import names_to_try
+from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import Problem, did_you_mean
 from cuecard.records import dataclass
 
@@ -56,38 +56,6 @@ class ModelsFile(FileModel):
         default_factory=dict,
         description="by host, with port and path if they matter; a `*` in the host matches any part of it",
     )
-
-
-@dataclass(frozen=True, slots=True)
-class ModelProfile:
-    """What a request needs to know about its model; the defaults apply to an unknown model.
-
-    The defaults are cautious: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a token count that is rather too high, all definitions at the start. Units as in `Figures`; None
-    means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
-    """
-
-    name: str
-    provider: str = ""
-    context: int | None = None
-    min_cache_tokens: int = 4096
-    cache_read: float = 1.0
-    cache_write: float = 1.0
-    cache_lifetime: int | None = None
-    long_cache_write: float | None = None
-    long_cache_lifetime: int | None = None
-    breakpoints: int = 0
-    look_back: int | None = None
-    output: float = 5.0
-    definitions: Definitions = "all"
-    ends: date | None = None
-    mid_conversation: MidConversation = "user"
-    tokenizer: str = ""
-    token_factor: float = 1.25
-    searches: bool = True
-    adds_tools: bool = False
-    endpoint: str = ""
-    known: bool = True
 
 
 _NOTHING_IN_PLACE: Mapping[str, Any] = {"mid_conversation": "user", "adds_tools": False}

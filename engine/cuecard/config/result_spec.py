@@ -1,7 +1,5 @@
 """Results of tools as texts: which template tells them to the model, and how long they may be."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
 from pydantic import BeforeValidator, Field, model_validator

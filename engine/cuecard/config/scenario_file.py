@@ -4,8 +4,6 @@ A scenario says what the user writes and what the model decides. What tools answ
 what it keeps of the answer (`save`), and later calls use it as `${name.key}` (see `cuecard.config.values.references`).
 """
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel

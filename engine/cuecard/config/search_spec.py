@@ -1,7 +1,5 @@
 """The search tool: its name, and which hits are worth their tokens."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel

@@ -1,8 +1,6 @@
 """Tool instruction files: BEFORE / AFTER / NEXT / GOTCHA of each tool of one category."""
 
-from __future__ import annotations
-
-from typing import Annotated
+from typing import Annotated, Self
 
 from pydantic import Field, model_validator
 
@@ -42,7 +40,7 @@ class ToolFile(FileModel):
     )
 
     @model_validator(mode="after")
-    def _has_tools(self) -> ToolFile:
+    def _has_tools(self) -> Self:
         if not self.model_fields_set & {"tools", "described"}:
             raise ValueError("needs `tools:`, a mapping of tool names to entries, or `described:`")
         return self

@@ -1,7 +1,5 @@
 """Transcript files: a conversation that was recorded, for `cuecard replay`. JSON, documented in docs/transcripts.md."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

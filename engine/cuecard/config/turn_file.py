@@ -1,7 +1,5 @@
 """Turn files: one call of an agent written down, for `cuecard render`, `cuecard tokens` and `cuecard test`."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any

@@ -4,8 +4,6 @@ English is the default. A word is no template: its `{placeholders}` are filled i
 neither open nor close an element of any word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from functools import cached_property
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from cuecard.agent import Agent, build_agent
 from cuecard.agent.helpers import LoadHelpers
 from cuecard.agent.memo import Memo
-from cuecard.boundary import check_watching
+from cuecard.boundary.opening import check_watching
 from cuecard.config.documents.texts import AgentSources
 from cuecard.engine import Engine
 from cuecard.model import Clock, DeliveryWish

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
-from cuecard.boundary import check_serving
+from cuecard.boundary.opening import check_serving
 from cuecard.config.documents.texts import AgentSources
 from cuecard.conversation import Conversation
 from cuecard.engine import Engine

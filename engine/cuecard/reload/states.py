@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 from weakref import WeakSet
 
-from cuecard.boundary import check_keeping
+from cuecard.boundary.opening import check_keeping
 from cuecard.config.documents.texts import AgentSources
 from cuecard.outside.reading import shown
 from cuecard.reload.cleanup import Limits, clean_up

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import suppress
 from typing import Generic, TypeVar
 
-from cuecard.boundary import check_callback, check_following
+from cuecard.boundary.opening import check_callback, check_following
 from cuecard.config.documents.texts import AgentSources
 from cuecard.reload.events import Hint, hints
 from cuecard.reload.files import AgentFiles

@@ -8,7 +8,7 @@ from typing import Any
 
 from typing_extensions import override
 
-from cuecard.catalogue.remote import AsyncRanker
+from cuecard.catalogue.ranker import AsyncRanker
 from cuecard.engine import Engine
 from cuecard.hooks import Hooks
 from cuecard.model import Call, SearchResult, Step, Turn

@@ -11,7 +11,7 @@ import pytest
 from cuecard import Call, Engine, Manifest, SpecError, Turn
 from cuecard.analysis.replay.report import DELIVERIES
 from cuecard.cli.options import DeliveryOption
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.model import Delivery, DeliveryWish, Host
 from cuecard.pipeline.delivery import FEW, Choice, authority_of, choose_delivery
 from unit.delivery.agents import agent_of, write_agent

@@ -10,7 +10,8 @@ import pytest
 
 from cuecard import SpecError
 from cuecard.config.figures import Figures
-from cuecard.config.models_file import ModelProfile, ModelProfiles
+from cuecard.config.model_profile import ModelProfile
+from cuecard.config.models_file import ModelProfiles
 from cuecard.outside.models import read_models
 from unit.providers.talk import PROFILES
 

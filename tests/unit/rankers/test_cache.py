@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
-from cuecard.catalogue import Bm25Ranker
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.model import ToolCard, ToolInstructions
 from cuecard.outside.cache import Cache, fingerprint
 from cuecard.outside.rankers.lexical import WORTH_KEEPING, lexical_ranker

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from cuecard import Engine, InputError, SpecError
-from cuecard.catalogue import Calibration, Ranker
+from cuecard.catalogue.calibration import Calibration
+from cuecard.catalogue.ranker import Ranker
 from cuecard.errors import Problem
 from cuecard.model import ToolCard
 from unit.rankers.agents import write_agent

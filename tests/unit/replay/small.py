@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.outside.models import read_models
 

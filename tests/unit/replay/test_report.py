@@ -13,7 +13,7 @@ from cuecard.analysis.replay.recommend import MOST_TOOLS, Recommendation, recomm
 from cuecard.analysis.replay.report import FROZEN_DIRECT, NO_CACHE, Billing, Report, replay
 from cuecard.analysis.replay.report_json import report_json
 from cuecard.analysis.replay.resize import needed, resized
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.outside.models import read_models
 from unit.replay.small import conversation, engine, pages, profile, search
 

@@ -24,7 +24,7 @@ from cuecard.analysis.cost import Block, Prices, Request, bill
 from cuecard.analysis.replay.blocks import answer_blocks, compact
 from cuecard.analysis.replay.play import Channel, play
 from cuecard.analysis.replay.resize import resized
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import (
     RecordedCall,
     RecordedRequest,

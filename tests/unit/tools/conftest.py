@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.catalogue import Catalogue
+from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.tool_file import ToolFile, tool_cards

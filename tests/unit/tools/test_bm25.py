@@ -7,7 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from cuecard.catalogue import Bm25Ranker, Catalogue
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.catalogue import Catalogue
 from cuecard.model import ToolCard, ToolInstructions
 
 
@@ -197,7 +198,7 @@ def test_threads_share_a_ranker(cms: Catalogue) -> None:
 
 
 def test_importing_the_package_does_not_load_the_search_libraries() -> None:
-    code = "import sys, cuecard.catalogue; print(sorted({'bm25s', 'numpy', 'snowballstemmer'} & set(sys.modules)))"
+    code = "import sys, cuecard.catalogue.bm25; print(sorted({'bm25s', 'numpy', 'snowballstemmer'} & set(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
 
     assert run.stdout.strip() == "[]"

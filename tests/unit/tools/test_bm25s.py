@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard.catalogue import WEIGHTS, Bm25Ranker, Catalogue
-from cuecard.catalogue.fields import FIELDS
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.fields import FIELDS, WEIGHTS
 from cuecard.catalogue.query import read_query
 from cuecard.catalogue.word_index import K1, B
 from cuecard.catalogue.words import WordReader

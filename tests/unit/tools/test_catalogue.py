@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from cuecard.catalogue import Catalogue
+from cuecard.catalogue.catalogue import Catalogue
 from cuecard.errors import InputError
 from cuecard.model import ToolCard, ToolInstructions
 

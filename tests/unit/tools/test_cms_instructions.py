@@ -6,7 +6,9 @@ from statistics import mean
 
 import pytest
 
-from cuecard.catalogue import Catalogue, KnownNames, tool_graph, unknown_names
+from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.graph import tool_graph
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.model import ToolCard
 from cuecard.outside.content import content_root
 from cuecard.outside.tokens import bundled_counter

@@ -6,7 +6,8 @@ from statistics import fmean
 
 import pytest
 
-from cuecard.catalogue import Catalogue, SearchIndex
+from cuecard.catalogue.catalogue import Catalogue
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.search_spec import SearchSpec
 from unit.tools.cms_queries import QUERIES
 

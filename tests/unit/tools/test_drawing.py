@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from cuecard.catalogue import tool_graph
+from cuecard.catalogue.graph import tool_graph
 from cuecard.model import ToolCard, ToolInstructions
 
 

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from cuecard.catalogue import Explained, SearchIndex
-from cuecard.catalogue.explanation import Reasons, WordSeen
+from cuecard.catalogue.explanation import Explained, Reasons, WordSeen
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.search_spec import SearchSpec
 from cuecard.model import ToolCard, ToolInstructions
 

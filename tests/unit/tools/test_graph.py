@@ -1,17 +1,15 @@
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Iterable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue import Edge, KnownNames, tool_graph, unknown_names
+from cuecard import errors
+from cuecard.catalogue.graph import Edge, tool_graph
+from cuecard.catalogue.unknown_names import KnownNames, unknown_names
 from cuecard.model import ToolCard, ToolInstructions
-
-unknown = importlib.import_module("cuecard.catalogue.unknown_names")
-"""The module, which the package hides behind its function of the same name."""
 
 
 def card(name: str, before: str = "", next_: str = "", *, after: str = "", gotcha: str = "") -> ToolCard:
@@ -140,13 +138,13 @@ def test_a_name_with_one_slip_in_it_is_known_for_what_was_meant(name: str, at: i
 
 def test_a_word_is_compared_with_few_names_of_thousands(monkeypatch: pytest.MonkeyPatch) -> None:
     compared: list[str] = []
-    closest: Callable[[str, Iterable[str], float], str] = unknown.closest
+    closest: Callable[[str, Iterable[str], float], str] = errors.closest
 
     def spy(word: str, names: Iterable[str], cutoff: float) -> str:
         compared.extend(names := list(names))
         return closest(word, names, cutoff)
 
-    monkeypatch.setattr(unknown, "closest", spy)
+    monkeypatch.setattr("cuecard.catalogue.unknown_names.closest", spy)
     known = KnownNames.of(f"get_item_{n}" for n in range(5_000))
 
     assert known.meant("get_itm_42") == "get_item_42"

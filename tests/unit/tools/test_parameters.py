@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard.catalogue import SearchIndex
 from cuecard.catalogue.parameters import MOST_CHARACTERS, parameter_text
+from cuecard.catalogue.search import SearchIndex
 from cuecard.model import ToolCard
 
 JSON = st.recursive(

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from cuecard.catalogue import SearchIndex
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.search_spec import SearchSpec
 from cuecard.errors import InputError
 from cuecard.model import ToolCard

@@ -21,7 +21,7 @@ from cuecard.adapters import anthropic, gemini, openai
 from cuecard.adapters.assistant import make_assistant
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_messages import tool_results
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill

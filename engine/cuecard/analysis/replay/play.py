@@ -18,8 +18,7 @@ from cuecard.analysis.replay.blocks import (
     tool_block,
     user_block,
 )
-from cuecard.config.figures import Definitions
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedCall, RecordedRequest, RecordedTurn, TranscriptFile
 from cuecard.config.turn_file import EntityEntry
 from cuecard.conversation import Conversation

@@ -10,8 +10,7 @@ from typing import TypeAlias
 from cuecard.analysis.cost import Bill, Prices, bill
 from cuecard.analysis.replay.breaks import Break, breaks
 from cuecard.analysis.replay.play import Channel, Sent, play, without_searches
-from cuecard.config.figures import Definitions
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import Definitions, ModelProfile
 from cuecard.config.transcript_file import RecordedUsage, TranscriptFile
 from cuecard.engine import Engine
 from cuecard.model import Delivery, TokenSource

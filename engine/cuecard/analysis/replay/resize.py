@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import replace
 from itertools import count, islice
 
-from cuecard.catalogue import Catalogue
+from cuecard.catalogue.catalogue import Catalogue
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine

@@ -14,8 +14,9 @@ from typing import TypeAlias
 from weakref import finalize
 
 from cuecard.agent.ranker import NamedRanker
-from cuecard.catalogue import Bm25Ranker, Ranker
+from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.catalogue.fields import FIELDS
+from cuecard.catalogue.ranker import Ranker
 from cuecard.catalogue.words import STOP_WORDS
 from cuecard.config.ranker_name import BM25, parse_ranker
 from cuecard.errors import Problem, SpecError

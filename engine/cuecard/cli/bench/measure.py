@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass
 from statistics import fmean, median
 from time import perf_counter
 
-from cuecard.catalogue import Ranker, SearchIndex
+from cuecard.catalogue.ranker import Ranker
+from cuecard.catalogue.search import SearchIndex
 from cuecard.config.query_file import JudgedQuery
 from cuecard.config.search_spec import SearchSpec
 from cuecard.model import Json, ToolCard

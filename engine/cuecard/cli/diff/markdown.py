@@ -12,7 +12,7 @@ from cuecard.cli.diff.markdown_text import Body, code, fenced, row
 from cuecard.cli.diff.review import Review, Reviewed
 from cuecard.cli.diff.sides import Side
 from cuecard.cli.diff.view import lines
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import CuecardError
 
 MAX_CHARACTERS = 60_000

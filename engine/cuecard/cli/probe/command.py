@@ -22,8 +22,8 @@ from cuecard.cli.probe.questions import (
 )
 from cuecard.cli.probe.verdict import Verdict, refused, verdict_of
 from cuecard.config.endpoints import endpoint_name
-from cuecard.config.figures import MidConversation
 from cuecard.config.model_name import wire_name
+from cuecard.config.model_profile import MidConversation
 from cuecard.config.models_edit import Finding, with_finding
 from cuecard.errors import InputError, Problem
 from cuecard.outside.asking import AskingError, Service

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from cuecard.cli.probe.questions import Answer, colours_in
-from cuecard.config.figures import MidConversation
+from cuecard.config.model_profile import MidConversation
 
 Found: TypeAlias = Literal["in place", "moved to the front", "moved elsewhere", "dropped", "refused", "unclear"]
 

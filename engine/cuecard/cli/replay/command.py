@@ -17,8 +17,7 @@ from cuecard.analysis.replay.report_json import report_json
 from cuecard.cli.json_text import json_text
 from cuecard.cli.outputs import write_output
 from cuecard.cli.step import assignments, open_engine
-from cuecard.config.figures import Definitions
-from cuecard.config.models_file import ModelProfile
+from cuecard.config.model_profile import Definitions, ModelProfile
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem, did_you_mean, visible

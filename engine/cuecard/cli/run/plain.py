@@ -12,7 +12,8 @@ from cuecard.cli.run.events import Emit
 from cuecard.cli.run.options import ChatOptions
 from cuecard.cli.run.sources import opened
 from cuecard.cli.run.turn import Running, Talk
-from cuecard.cli.step import assignments, turn_file
+from cuecard.cli.step import assignments
+from cuecard.cli.turn_file import read_turn
 from cuecard.config.turn_file import TurnFile, to_turn
 from cuecard.engine import Engine
 from cuecard.errors import InputError, Problem
@@ -45,7 +46,7 @@ def base_turn(engine: Engine, options: ChatOptions) -> Turn:
         SpecError: when the turn file is wrong.
         InputError: when it says what a chat makes itself, or an input is wrong.
     """
-    file = turn_file(options.turn)
+    file = read_turn(options.turn) if options.turn else TurnFile()
     said = [key for key in _LIVE if getattr(file, key) != getattr(TurnFile(), key)]
     if said:
         hint = "remove it; `cuecard render` shows the prompt of such a turn"

@@ -1,7 +1,5 @@
 """A document against a model: every mismatch at the place where it is written, with the way out."""
 
-from __future__ import annotations
-
 import re
 from typing import Any, Self, TypeVar, get_args, get_origin
 

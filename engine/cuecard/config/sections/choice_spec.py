@@ -1,7 +1,5 @@
 """Texts of which the first counts whose condition holds."""
 
-from __future__ import annotations
-
 from typing import Annotated, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """The time as a source of sections: its zone, how exactly it is told, and in which language."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Annotated, Literal, Self, TypeVar

@@ -1,7 +1,5 @@
 """Facts about a call as a source of sections: one line for each."""
 
-from __future__ import annotations
-
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel

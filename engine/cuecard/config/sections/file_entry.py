@@ -1,7 +1,5 @@
 """One entry of a list of files: a file, all files that match a pattern, or those of a folder and its parents."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Annotated, Literal, Self

@@ -1,7 +1,5 @@
 """Ordered files as a source of sections: which ones, how much of each, and how one is printed."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BeforeValidator, Field, model_validator

@@ -1,7 +1,5 @@
 """Rows as a source of sections: the entries of a list that the host supplies, one by one."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

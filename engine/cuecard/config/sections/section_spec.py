@@ -1,7 +1,5 @@
 """The sections of an agent file: an ordered list instead of one XML core template, and how it is laid out."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import BeforeValidator, ConfigDict, Field, model_validator

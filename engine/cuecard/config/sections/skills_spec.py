@@ -1,7 +1,5 @@
 """The section source `skills`: which skills a prompt lists, in which form, and how much room they have."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field

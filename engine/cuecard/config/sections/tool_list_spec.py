@@ -1,7 +1,5 @@
 """Which tools a call has, and how a list of them is printed."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Words that answer a call of a tool: of the search tool, of a tool that reads skills, of one that cannot be called."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -1,7 +1,5 @@
 """Words of the prompt and of the blocks in a conversation: notices, working memory, instructions of tools."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

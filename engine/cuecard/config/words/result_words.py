@@ -1,7 +1,5 @@
 """Words in the results of tools: what stands where a long one was cut."""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 from pydantic import Field

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol, TypeAlias, TypeGuard, runtime_checkable
 
 from cuecard.agent.ranker import NamedRanker
-from cuecard.catalogue import Ranker
+from cuecard.catalogue.ranker import Ranker
 from cuecard.errors import SpecError
 from cuecard.model import ToolCard
 from cuecard.outside.code import named_object

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import cache as once
 from importlib.resources import files
 
-from cuecard.catalogue import WEIGHTS, Bm25Ranker
+from cuecard.catalogue.bm25 import Bm25Ranker
+from cuecard.catalogue.fields import WEIGHTS
 from cuecard.catalogue.packing import pack, unpack
 from cuecard.catalogue.word_index import WordIndex
 from cuecard.model import ToolCard

@@ -7,7 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from cuecard.agent.ranker import NamedRanker
-from cuecard.catalogue import Ranker
+from cuecard.catalogue.ranker import Ranker
 from cuecard.errors import InputError, Problem, SpecError
 from cuecard.outside.cache import cache_at
 from cuecard.outside.rankers.code import AnyRanker, RankerMaker, is_ranker, load_function

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from cuecard.catalogue import Calibration, MixedRanker
+from cuecard.catalogue.calibration import Calibration
+from cuecard.catalogue.mixing import MixedRanker
 from cuecard.config.ranker_name import DEFAULT_SEMANTIC
 from cuecard.outside.cache import Cache, fingerprint
 from cuecard.outside.rankers.encoder import Encoder, PairEncoder

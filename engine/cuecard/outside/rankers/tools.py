@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TypeAlias
 
-from cuecard.catalogue import Ranker
+from cuecard.catalogue.ranker import Ranker
 from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache
 from cuecard.records import dataclass

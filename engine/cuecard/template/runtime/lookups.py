@@ -9,7 +9,6 @@ from cuecard.errors import closest, did_you_mean
 from cuecard.records import dataclass
 from cuecard.template.runtime.printing import Printer
 from cuecard.template.runtime.values import has, is_nothing, lookup
-from cuecard.template.syntax.habits import WORDS
 
 if TYPE_CHECKING:
     from cuecard.model import Json
@@ -59,6 +58,8 @@ class Lookups(Printer):
     def missing(self, value: Json, key: str, place: int) -> NoReturn:
         """Raise: there is no such key."""
         known = [str(k) for k in value] if isinstance(value, Mapping) else []
+        from cuecard.template.syntax.habits import WORDS  # noqa: PLC0415 - a template that renders needs no hints
+
         hint = WORDS.get(key, "") if not closest(key, known) else ""
         hint = hint or did_you_mean(key, known) or "supply it, or wrap it in `{{#if}}`"
         self.fail(place, "missing-value", f"`{key}` has no value here", hint)
