@@ -32,7 +32,7 @@ _TYPES: Mapping[InputType, tuple[type, ...]] = {
 
 
 def is_of_type(value: Json, kind: InputType) -> bool:
-    """Whether a value is of the type that an input declares; a boolean is no number."""
+    """Whether a value is of the type that an input declares; a boolean is not a number."""
     return kind == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[kind])
 
 
@@ -80,7 +80,7 @@ class ToolsSpec(FileModel):
 
 
 class BudgetSpec(FileModel):
-    """Limits in tokens. What does not fit as a whole is left out, and recorded in the manifest."""
+    """Limits in tokens. Whatever does not fit in full is left out and recorded in the manifest."""
 
     total: int | None = Field(None, ge=1, description="the whole prompt")
     protocols: int | None = Field(
@@ -91,7 +91,7 @@ class BudgetSpec(FileModel):
 
 
 class LimitsSpec(FileModel):
-    """What one section may cost at most each time it is printed; more is an error."""
+    """The maximum cost of one section each time it is rendered; exceeding it is an error."""
 
     work: int = Field(500_000, ge=1, le=100_000_000, description="loop items; a partial call counts as five")
     output: int = Field(10_000_000, ge=1, le=100_000_000, description="characters")
@@ -129,7 +129,7 @@ VERSION = 1
 
 
 def _named_somewhere(schema: dict[str, Any]) -> None:
-    """For editors, which see one file alone: a file that extends others may leave the name to them."""
+    """For editors, which see only one file: a file that extends others may inherit the name from them."""
     schema.pop("required", None)
     schema["anyOf"] = [{"required": ["agent"]}, {"required": ["extends"]}]
 

@@ -16,7 +16,7 @@ PLACEHOLDERS: Mapping[str, str] = {
     "data": "the folder for the server's data",
     "now": "the time of the scenario; in a chat, its start time",
 }
-"""What `command`, `snapshot` and `env` may hold in braces, and what it stands for."""
+"""The placeholders allowed in `command`, `snapshot` and `env`, and what they stand for."""
 
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
 _LISTED = ", ".join(f"`{{{name}}}`" for name in PLACEHOLDERS)
@@ -52,7 +52,7 @@ def fill(text: str, values: Mapping[str, str]) -> str:
 
 
 def unknown_placeholders(document: Document, file: AssistantFile) -> list[Problem]:
-    """An error for each placeholder that nothing fills."""
+    """An error for each unknown placeholder."""
     server = file.server
     texts: list[tuple[tuple[str | int, ...], str]] = [
         *((("server", "command", index), text) for index, text in enumerate(server.command)),

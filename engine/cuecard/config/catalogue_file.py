@@ -1,4 +1,4 @@
-"""Tool catalogues of others: JSON as tool servers list them, or as requests to models hold them."""
+"""Tool catalogues from elsewhere: JSON as tool servers list them, or as model requests contain them."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _FORMS = "[tool, ...]", '{"tools": [tool, ...]}'
 
 
 def read_catalogue(text: str, name: str) -> list[ToolCard]:
-    """The tools of a JSON text: a list, or an object with `tools`; each with `name`, and more where it is known.
+    """The tools of a JSON text: a list, or an object with `tools`; each with a `name`, and more if known.
 
-    Known are `description`, `phrases`, `category` or `server`, and the input schema as `inputSchema`, `input_schema` or
-    `parameters`; a tool may stand in `function`, as with OpenAI. Tools of several servers that have one name are kept
-    apart as `server__name`; of one server's, the first counts.
+    The known keys are `description`, `phrases`, `category` or `server`, and the input schema as `inputSchema`,
+    `input_schema` or `parameters`; a tool may be nested in `function`, as with OpenAI. Tools with the same name from
+    several servers are told apart as `server__name`; within one server, the first counts.
 
     Raises:
-        SpecError: with every tool that is none, at its place.
+        SpecError: with every entry that is not a tool, at its place.
     """
     value = read_json(text, name)
     path, tools = _listed(value)
@@ -53,7 +53,7 @@ _SEVERAL = ("functionDeclarations", "function_declarations")
 
 
 def _listed(value: Json) -> tuple[Path, Json]:
-    """The list of tools, wherever it stands: alone, in `tools`, in an answer of JSON-RPC, in Bedrock's `toolConfig`."""
+    """The list of tools, wherever it is: on its own, in `tools`, in a JSON-RPC response, in Bedrock's `toolConfig`."""
     path: Path = ()
     for _ in _AROUND:
         key = next((key for key in _AROUND if isinstance(value, dict) and key in value), None)
@@ -63,7 +63,7 @@ def _listed(value: Json) -> tuple[Path, Json]:
 
 
 def _single(tools: list[Json]) -> Iterator[tuple[int, Json]]:
-    """The tools one by one, each with the number of the entry it stands in: Gemini lists several in one."""
+    """The tools one by one, each with the number of its entry: Gemini lists several tools in one entry."""
     for number, tool in enumerate(tools):
         several = [tool[key] for key in _SEVERAL if isinstance(tool, dict) and isinstance(tool.get(key), list)]
         yield from ((number, each) for each in (several[0] if several else [tool]))

@@ -1,4 +1,4 @@
-"""The sections of an XML core template as a document, so that agent files can be laid over them as over each other."""
+"""The sections of an XML core template as a document, so that agent files can extend them as they extend each other."""
 
 from __future__ import annotations
 

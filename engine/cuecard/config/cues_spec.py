@@ -15,7 +15,7 @@ CUES: tuple[Cue, ...] = get_args(Cue)
 
 
 PENDING = "requiresConfirmation"
-"""The key in a result that asks for confirmation: the tool has changed nothing yet."""
+"""The key of a result that asks for confirmation: the tool has not changed anything yet."""
 
 
 class CuesSpec(FileModel):

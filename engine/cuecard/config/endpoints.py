@@ -1,4 +1,4 @@
-"""Addresses of model services: the same one however it is written, and which entry of a models file is meant."""
+"""Addresses of model services: recognising one however it is written, and finding its entry in a models file."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ _USUAL = {"https": "443", "http": "80"}
 
 
 def endpoint_name(url: str) -> str:
-    """Host, port and path of a base URL, in lower case where case does not count: no scheme, no user, no password.
+    """Host, port and path of a base URL, without scheme, user and password, in lower case where case does not matter.
 
-    An address that cannot be read is its own name, up to a user and password in it, and so no known one.
+    An address that cannot be parsed is returned without its user and password, so it matches no known one.
     """
     url = url.strip()
     parts = _URL.fullmatch(url)
@@ -30,9 +30,10 @@ def endpoint_name(url: str) -> str:
 
 
 def find_endpoint(url: str, known: Iterable[str]) -> str | None:
-    """The entry that is meant by a base URL: its own, else the longest one whose host fits and whose path it begins.
+    """The entry for a base URL: its own, otherwise the longest one whose host matches and whose path is a prefix of its
+    path.
 
-    A `*` in the host of an entry stands for any part of it, so that `*.openai.azure.com` holds for every resource.
+    A `*` in the host of an entry matches any part of it, so `*.openai.azure.com` covers every resource.
     """
     name = endpoint_name(url)
     fitting = [entry for entry in known if name and _fits(name, endpoint_name(entry))]

@@ -9,7 +9,7 @@ from cuecard.config.values.names import NameOrNames, Texts
 
 
 class Expectation(FileModel):
-    """What has to hold of a prompt; each key that is left out is not asked."""
+    """What a prompt must satisfy; keys that are left out are not checked."""
 
     contains: Texts = Field(
         (), description="texts that the prompt must contain, in the system prompt, messages or appended blocks"

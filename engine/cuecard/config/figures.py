@@ -31,7 +31,7 @@ class Count(Figure):
 
 
 class Ratio(Figure):
-    """A ratio, 1 being the plain case."""
+    """A ratio; 1 is the base price or count."""
 
     value: float = Field(ge=0, description="the figure")
 

@@ -1,4 +1,4 @@
-"""Which kind of file a YAML document is, so that one given for another says what it is."""
+"""Which kind of file a YAML document is, so that an error can say so when the wrong kind is passed."""
 
 from __future__ import annotations
 
@@ -58,7 +58,9 @@ _MARKS: Mapping[FileKind, tuple[frozenset[str], frozenset[str]]] = {
         _OF_TURNS | frozenset(("inputs", "memory", "history", "delivery", "messages", "metadata", "query", "tools")),
     ),
 }
-"""By kind, in the order in which they are asked: the keys that it has, and, where there are some, the only ones."""
+"""By kind, in the order in which they are tried: the keys it has and, if it is limited to some, all the keys it may
+have.
+"""
 
 _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
     ("agent", "turn"): "name the agent file, and pass this one as `--turn FILE`",
@@ -79,7 +81,7 @@ _WAYS: Mapping[tuple[FileKind, FileKind], str] = {
 
 
 def kind_of(value: Mapping[str, object]) -> FileKind | None:
-    """What a document looks like; None where no kind fits."""
+    """The kind a document looks like; None if no kind fits."""
     keys = frozenset(value)
     for kind, (needed, only) in _MARKS.items():
         if keys and needed <= keys and (not only or keys <= only) and _fits(kind, value):
@@ -88,7 +90,7 @@ def kind_of(value: Mapping[str, object]) -> FileKind | None:
 
 
 def _fits(kind: FileKind, value: Mapping[str, object]) -> bool:
-    """Tools of a tool file are entries by name; a turn file has a key that is its own."""
+    """The tools of a tool file are entries by name; a turn file has a key that only turn files have."""
     if kind == "turn":
         return not _OF_TURNS.isdisjoint(value)
     tools = value["tools"] if kind == "tool" else {}
@@ -97,10 +99,10 @@ def _fits(kind: FileKind, value: Mapping[str, object]) -> bool:
 
 
 def refuse_other_kind(document: Document, wanted: FileKind) -> None:
-    """Stop at a file of another kind: what else is wrong with it says nothing.
+    """Reject a file of another kind before anything else: its other problems would be misleading.
 
     Raises:
-        SpecError: when it is one.
+        SpecError: when the file is of another kind.
     """
     found = kind_of(document.value)
     if found is not None and found != wanted:

@@ -1,4 +1,4 @@
-"""Helpers of one's own: functions that templates call, from a module or an installed package."""
+"""Custom helpers: functions that templates call, from a module or an installed package."""
 
 from typing import Annotated, Any, Literal
 
@@ -8,7 +8,7 @@ from cuecard.config.documents.validation import FileModel
 
 
 class HelpersSpec(FileModel):
-    """Where helpers come from, and whose texts they make."""
+    """Where helpers come from, and whether their output is trusted."""
 
     code: str = Field(
         description="a mapping of names to functions, as `my_package.my_module:NAME`; or the name of an entry point "

@@ -1,8 +1,8 @@
-"""Agent files laid over each other (`extends`): base, organisation, project, agent; the later one wins.
+"""Agent files layered with `extends`: base, organisation, project, agent; later files win.
 
-Mappings are merged key by key, sections by their `id`; everything else is replaced, and so is a `history` by one of
-another policy, whose keys are others. Every value keeps the place where it was written, and paths stay relative to the
-file that wrote them; but those of files that the host supplies are names that the host knows, and stay as they are.
+Mappings are merged key by key, sections by their `id`; everything else is replaced, including a `history` by one with
+another policy, since its keys differ. Every value keeps its original place, and paths stay relative to the file that
+contains them; paths of files that the host supplies are names known to the host and are not changed.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _SECTION_FILES = (
     ("files", "entries", "upward", "to"),
     ("skills", "roots"),
 )
-"""Where texts name files or folders: in an agent file, and in a section; positions in lists are left out."""
+"""The keys whose values are paths of files or folders, in an agent file and in a section, without list positions."""
 
 
 _RANKER, _MODEL = ("tools", "search", "ranker"), "model2vec:."
@@ -48,9 +48,9 @@ _RANKER, _MODEL = ("tools", "search", "ranker"), "model2vec:."
 
 @dataclass(frozen=True, slots=True)
 class Layered:
-    """One document of many, and what is wrong with how they lie over each other.
+    """Several documents merged into one, and the problems of merging them.
 
-    `removed` is where each section was taken away that is no longer there, as `file:line:column`.
+    `removed` maps each removed section to the place that removed it, as `file:line:column`.
     """
 
     document: Document
@@ -59,15 +59,15 @@ class Layered:
 
 
 def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None = None) -> Layered:
-    """One document of many; the last one wins.
+    """Merge several documents; the last one wins.
 
-    Problems are: sections that place themselves by, change or remove sections that do not exist; that a file names
-    twice; or whose place it says in a way that cannot be meant.
+    Problems are sections that change, remove or position themselves next to sections that do not exist, sections named
+    twice in one file, and contradictory positions.
 
     Args:
-        documents: the agent files, the lowest first, each with its folder relative to the last one's.
-        outline: the sections of the template that they name, which lie below all of them; without it, whatever they
-            say of a template's sections is kept.
+        documents: the agent files, from base to top, each with its folder relative to the last one's.
+        outline: the sections of the template they name, which form the lowest layer; without it, everything they say
+            about a template's sections is kept.
     """
     begun = begun_anew(documents)
     layers = [*([(outline, "")] if outline else []), *begun.layers]
@@ -82,13 +82,13 @@ def lay_over(documents: Sequence[tuple[Document, str]], outline: Document | None
     for document, place in layers[1:]:
         merger = _Merger(place, problems=merger.problems, removed=merger.removed, known=known)
         below, merged = merged, merger.over(merged, document)
-        if below is outlined:  # what is missing is missing in the agent file, not in its template
+        if below is outlined:  # a missing key is reported in the agent file, not in its template
             merged.origins[()], merged.values[()] = document, document.span(())
     return Layered(merged, tuple(merger.problems), merger.removed)
 
 
 def origins(document: Document) -> Iterator[tuple[str, Document, int]]:
-    """Each value with its dotted path (sections by their ids), the document that wrote it, and the line."""
+    """Each value with its dotted path (sections by id), the document it comes from, and the line."""
     for path, _ in _leaves(document.value, ()):
         yield document.dotted(path), document.origin(path), document.span(path).line
 
@@ -185,7 +185,7 @@ class _Merger:
             self.supplied.add(out)
 
     def moved(self, value: Json, out: Path) -> Json:
-        """A path relative to the agent file instead of to the file that wrote it."""
+        """A path relative to the agent file instead of the file that contains it."""
         if out == _RANKER and isinstance(value, str) and value.startswith(_MODEL) and self.folder:
             moved = posixpath.normpath(posixpath.join(self.folder, value.removeprefix("model2vec:")))
             return f"model2vec:{moved if moved.startswith('.') else './' + moved}"
@@ -209,18 +209,18 @@ def _names_a_file(path: Path) -> bool:
 
 
 def _words(path: Path) -> tuple[str, ...]:
-    """The keys on the way, without positions in lists, and without the profile or variant that they stand in."""
+    """The keys of a path, without list positions and without the profile or variant around them."""
     selected = len(path) > 1 and path[0] in {"profiles", "variants"}
     return tuple(part for part in (path[2:] if selected else path) if isinstance(part, str))
 
 
 def _is_another_policy(out: Path, below: Mapping[str, Json], above: Mapping[str, Json]) -> bool:
-    """Whether this is a `history` of another policy than that below; without a policy it changes that one."""
+    """Whether this `history` has another policy than the one below; without a policy, it changes the one below."""
     return out == ("history",) and "policy" in above and above["policy"] != below.get("policy")
 
 
 def _replaced(out: Path, above: Mapping[str, Json]) -> frozenset[str]:
-    """What a mapping of an overlay takes away with what it says."""
+    """The keys below that a mapping of an overlay removes because of its own."""
     if len(out) == 2 and out[0] == "sections":
         return _displaced(above)
     if len(out) == 2 and out[0] == "results":
@@ -229,7 +229,7 @@ def _replaced(out: Path, above: Mapping[str, Json]) -> frozenset[str]:
 
 
 def _displaced(above: Mapping[str, Json]) -> frozenset[str]:
-    """What a section of an overlay replaces: another text for a text or a file, another source for a source."""
+    """What a section of an overlay replaces: a new text replaces a text or a file, a new source replaces a source."""
     texts, sources = set(TEXTS), set(SOURCES)
     gone = (texts if texts & above.keys() else set()) | (sources if sources & above.keys() else set())
     return frozenset(gone - above.keys())

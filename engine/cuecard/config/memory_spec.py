@@ -1,4 +1,6 @@
-"""The key `memory:` of an agent file: how entities get into the working memory, what of them is shown, when they go."""
+"""The key `memory:` of an agent file: how entities enter the working memory, what is shown of them, and when they leave
+it.
+"""
 
 from typing import Annotated, Any
 
@@ -9,7 +11,7 @@ from cuecard.config.values.names import Texts, as_tuple
 
 
 class ExtractSpec(FileModel):
-    """Where in a tool's result entities are found."""
+    """Where entities are found in a tool's result."""
 
     at: str = Field("", description="path to the value, such as `data` or `result.items`; empty for the result itself")
     limit: int = Field(10, ge=1, le=100, description="how many entities are taken from a list")
@@ -18,7 +20,7 @@ class ExtractSpec(FileModel):
 
 
 class ForgetSpec(FileModel):
-    """Where a tool's result says which entities are gone."""
+    """Where a tool's result says which entities were deleted."""
 
     at: str = Field(
         "",

@@ -53,7 +53,7 @@ _PROVIDERS = frozenset(
         "zai",
     }
 )
-"""What stands in front of a model's name in the names of pydantic-ai, LiteLLM, routers and Google."""
+"""The prefixes of model names in pydantic-ai, LiteLLM, routers and Google."""
 
 
 _BEDROCK = re.compile(
@@ -65,7 +65,7 @@ _BEDROCK = re.compile(
 def bare_name(model: str) -> str:
     """The name as the model's own provider writes it: `anthropic:claude-opus-4-8` is `claude-opus-4-8`.
 
-    Only words that are known as providers are taken off, so that `qwen3:32b` and `meta-llama/llama-4` stay whole.
+    Only known provider names are removed, so `qwen3:32b` and `meta-llama/llama-4` stay whole.
     """
     while True:
         places = [place for place in (model.find(":"), model.find("/")) if place > 0]
@@ -75,7 +75,7 @@ def bare_name(model: str) -> str:
 
 
 def wire_name(model: str, base_url: str = "") -> str:
-    """The name as it goes into a request body: bare, but for what routers with a base URL of their own read.
+    """The name as it goes into a request body: bare, except for the prefixes that routers with their own base URL read.
 
     `openai/gpt-5` is a name that a router knows; `openai:gpt-5` is one that only frameworks know.
     """
@@ -86,7 +86,7 @@ def wire_name(model: str, base_url: str = "") -> str:
 
 
 def names_to_try(model: str) -> Iterator[str]:
-    """The names under which a profile may stand, the fullest first; the last is what the model's own maker writes.
+    """The names under which a profile may be listed, the fullest first; the last is the one used by the model's maker.
 
     Bedrock writes `us.anthropic.claude-opus-4-5-20251101-v1:0`, and Vertex AI `claude-opus-4-5@20251101`.
     """

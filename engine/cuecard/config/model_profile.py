@@ -8,20 +8,21 @@ from typing import Literal, TypeAlias
 from cuecard.records import dataclass
 
 MidConversation: TypeAlias = Literal["system", "developer", "user"]
-"""The role that carries an instruction mid-conversation; `user` where no role with more authority works there."""
+"""The role that carries an instruction mid-conversation; `user` if no role with more authority works there."""
 
 Definitions: TypeAlias = Literal["deferred", "all"]
-"""Where the definitions of tools stand. `deferred`: those of discovered tools after the search result that found them;
-`all`: every one in front of everything else, from the start."""
+"""Where tool definitions are placed. `deferred`: those of discovered tools after the search result that found them;
+`all`: all of them at the very beginning, from the start.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
     """What a request needs to know about its model; the defaults apply to an unknown model.
 
-    The defaults are cautious: a large minimum, no gain from caching, no breakpoints, no role for instructions in
-    mid-conversation, a token count that is rather too high, all definitions at the start. Units as in `Figures`; None
-    means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
+    The defaults are conservative: a large minimum, no gain from caching, no breakpoints, no role for instructions
+    mid-conversation, a token count that errs on the high side, all definitions at the start. Units as in `Figures`;
+    None means unknown. Output tokens cost five times as much as input tokens, the most common ratio.
     """
 
     name: str

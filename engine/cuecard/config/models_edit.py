@@ -1,4 +1,4 @@
-"""A finding about a model at an endpoint, written into a models file: every other line stays as it is."""
+"""Writes a finding about a model at an endpoint into a models file, leaving every other line unchanged."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SOURCE = "cuecard probe"
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What was found of a model at an endpoint, and when."""
+    """What was found out about a model at an endpoint, and when."""
 
     endpoint: str
     model: str
@@ -30,10 +30,11 @@ class Finding:
 
 
 def with_finding(text: str, finding: Finding, name: str) -> str:
-    """The text of a models file with a finding in it: the model's role, and of a new endpoint, whether it keeps places.
+    """The text of a models file with a finding added: the model's role and, for a new endpoint, whether messages stay
+    in place.
 
     Raises:
-        SpecError: when the file is none of models, or writes the place in braces, which leave no line for it.
+        SpecError: when the file is not a models file, or uses braces at that place, so that there is no line to add.
     """
     if not text.strip():
         return HEAD + "endpoints:\n" + "".join(_endpoint(finding, 2))
@@ -53,7 +54,7 @@ class _Lines:
     document: Document
 
     def with_finding(self, finding: Finding) -> list[str]:
-        """The lines with a finding in them, as deep in the file as it knows the endpoint and the model already."""
+        """The lines with a finding added, reusing the endpoint and the model if the file has them already."""
         place: Path = ("endpoints",)
         steps: tuple[tuple[str, Callable[[int], list[str]]], ...] = (
             (finding.endpoint, lambda indent: _endpoint(finding, indent)),
@@ -70,7 +71,7 @@ class _Lines:
         return self.under(place[:-1], steps[-1][1], instead=place)
 
     def under(self, place: Path, made: Callable[[int], list[str]], instead: Path | None = None) -> list[str]:
-        """The lines with new ones as the first under a key, `instead` of those of another."""
+        """The lines with new ones added first under a key, replacing those of the key `instead`."""
         keys = self.document.keys
         children = [span for path, span in keys.items() if len(path) == len(place) + 1 and path[: len(place)] == place]
         line = keys[place].line
@@ -82,12 +83,12 @@ class _Lines:
         return [*kept[:line], *made(children[0].column - 1), *kept[line:]]
 
     def without(self, place: Path) -> list[str]:
-        """The lines without a key and what stands under it."""
+        """The lines without a key and everything under it."""
         span = self.document.keys.get(place)
         if span is None:
             return self.lines
         lines, end = self.lines, span.line
-        for at in range(span.line, len(lines)):  # a line that is empty ends nothing
+        for at in range(span.line, len(lines)):  # an empty line does not end the block
             if lines[at].strip() and _indent(lines[at]) < span.column:
                 break
             end = at + 1 if lines[at].strip() else end
@@ -95,7 +96,7 @@ class _Lines:
 
     @property
     def lines(self) -> list[str]:
-        """The lines, each with its end."""
+        """The lines, each with its line ending."""
         lines = self.document.text.splitlines(keepends=True)
         return [*lines[:-1], lines[-1].rstrip("\r\n") + "\n"]
 
@@ -128,7 +129,7 @@ def _source(finding: Finding) -> dict[str, str]:
 
 
 def _flow(values: Mapping[str, object]) -> str:
-    """A mapping in one line; the day and the role are words that need no quotes."""
+    """A mapping on one line; the day and the role need no quotes."""
     bare = {"as_of", "value"}
     shown = (f"{key}: {_plain(value) if key in bare else _quoted(str(value))}" for key, value in values.items())
     return "{" + ", ".join(shown) + "}"
@@ -139,6 +140,6 @@ def _plain(value: object) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A text in double quotes, as YAML reads it; what is not printable is escaped."""
+    """A text in double quotes, as YAML reads it; with unprintable characters escaped."""
     said = json.dumps(text, ensure_ascii=False)
     return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in said)

@@ -1,4 +1,4 @@
-"""Models files: what providers' documents say of their models, figure by figure, each with its source and date."""
+"""Models files: what providers document about their models, figure by figure, each with its source and date."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class ModelEntry(Figures):
 
 
 class EndpointEntry(FileModel):
-    """A service at an address: what reaches the model there may differ from what the model's name suggests."""
+    """A service at an address: models there may behave differently from what their names suggest."""
 
     in_place: Truth = Field(
         description="whether messages of this role stay in place mid-conversation; if not, or if unknown, "
@@ -59,7 +59,7 @@ class ModelsFile(FileModel):
 
 
 _NOTHING_IN_PLACE: Mapping[str, Any] = {"mid_conversation": "user", "adds_tools": False}
-"""What holds where messages may not stay in their places."""
+"""The figures for endpoints where messages may not stay in place."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class ModelProfiles:
         return ModelProfile(model, owner, **figures, endpoint=endpoint_name(endpoint), known=known)
 
     def _here(self, model: str, endpoint: str) -> dict[str, Any]:
-        """What holds of a model at this address, over all else."""
+        """The figures of a model at this address, which override all others."""
         name = find_endpoint(endpoint, self.endpoints)
         if name is None:
             return dict(_NOTHING_IN_PLACE)
@@ -110,7 +110,9 @@ class ModelProfiles:
         return {**({} if there.in_place.value else _NOTHING_IN_PLACE), **own.values()}
 
     def _entry(self, model: str) -> ModelEntry | None:
-        """The entry of exactly this name, however it is written, else of the longest pattern for its shortest form."""
+        """The entry with exactly this name, in any spelling, otherwise the longest pattern that matches its shortest
+        form.
+        """
         names = [each for name in names_to_try(model) for each in (name, _VERSION.sub("", name))]
         if exact := next((name for name in names if name in self.models), None):
             return self.models[exact]

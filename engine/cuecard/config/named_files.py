@@ -1,4 +1,4 @@
-"""Which files an agent file and its sections name: looked up in the YAML as it is, right or wrong."""
+"""Which files an agent file and its sections name, read from the YAML before it is validated."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class Wanted:
     """Files of sections.
 
     Attributes:
-        texts: those that must be there, with the place that names them.
-        files: those that may.
+        texts: those that must exist, with the place that names them.
+        files: those that may exist.
         roots: folders of skills.
-        strict: those of them in which whatever is wrong with a skill is an error.
-        searches: which files are looked for by patterns.
+        strict: those in which every problem of a skill is an error.
+        searches: the patterns that files are searched by.
     """
 
     texts: tuple[tuple[Path, str], ...]
@@ -47,7 +47,7 @@ class Wanted:
 
 @dataclass(frozen=True, slots=True)
 class AgentPlaces:
-    """What an agent file names. What is no text, where a text belongs, is for the validation to tell."""
+    """The files that an agent file names. Values of the wrong type are reported later, by the validation."""
 
     template_key: Path
     template: Json
@@ -59,7 +59,7 @@ class AgentPlaces:
 
     @classmethod
     def of(cls, agent: Mapping[str, Json]) -> AgentPlaces:
-        """What this agent file names."""
+        """The files that this agent file names."""
         written, layout, tools = agent.get("template"), agent.get("layout"), agent.get("tools")
         core = written if isinstance(written, dict) else {"file": written}
         key: Path = ("template", "file") if isinstance(written, dict) else ("template",)
@@ -95,7 +95,7 @@ def _results(agent: Mapping[str, Json]) -> tuple[tuple[Path, str], ...]:
 
 
 def texts(value: Json) -> tuple[str, ...]:
-    """A text or a list of texts; what is neither is for the validation to tell."""
+    """A text or a list of texts; anything else is reported by the validation."""
     return tuple(text for text in (value if isinstance(value, list) else [value]) if isinstance(text, str) and text)
 
 
@@ -122,7 +122,7 @@ def _choices(at: Path, section: Mapping[str, Json]) -> Iterator[tuple[Path, dict
 
 
 def _entries(files: Json) -> Iterator[tuple[list[str], list[Search]]]:
-    """Of each entry of a `files` source, the paths that it names, and the searches that it makes."""
+    """The paths that each entry of a `files` source names, and the searches that it needs."""
     listed = files.get("entries") if isinstance(files, dict) else None
     supplied = isinstance(files, dict) and files.get("supplied") is True
     for written in listed if isinstance(listed, list) else ():

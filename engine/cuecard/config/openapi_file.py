@@ -15,17 +15,17 @@ from cuecard.model import Json, ToolCard
 _METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace")
 _ODD = re.compile(r"[^A-Za-z0-9_.-]+")
 _LONGEST: Final = 64
-"""How long a name is at most that providers take."""
+"""The maximum length of a name that providers accept."""
 
 
 @dataclass(slots=True)
 class OpenApi:
-    """What a description says of its operations.
+    """The operations of a description.
 
     Attributes:
         title: the name of the service.
         cards: its operations as tools, in the order of the file.
-        problems: what was left out, or could not be followed, each as a warning.
+        problems: a warning for everything that was left out or could not be resolved.
     """
 
     title: str
@@ -36,17 +36,17 @@ class OpenApi:
 def read_openapi(value: Mapping[str, Json], name: str) -> OpenApi:
     """The operations of a description as tools.
 
-    A tool is called by its `operationId`, or by method and path where there is none; characters that no name may have
-    become `_`, and a name that is there already gets a number. Parameters of every place, and the properties of a body
-    that is an object, stand side by side in the input schema; other bodies are the parameter `body`. References within
-    the file are followed; one that leads back to itself, to another file, or nowhere, leaves the value open.
+    A tool is named after its `operationId`, or after method and path if there is none; characters that names cannot
+    contain become `_`, and a duplicate name gets a number. All parameters, and the properties of a body that is an
+    object, are combined in the input schema; any other body becomes the parameter `body`. References within the file
+    are resolved; one that leads back to itself, to another file, or nowhere accepts any value.
 
     Args:
         value: the description, as JSON has it.
         name: how errors call it.
 
     Raises:
-        SpecError: when it is no OpenAPI description of a version that is known, or has no operation.
+        SpecError: when it is not an OpenAPI description of a known version, or has no operations.
     """
     version = str(value.get("openapi") or value.get("swagger") or "")
     if not version.startswith(("2.", "3.0", "3.1")):
@@ -98,7 +98,7 @@ class _Operation:
     references: References
 
     def card(self, taken: set[str]) -> ToolCard:
-        """The operation as a tool, under a name that is not taken."""
+        """The operation as a tool, under a name that is still free."""
         own = self.said.get("operationId")
         words = own if isinstance(own, str) and own.strip() else f"{self.method}_{self.path}"
         plain = re.sub("_+", "_", _ODD.sub("_", words)).strip("_.-")[:_LONGEST] or self.method
@@ -131,7 +131,7 @@ class _Operation:
         return {"type": "object", "properties": properties, **({"required": named} if named else {})}
 
     def _parameters(self) -> list[Mapping[str, Json]]:
-        """Those of the operation go before those of its path."""
+        """The operation's parameters override those of its path."""
         own = self.said.get("parameters")
         listed = [*self.shared, *(own if isinstance(own, list) else [])]
         found = [mapping(self.references.followed(each)) for each in listed]
@@ -144,7 +144,7 @@ class _Operation:
         return mapping(content[kinds[0]]).get("schema") if kinds else None, body.get("required") is True
 
     def _described(self, parameter: Mapping[str, Json]) -> Json:
-        """A parameter's schema; in 2.0 it stands in the parameter itself."""
+        """A parameter's schema; in 2.0 it is part of the parameter itself."""
         kept = {key: parameter[key] for key in ("type", "items", "enum", "default", "format") if key in parameter}
         content = mapping(parameter.get("content"))
         schema = parameter.get("schema") or next((mapping(each).get("schema") for each in content.values()), None)

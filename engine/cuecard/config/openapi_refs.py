@@ -1,4 +1,4 @@
-"""References in a document (`$ref`): followed within it, never in a circle, and never without end."""
+"""References in a document (`$ref`): resolved within the document, without cycles and within limits."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cuecard.errors import Problem
 from cuecard.model import Json
 
 MAX_NODES: Final = 2_000
-"""How many values a schema may have once its references are followed; what is beyond them is left open."""
+"""The maximum number of values in a schema once its references are resolved; anything beyond is left open."""
 MAX_DEPTH: Final = 24
-"""How deep it may nest."""
+"""The maximum depth of nesting."""
 _CHAIN = 32
 _QUOTED = re.compile("(?:%[0-9A-Fa-f]{2})+")
 
 
 def mapping(value: Json) -> Mapping[str, Json]:
-    """The value if it is a mapping, else an empty one."""
+    """The value if it is a mapping, otherwise an empty one."""
     return value if isinstance(value, dict) else {}
 
 
 def _unquoted(text: str) -> str:
-    """The text of a part of an address; what is quoted wrongly stays as it is."""
+    """The unquoted text of a part of an address; wrong quoting is left as it is."""
     return _QUOTED.sub(lambda found: bytes.fromhex(found[0].replace("%", "")).decode("utf-8", "replace"), text)
 
 
@@ -42,7 +42,7 @@ class References:
     _unknown: dict[str, None] = field(default_factory=dict)
 
     def followed(self, value: Json) -> Json:
-        """The value, or what it refers to; None where that leads nowhere."""
+        """The value, or what it refers to; None for a broken reference."""
         for _ in range(_CHAIN):
             reference = value.get("$ref") if isinstance(value, dict) else None
             if not isinstance(reference, str):
@@ -51,7 +51,7 @@ class References:
         return None
 
     def target(self, reference: str) -> Json:
-        """What a reference names; None where that is nothing, or in another file, which is remembered."""
+        """The target of a reference; None if it does not exist or is in another file, which is noted for `problems`."""
         value: Any = self.root
         parts: list[str | None] = [*reference[1:].split("/")[1:]] if reference.startswith("#") else [None]
         for part in parts:
@@ -97,7 +97,7 @@ class _Walk:
         return {str(key): self.resolved(item, through, depth + 1) for key, item in value.items()}
 
     def _target(self, value: Mapping[str, Json], reference: str, through: tuple[str, ...], depth: int) -> Json:
-        """What is referred to, with what stands beside the reference, as 3.1 has it."""
+        """The target, merged with the keys next to the reference, as in 3.1."""
         beside = mapping(self.resolved({k: v for k, v in value.items() if k != "$ref"}, through, depth + 1))
         if reference in through or len(through) >= _CHAIN:
             return dict(beside)

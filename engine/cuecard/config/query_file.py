@@ -1,4 +1,4 @@
-"""Query files: JSON lines of what is searched for and the tools that are meant, for `cuecard bench search`."""
+"""Query files: JSON lines with a query and the tools it should find, for `cuecard bench search`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _LINE = '`{"query": "attach an image", "tools": ["set_image"]}`'
 
 @dataclass(frozen=True, slots=True)
 class JudgedQuery:
-    """A query, the tools that answer it, and the line it stands in."""
+    """A query, the tools that answer it, and its line."""
 
     query: str
     tools: frozenset[str]
@@ -21,10 +21,10 @@ class JudgedQuery:
 
 
 def read_queries(text: str, name: str) -> list[JudgedQuery]:
-    """The queries of a text of JSON lines; empty lines are passed over.
+    """The queries of a text of JSON lines; empty lines are skipped.
 
     Raises:
-        SpecError: with every line that is no such query, or because there is none.
+        SpecError: with every line that is not such a query, or when there is none.
     """
     found: list[JudgedQuery] = []
     problems: list[Problem] = []

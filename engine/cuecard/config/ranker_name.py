@@ -1,4 +1,4 @@
-"""What an agent file may write for `ranker`: a ranking that comes with cuecard, a model2vec model, a function."""
+"""What an agent file may write for `ranker`: a ranker that comes with cuecard, a model2vec model, a function."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ENCODERS = {
     "wordllama": "wordllama",
     "use+wordllama": "use+wordllama",
 }
-"""The names under which sentence vectors are had, each with the one name of what makes them."""
+"""The names of sentence-vector rankers, each with the name of the model that computes the vectors."""
 
 KNOWN = ("bm25", *ENCODERS)
 
@@ -31,8 +31,8 @@ class RankerName:
     """A ranker by name.
 
     Attributes:
-        kind: `bm25`; `semantic` for sentence vectors of a package; `model2vec`; `code` for a function of the user's.
-        value: what makes the vectors, the folder or name of a model, or `package.module:function`.
+        kind: `bm25`; `semantic` for sentence vectors of a package; `model2vec`; `code` for the user's own function.
+        value: the model that computes the vectors, the folder or name of a model, or `package.module:function`.
     """
 
     kind: Kind
@@ -43,7 +43,7 @@ BM25 = RankerName("bm25")
 
 
 def parse_ranker(written: str) -> RankerName | None:
-    """What a file means by it; None when it is no ranker."""
+    """The ranker that a text names; None if it names none."""
     if written == "bm25":
         return BM25
     if written in ENCODERS:

@@ -1,4 +1,4 @@
-"""Results of tools as texts: which template tells them to the model, and how long they may be."""
+"""Tool results as texts: the template that renders them for the model, and their maximum length."""
 
 from typing import Annotated, Any, Literal, Self, TypeAlias
 
@@ -11,11 +11,11 @@ ToolPattern = Annotated[str, Field(pattern=r"^[A-Za-z0-9_.:/*?-]{1,128}$")]
 """A tool's name, or one with `*` for any characters and `?` for one."""
 
 LengthUnit: TypeAlias = Literal["characters", "lines", "tokens"]
-"""What the length of a result is counted in."""
+"""The unit in which the length of a result is counted."""
 
 
 class ResultSpec(FileModel):
-    """How the results of a tool are told. Templates read `content`, `result`, `tool`, and `cut` where it was cut."""
+    """How the results of a tool are rendered. Templates read `content`, `result`, `tool` and `cut`."""
 
     text: str | None = Field(
         None, description="a Handlebars template; `{{{content}}}`, the text of the result, when left out"
@@ -49,7 +49,7 @@ class ResultSpec(FileModel):
 
     @property
     def limits(self) -> tuple[int, int] | None:
-        """How much stays of the beginning and of the end; None where nothing is cut."""
+        """How much of the beginning and the end is kept; None if nothing is cut."""
         return None if self.head is None and self.tail is None else (self.head or 0, self.tail or 0)
 
 

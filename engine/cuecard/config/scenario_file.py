@@ -1,7 +1,8 @@
 """Scenario files: a conversation written down, played by a scripted model against the real tools.
 
-A scenario says what the user writes and what the model decides. What tools answer is never written here: a call names
-what it keeps of the answer (`save`), and later calls use it as `${name.key}` (see `cuecard.config.values.references`).
+A scenario states what the user writes and what the model decides. The answers of tools are never written down: a call
+names the part of the answer to keep (`save`), and later calls use it as `${name.key}` (see
+`cuecard.config.values.references`).
 """
 
 from pydantic import Field
@@ -28,7 +29,7 @@ class CallEntry(FileModel):
 
 
 class StepEntry(FileModel):
-    """One decision of the model: a thought, and one or more calls at once."""
+    """One decision of the model: a thought, and one or more parallel calls."""
 
     think: str = Field("", description="the model's reasoning before it acts")
     calls: list[CallEntry] = Field(min_length=1, description="the tools it calls, all at once")
@@ -64,7 +65,7 @@ class Scenario:
 
 
 def unsaved_names(scenario: Scenario) -> list[Problem]:
-    """An error for each reference to a name that no earlier step saves."""
+    """An error for each reference to a name that no earlier step has saved."""
     problems: list[Problem] = []
     saved: list[str] = []
     for number, turn in enumerate(scenario.file.turns):

@@ -1,4 +1,4 @@
-"""The sections that one file writes, as they stand there: which they are, and what is wrong with them by themselves."""
+"""The sections in one file, before merging: which ones there are, and problems that one file alone shows."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from cuecard.errors import Problem
 from cuecard.model import Json
 
 PLACING = ("before", "after", "remove")
-"""Keys of a section that say where an overlay puts it, or that it takes it away."""
+"""Keys of a section that say where an overlay puts it, or that the overlay removes it."""
 
 
 def listed(document: Document) -> Sequence[Json]:
-    """The sections that a file writes, right or wrong."""
+    """The sections in a file, valid or not."""
     sections = document.value.get("sections")
     return sections if isinstance(sections, list) else ()
 
 
 def says_something(entry: Mapping[str, Json]) -> bool:
-    """Whether a section has a text of its own, or something that fills it."""
+    """Whether a section has its own text or a source."""
     return any(entry.get(key) is not None for key in (*TEXTS, *SOURCES))
 
 
 def unplaced(document: Document) -> Iterator[Problem]:
-    """Sections of the lowest file that say a place among those below it."""
+    """Sections of the lowest file with a position relative to those below it, of which there are none."""
     for index, item in enumerate(listed(document)):
         for key in PLACING:
             if isinstance(item, dict) and key in item:
@@ -34,19 +34,19 @@ def unplaced(document: Document) -> Iterator[Problem]:
 
 
 def section_id(item: Json, otherwise: str) -> str:
-    """The id that a section gives itself."""
+    """The id of a section."""
     named = item.get("id") if isinstance(item, dict) else None
     return named if isinstance(named, str) else otherwise
 
 
 def where(document: Document, path: Path) -> str:
-    """Where a value is written, as `file:line:column`."""
+    """The place of a value, as `file:line:column`."""
     span = document.span(path)
     return f"{document.origin(path).name}:{span.line}:{span.column}"
 
 
 def twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that one file names twice, of which only one could be merged."""
+    """Sections that one file names twice: only one of them could be merged."""
     first: dict[str, Path] = {}
     for index, item in enumerate(sections):
         name, path = section_id(item, f"#{index}"), ("sections", index, "id")
@@ -57,7 +57,7 @@ def twice(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
 
 
 def misplaced(document: Document, sections: Sequence[Json]) -> Iterator[Problem]:
-    """Sections that say two places, neither yes nor no to `remove`, or more than that they are gone."""
+    """Sections with two positions, with a `remove` that is not a boolean, or with other keys besides `remove`."""
     for index, item in enumerate(sections):
         if not isinstance(item, dict):
             continue

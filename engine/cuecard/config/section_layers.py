@@ -1,4 +1,4 @@
-"""The sections of one agent file laid over those below it: which is changed, added, moved or taken away."""
+"""Merges the sections of one agent file with those below it: changed, added, moved or removed."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cuecard.model import Json
 from cuecard.records import dataclass
 
 _LOOKED_AT = 16
-"""Of how many sections of a list it is asked whether they are misspelt: it takes a while where many are known."""
+"""How many sections of a list are checked for misspelt ids, which takes a while if many are known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A section of the merged list: where it stands in the base, where in the overlay; either may be missing."""
+    """A section of the merged list: its place in the base and in the overlay; either may be missing."""
 
     base: Path | None
     top: Path | None
@@ -27,10 +27,10 @@ class Piece:
 
 @dataclass(slots=True)
 class SectionLayers:
-    """Lays the sections of one file over those of another; `problems` are those of the two lists.
+    """Merges the sections of one file into those of another; `problems` are those of the two lists.
 
-    `removed` is where each section was taken away that is no longer there, as `file:line:column`. Where not all those
-    below are `known`, what is said of the others is kept.
+    `removed` maps each removed section to the place that removed it, as `file:line:column`. If not all sections below
+    are `known`, what is said about the others is kept.
     """
 
     base: Document
@@ -71,13 +71,17 @@ class SectionLayers:
         return found
 
     def _may_be_new(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
-        """Whether this adds a section: over a list at its end, unless it says where; among elements it must say so."""
+        """Whether this adds a section: in a list at the end unless it has a position, among elements only with a
+        position.
+        """
         if _is_placed(entry) or section_id(entry, "") != name:
-            return True  # what has no name is told by those who look at values
+            return True  # a section without an id is reported by the validation
         return not self._naming() and not self._is_meant_for_another(entry, name, found)
 
     def _is_meant_for_another(self, entry: Mapping[str, Json], name: str, found: Collection[str]) -> bool:
-        """Whether this changes a section that is not there: it says nothing of its own, or its id is nearly another."""
+        """Whether this changes a section that does not exist: it has no content, or its id is nearly that of another
+        section.
+        """
         return not says_something(entry) or bool(get_close_matches(name, found, n=1, cutoff=0.8))
 
     def _placed(self, path: Path, anchor: str, behind: int, name: str, found: dict[str, Piece]) -> dict[str, Piece]:
@@ -101,7 +105,7 @@ class SectionLayers:
         )
 
     def _below(self) -> str:
-        """Where the sections of the base are written; for those of a template, also where that is named."""
+        """The places of the base's sections; for those of a template, also the place that names the template."""
         naming = self._naming()
         named = f" (the `template` of {where(naming, ('template',))})" if naming else ""
         return where(self.base, ("sections",)) + named
@@ -111,7 +115,7 @@ class SectionLayers:
         return next((document for document in (self.top, self.base) if document.value.get("template")), None)
 
     def _is_another_list(self, above: Sequence[Json], found: dict[str, Piece]) -> bool:
-        """Whether this is a list of its own beside a template: none of it says anything about an element."""
+        """Whether this is a separate list next to a template: none of its sections refers to an element."""
         own = [item for item in above if self._is_of_its_own(item, section_id(item, ""), found)]
         meant = (self._is_meant_for_another(item, section_id(item, ""), found) for item in own[:_LOOKED_AT])
         if not own or len(own) < len(above) or not self.known or not self._naming() or any(meant):
@@ -128,5 +132,5 @@ class SectionLayers:
 
 
 def _is_placed(entry: Json) -> bool:
-    """Whether a section says next to which other it goes."""
+    """Whether a section has a position relative to another."""
     return isinstance(entry, dict) and bool({"before", "after"} & entry.keys())

@@ -1,4 +1,4 @@
-"""The page that lists every key of every YAML file: made from the models that check them, so it cannot lie."""
+"""The page that lists every key of every YAML file: generated from the models that check them."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _default(key: str, field: Mapping[str, Any], required: Any) -> str:
 
 
 def _code(text: str) -> str:
-    """A text as code of Markdown, whatever marks are in it."""
+    """A text as Markdown code, whatever marks it contains."""
     marks = "``" if "`" in text else "`"
     return f"{marks}{text}{marks}"
 

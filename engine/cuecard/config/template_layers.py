@@ -1,7 +1,7 @@
-"""Which template holds where agent files lie over each other, and which sections belong to it.
+"""Which template applies when agent files are layered, and which sections belong to it.
 
-A file that names another template than those below it, or none (`template: null`), begins the sections anew: what the
-files below it say of sections was said of others.
+A file that names a different template than the files below it, or none (`template: null`), starts with a fresh set of
+sections: the sections in the files below belong to another template.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from cuecard.errors import Problem
 from cuecard.records import dataclass
 
 Layer: TypeAlias = tuple[Document, str]
-"""An agent file with its folder, relative to that of the last one."""
+"""An agent file and its folder, relative to that of the last file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Begun:
-    """The files without the sections that belong to another template, where those are gone to, and what is wrong."""
+    """The files without the sections of other templates, where those were dropped, and the problems found."""
 
     layers: Sequence[Layer]
     removed: Mapping[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Begun:
 
 
 def begun_anew(layers: Sequence[Layer]) -> Begun:
-    """The agent files, the lowest first, with the sections of the last template only."""
+    """The agent files, from base to top, with only the sections of the last template."""
     templates = [*_templates(layers)]
     first = max((i for i in range(1, len(layers)) if templates[i] != templates[i - 1]), default=0)
     below = [document for document, _ in layers[:first]]
@@ -45,7 +45,7 @@ def begun_anew(layers: Sequence[Layer]) -> Begun:
 
 
 def _templates(layers: Sequence[Layer]) -> Iterator[str]:
-    """The template that holds with each file and those below it; empty for none."""
+    """The template that applies for each file and those below it; empty for none."""
     current = ""
     for document, folder in layers:
         written = document.value.get("template", {})
@@ -60,7 +60,7 @@ def _without(document: Document, keys: set[str]) -> Document:
 
 
 def _early(below: Sequence[Document], place: str) -> Iterator[Problem]:
-    """Changes of sections in the lowest file, which are those of a template that is named above it."""
+    """Changes in the lowest file to sections of a template that only a higher file names."""
     document = next(document for document in below if "sections" in document.value)
     for index, item in enumerate(listed(document)):
         if isinstance(item, dict) and ({*PLACING} & item.keys() or not says_something(item)):

@@ -1,4 +1,4 @@
-"""What a listing has that was not there before: new tools, changed ones, and those that are gone."""
+"""How a listing differs from the last import: new, changed and removed tools."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cuecard.model import Json, ToolCard
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A tool that is not what it was.
+    """A tool that has changed.
 
     Attributes:
         tool: its name.
-        what: what is different, one line each.
+        what: the differences, one line each.
     """
 
     tool: str
@@ -24,13 +24,13 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is different between two listings, and between a listing and the agent.
+    """The differences between two listings, and between a listing and the agent.
 
     Attributes:
-        new: tools of which the agent's files say nothing.
-        changed: tools that the source describes otherwise than at the last import.
-        removed: tools that the source had at the last import, and has no more.
-        listed: whether the file of the last import is another than this one would be.
+        new: tools that the agent's files do not mention.
+        changed: tools whose description in the source has changed since the last import.
+        removed: tools that the source had at the last import but no longer has.
+        listed: whether the file of the last import differs from the one this import would write.
     """
 
     new: tuple[ToolCard, ...] = ()
@@ -39,17 +39,17 @@ class Changes:
     listed: bool = False
 
     def __bool__(self) -> bool:
-        """Whether anything is different."""
+        """Whether there is any difference."""
         return bool(self.new or self.changed or self.removed or self.listed)
 
 
 def tool_changes(listing: Listing, before: Listing | None, known: Collection[str], *, listed: bool) -> Changes:
-    """What is different.
+    """The differences.
 
     Args:
         listing: what the source says now.
         before: what it said at the last import; None if there was none.
-        known: the tools of which the agent's files say something.
+        known: the tools that the agent's files mention.
         listed: whether the file of the last import is another than this one would be.
     """
     old = {card.name: card for card in before.cards} if before else {}

@@ -1,4 +1,4 @@
-"""New tools written into a file of tool instructions: every line that is there stays as it is."""
+"""Adds new tools to a file of tool instructions, leaving every existing line unchanged."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ HEAD = """\
 """
 
 MAX_CHARACTERS = 200_000
-"""How long a file gets; further tools go into another one."""
+"""The maximum length of a file in characters; further tools go into another file."""
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9 ,.()/_-]*[A-Za-z0-9.)]")
 _YAML_WORDS = frozenset(("true", "false", "null", "yes", "no", "on", "off", "nan", "inf"))
@@ -36,17 +36,17 @@ def new_file(category: str) -> str:
 
 
 def with_tools(text: str, cards: Sequence[ToolCard], name: str) -> str:
-    """The text of a file with these tools in it, behind those that are there.
+    """The text of a file with these tools added after the existing ones.
 
     A tool with instructions goes under `tools:`, one without under `described:`.
 
     Raises:
-        SpecError: when the file is none of tool instructions, or writes the mapping in braces, which leave no line.
+        SpecError: when the file is not a tool file, or writes the mapping in braces, so that no line can be added.
     """
     for key in ("tools", "described"):
         lines = [line for c in cards if (c.instructions is not None) == (key == "tools") for line in _entry(c)]
         text = _with_lines(text, key, lines, name) if lines else text
-    # What was there may be stranger than what is expected of people's files.
+    # Existing files may contain more than this module expects.
     validate(read_yaml(text, name), ToolFile)
     return text
 
@@ -77,7 +77,7 @@ def _indented(lines: Sequence[str], indent: int) -> list[str]:
 
 
 def _end(rows: Sequence[str], start: int, outer: int) -> int:
-    """Behind the last line that belongs to the mapping which begins at a line; comments behind it stay behind."""
+    """The position after the last line of the mapping that begins at a line; comments after it stay after it."""
     end = start
     for at in range(start, len(rows)):
         row = rows[at]
@@ -94,7 +94,7 @@ def _has_content(text: str) -> bool:
 
 
 def _entry(card: ToolCard) -> list[str]:
-    """The lines of an entry, as deep as its name stands."""
+    """The lines of an entry, indented like its name."""
     lines = [f"{_quoted(card.name)}:", *_text("description", card.description)]
     if card.phrases:
         lines += ["  phrases:", *(f"    - {_quoted(phrase)}" for phrase in card.phrases)]
@@ -104,7 +104,7 @@ def _entry(card: ToolCard) -> list[str]:
 
 
 def _text(key: str, text: str) -> list[str]:
-    """A text as people would write it: on one line, or, where it has several plain ones, as a block."""
+    """A text as a person would write it: on one line, or as a block if it has several plain lines."""
     rows = text.split("\n")
     plain = all(row.isprintable() and row == row.rstrip() for row in rows)
     if len(rows) > 1 and plain and rows[0] and not rows[0].startswith(" ") and rows[-1]:
@@ -113,7 +113,7 @@ def _text(key: str, text: str) -> list[str]:
 
 
 def _quoted(text: str) -> str:
-    """A text as YAML reads it: in double quotes unless it is plain words."""
+    """A text as YAML: in double quotes unless it consists of plain words."""
     if _PLAIN.fullmatch(text) and text.lower() not in _YAML_WORDS:
         return text
     said = json.dumps(text, ensure_ascii=False)

@@ -13,7 +13,7 @@ Required = Annotated[Texts, Field(min_length=1)]
 
 
 class ToolEntry(FileModel):
-    """The instructions of one tool; each field a text, or a list of which all but the first become `- ` lines."""
+    """The instructions of one tool; each field is a text, or a list whose items after the first become `- ` lines."""
 
     description: str = Field("", description="what the tool does, in one line, for the search index")
     phrases: Texts = Field((), description="phrases that people or models would search for")
@@ -47,7 +47,7 @@ class ToolFile(FileModel):
 
 
 def tool_cards(file: ToolFile, document: Document, source: str) -> list[ToolCard]:
-    """The file's entries as cards, in file order, those without instructions last; each knows `source:line`."""
+    """The file's entries as cards, in file order, with those without instructions last; each has its `source:line`."""
     described = [
         ToolCard(
             name, entry.description, {}, entry.phrases, file.category, None, _place(document, "described", name, source)

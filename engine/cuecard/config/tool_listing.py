@@ -1,4 +1,4 @@
-"""What a source says of its tools, and the file that keeps it, so that the next import can tell what has changed."""
+"""What a source says about its tools, and the file that stores it so that the next import can report changes."""
 
 from __future__ import annotations
 
@@ -14,23 +14,24 @@ from cuecard.model import Json, ToolCard, ToolInstructions
 from cuecard.template import clean, without_controls
 
 MAX_DESCRIPTION: Final = 8_192
-"""How many characters a description may have; the engine cuts it off there, too."""
+"""The maximum length of a description in characters; the engine truncates it there, too."""
 META_KEY: Final = "cuecard/instructions"
-"""The key of `_meta` under which a server says how its tool is used: `before`, `after`, `next`, `gotcha`, `phrases`."""
+"""The key of `_meta` under which a server gives a tool's instructions: `before`, `after`, `next`, `gotcha`, `phrases`.
+"""
 CUES: Final = ("before", "after", "next", "gotcha")
 """The four texts of a tool's instructions."""
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """What a source says of itself and of its tools: data, whatever it says.
+    """What a source says about itself and its tools; it is always treated as data.
 
     Attributes:
-        name: what the source calls itself.
-        cards: its tools, in its order.
-        instructions: what it says of itself as a whole.
-        meta: tool to what it says beside its definition.
-        dropped: tools that cannot be used, each with the reason, and other warnings.
+        name: the name that the source gives itself.
+        cards: its tools, in the order of the source.
+        instructions: its instructions for the source as a whole.
+        meta: by tool, what it says beyond the definition.
+        dropped: unusable tools, each with the reason, and other warnings.
     """
 
     name: str
@@ -41,17 +42,17 @@ class Listing:
 
 
 def listing_text(listing: Listing) -> str:
-    """The listing as the text of a file: equal listings give equal bytes."""
+    """The listing as the text of a file; equal listings give identical bytes."""
     value: dict[str, Json] = {"instructions": listing.instructions} if listing.instructions else {}
     value["tools"] = [_tool(card, listing.meta.get(card.name)) for card in listing.cards]
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"
 
 
 def read_listing(text: str, name: str) -> Listing:
-    """The listing that a file keeps.
+    """The listing that a file contains.
 
     Raises:
-        SpecError: when it is none.
+        SpecError: when it is not a listing.
     """
     value = read_json(text, name)
     if not isinstance(value, dict) or not isinstance(value.get("instructions", ""), str):
@@ -61,12 +62,12 @@ def read_listing(text: str, name: str) -> Listing:
 
 
 def with_authors_words(listing: Listing) -> Listing:
-    """The listing whose tools have the instructions that their server gives them: its author's word is taken."""
+    """The listing with the instructions that the server gives its tools, for servers whose authors are trusted."""
     return replace(listing, cards=tuple(_instructed(card, listing.meta.get(card.name, {})) for card in listing.cards))
 
 
 def cleaned(cards: Sequence[ToolCard]) -> tuple[tuple[ToolCard, ...], tuple[Problem, ...]]:
-    """The cards without what no prompt may hold, and what was changed or cannot be kept."""
+    """The cards without characters that prompts must not contain, and what was changed or dropped."""
     kept: list[ToolCard] = []
     problems: list[Problem] = []
     for card in cards:
@@ -91,7 +92,7 @@ def _note(card: ToolCard, message: str, hint: str) -> Problem:
 
 
 def _instructed(card: ToolCard, meta: Mapping[str, Json]) -> ToolCard:
-    """The card with its instructions, if all four are texts; what else stands there is left out."""
+    """The card with its instructions, if all four are texts; anything else is left out."""
     said = meta.get(META_KEY)
     if not isinstance(said, dict):
         return card

@@ -1,4 +1,4 @@
-"""Transcript files: a conversation that was recorded, for `cuecard replay`. JSON, documented in docs/transcripts.md."""
+"""Transcript files: a recorded conversation, for `cuecard replay`. JSON, documented in docs/transcripts.md."""
 
 import json
 from collections.abc import Iterator
@@ -15,7 +15,7 @@ from cuecard.model import Json
 
 
 class RecordedTool(FileModel):
-    """A tool as the model was told of it."""
+    """A tool as the model saw it."""
 
     name: str = Field(min_length=1, description="the tool's name")
     description: str = Field("", description="its description for the model")
@@ -23,7 +23,7 @@ class RecordedTool(FileModel):
 
 
 class RecordedCall(FileModel):
-    """A tool call that the model made, and what came of it."""
+    """A tool call that the model made, and its result."""
 
     tool: str = Field(min_length=1, description="the tool's name")
     id: str = Field("", description="the id of the call; by default its place in the conversation, such as `1.2.1`")
@@ -33,7 +33,7 @@ class RecordedCall(FileModel):
 
 
 class RecordedUsage(FileModel):
-    """What the provider said of a request, in its own tokens."""
+    """The usage that the provider reported for a request, in its own tokens."""
 
     input_tokens: int = Field(0, ge=0, description="tokens of the whole request, cached ones included")
     cached_tokens: int = Field(0, ge=0, description="tokens that were read from the cache")
@@ -41,7 +41,7 @@ class RecordedUsage(FileModel):
 
 
 class RecordedRequest(FileModel):
-    """One request to the model, by what the model answered; what the tools returned goes into the next request."""
+    """One request to the model, recorded by its answer; the results of tools go into the next request."""
 
     at: Moment | None = Field(None, description="when it was sent, ISO 8601 with a zone")
     text: str = Field("", description="what the model wrote")
@@ -66,7 +66,7 @@ class RecordedTurn(FileModel):
 
 
 class TranscriptFile(FileModel):
-    """One conversation as it was recorded."""
+    """One recorded conversation."""
 
     source: str = Field("", description="the recorder's format, such as `anthropic`")
     tools: list[RecordedTool] = Field(default_factory=list, description="the tools, with their schemas")
@@ -88,17 +88,17 @@ def read_transcript(text: str, name: str) -> TranscriptFile:
         raise SpecError(Problem("wrong-value", "a transcript must be an object", 'write `{"turns": [...]}`', name))
     try:
         return TranscriptFile.model_validate(value)
-    except ValidationError:  # only a wrong file is read again, for the places of what it holds
+    except ValidationError:  # only an invalid file is read again, to find the places of its values
         return validate(Document(name, text, value, *json_places(text)), TranscriptFile)
 
 
 def read_json(text: str, name: str, first_line: int = 1) -> Json:
     """A JSON text; `first_line` is the number of its first line in the file.
 
-    Half of a surrogate pair, which JSON can write and UTF-8 cannot, becomes a replacement character.
+    A lone surrogate, which JSON can contain but UTF-8 cannot, becomes a replacement character.
 
     Raises:
-        SpecError: when it is no JSON, at the place where it ends to be.
+        SpecError: when it is not JSON, at the place where parsing failed.
     """
     try:
         value = json.loads(text)
@@ -110,7 +110,7 @@ def read_json(text: str, name: str, first_line: int = 1) -> Json:
         raise SpecError(Problem(found.code, found.message, found.hint, name, line, found.source)) from None
     except RecursionError:
         raise SpecError(Problem("json-syntax", "nested too deeply", "flatten the file", name)) from None
-    except ValueError:  # the one that Python raises itself
+    except ValueError:  # the exception that Python itself raises
         message = "a number with too many digits"
         raise SpecError(Problem("json-syntax", message, "write it as a string", name)) from None
 

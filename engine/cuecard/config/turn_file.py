@@ -33,7 +33,7 @@ class EntityEntry(FileModel):
     key: str = Field("", description="what tools accept instead of the id, if different, such as a slug")
 
     def to_entity(self) -> Entity:
-        """The entity as the engine takes it."""
+        """The entity in the engine's own type."""
         return Entity(self.type, self.id, self.name, self.key)
 
 
@@ -51,7 +51,7 @@ class ResultEntry(FileModel):
 
 
 class SummaryEntry(FileModel):
-    """The stored summary, and which of the messages it tells."""
+    """The stored summary, and which messages it covers."""
 
     text: str = Field("", description="the summary")
     covers: int = Field(0, ge=0, description="how many of the first messages it covers; these are not sent again")
@@ -71,7 +71,7 @@ class GatesEntry(FileModel):
     blocked: Names = Field((), description="never these tools, even if allowed")
 
     def to_gates(self) -> Gates:
-        """The gates as the engine takes them."""
+        """The gates in the engine's own type."""
         return Gates(self.enabled, self.harness, self.flags, self.secrets, self.allowed, self.blocked)
 
 
@@ -81,11 +81,11 @@ StoredSummary = Annotated[
         lambda value: {"text": value} if isinstance(value, str) else value, json_schema_input_type=str | SummaryEntry
     ),
 ]
-"""A summary, or its text alone, which then tells none of the messages."""
+"""A summary, or just its text, which then covers none of the messages."""
 
 
 class TurnFields(FileModel):
-    """What the host knows of one call, however it says it."""
+    """What the host knows about one call, from a file or a request."""
 
     now: Annotated[datetime | None, BeforeValidator(_time)] = Field(None, description="the time, ISO 8601 with a zone")
     inputs: dict[str, Json] = Field(default_factory=dict, description="values of the agent's inputs")
@@ -125,7 +125,7 @@ class TurnFields(FileModel):
 
 
 class TurnFile(TurnFields):
-    """What the host knows of one call, written down."""
+    """What the host knows about one call, in a file."""
 
     history: Annotated[tuple[ResultEntry, ...], BeforeValidator(as_tuple)] = Field(
         (), description="tool results of the conversation, oldest first"
@@ -133,7 +133,7 @@ class TurnFile(TurnFields):
     expect: Expectation = Field(Expectation.usual(), description="the expectations that `cuecard test` checks")
 
     def tool_results(self) -> tuple[ToolResult, ...]:
-        """The history as the engine takes it."""
+        """The history in the engine's own type."""
         return tuple(ToolResult(r.tool, r.result, r.call_id, r.is_error, r.pending, r.batch) for r in self.history)
 
 

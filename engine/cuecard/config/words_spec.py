@@ -1,6 +1,6 @@
-"""The key `words:` of an agent file: everything that the engine and its adapters themselves say to a model.
+"""The key `words:` of an agent file: every text that the engine and its adapters themselves send to a model.
 
-English is the default. A word is no template: its `{placeholders}` are filled in one pass, and what is filled in can
+English is the default. A word is not a template: its `{placeholders}` are filled in one pass, and the values can
 neither open nor close an element of any word.
 """
 
@@ -18,7 +18,7 @@ from cuecard.template.guards.guard import escape_text
 
 
 class WordsSpec(FileModel):
-    """The engine's own texts for a model. Every `{placeholder}` is filled with a value that stays a value."""
+    """The engine's own texts for a model. The values of `{placeholders}` are always treated as data."""
 
     search: SearchWords = Field(SearchWords.usual(), description="the answers of the search tool")
     notices: NoticeWords = Field(NoticeWords.usual(), description="what a conversation is told on the way")
@@ -33,16 +33,16 @@ class WordsSpec(FileModel):
 
     @cached_property
     def elements(self) -> frozenset[str]:
-        """The names of the elements that the words write: no data may open or close one."""
+        """The names of the elements in the words; no data may open or close them."""
         texts = (text for group in self.model_dump().values() for text in group.values() if isinstance(text, str))
         return frozenset[str]().union(*map(element_names, texts))
 
     def quoted(self, text: str) -> str:
-        """A value for use in a word: it can neither open nor close any word's element."""
+        """A value quoted for use in a word, so that it can neither open nor close any word's element."""
         return escape_text(text, self.elements, mode="names")
 
     def listed(self, texts: Iterable[str]) -> str:
-        """Values as a list, each quoted."""
+        """Values joined as a list, each quoted."""
         return self.marks.between.join(map(self.quoted, texts))
 
     def number(self, number: int) -> str:
@@ -51,4 +51,4 @@ class WordsSpec(FileModel):
 
 
 ENGLISH = WordsSpec.usual()
-"""The words of an agent file that changes none."""
+"""The words of an agent file that does not change any."""

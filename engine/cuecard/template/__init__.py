@@ -1,6 +1,6 @@
 """A small compiler: Handlebars inside XML, text to template.
 
-Names are imported on first use: who compiles a template pays neither for outlines nor for the second backend.
+Names are imported on first use, so compiling a template loads neither outlines nor the second backend.
 """
 
 from __future__ import annotations

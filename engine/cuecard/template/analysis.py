@@ -1,4 +1,4 @@
-"""Which inputs a template reads: every name looked up in its root context, with the place."""
+"""Which inputs a template reads: every name looked up in the root context, with its place."""
 
 from __future__ import annotations
 
@@ -36,7 +36,9 @@ class InputUse:
 
 @dataclass(frozen=True, slots=True)
 class _Place:
-    """Where a node stands: whether each context from the inside out is the root, and which names are no inputs."""
+    """The surroundings of a node: whether each context from the inside out is the root, and which names are not
+    inputs.
+    """
 
     roots: tuple[bool, ...]
     local: frozenset[str]
@@ -46,10 +48,11 @@ class _Place:
 def inputs_of(
     body: Iterable[Statement], source: Source, helpers: Collection[str], partials: Parsed
 ) -> tuple[InputUse, ...]:
-    """The inputs that these statements read, in order of appearance; through partials whose names are written out.
+    """The inputs that these statements read, in order of appearance, including those read by partials with literal
+    names.
 
-    Inside `each`, `with` and `{{#x}}` names belong to the block's value, not to the root; what a name means there
-    shows only when the template is rendered.
+    Inside `each`, `with` and `{{#x}}`, names belong to the block's value, not to the root; what they mean is only known
+    when the template is rendered.
     """
     walker = _Walker(source, frozenset(helpers), partials)
     return tuple(walker.body(body, _Place((True,), frozenset(), ())))
@@ -60,7 +63,7 @@ class _Walker:
         self, source: Source, helpers: frozenset[str], partials: Parsed, seen: set[tuple[object, ...]] | None = None
     ) -> None:
         self.source, self.helpers, self.partials = source, helpers, partials
-        # Partials that call each other twice each are called very often; what one reads is the same each time.
+        # Partials that each call another twice lead to exponentially many calls; what one reads never changes.
         self.seen = set[tuple[object, ...]]() if seen is None else seen
 
     def body(self, body: Iterable[Statement], at: _Place) -> Iterator[InputUse]:
@@ -118,7 +121,7 @@ class _Walker:
             yield from self.value(value, at)
 
     def origin(self, at: _Place) -> str:
-        """The partial that this is in; empty in the template itself."""
+        """The partial that the node is in; empty for the template itself."""
         return self.source.name if at.calling else ""
 
     def is_helper(self, head: Path, *, is_block: bool) -> bool:

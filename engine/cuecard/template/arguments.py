@@ -1,4 +1,4 @@
-"""The arguments of `compile_template`, `Template.render` and `trusted`, checked at the door."""
+"""The arguments of `compile_template`, `Template.render` and `trusted`, checked on entry."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _MAPPING = Instance(Mapping, "a mapping of values by name")
 
 
 def check_compiling(arguments: Mapping[str, Any], names: Any) -> None:
-    """The arguments of `compile_template` by name.
+    """Check the arguments of `compile_template`, given by name.
 
     Raises:
-        InputError: with each that is wrong.
+        InputError: with each wrong argument.
     """
     found = Findings()
     for name, value in arguments.items():
@@ -43,7 +43,7 @@ def check_compiling(arguments: Mapping[str, Any], names: Any) -> None:
 
 
 def check_rendering(values: Any, data: Any) -> None:
-    """The arguments of `Template.render`; what is within them shows when it is printed.
+    """Check the arguments of `Template.render`; values within them are checked when they are printed.
 
     Raises:
         InputError: with each that is wrong.
@@ -57,6 +57,6 @@ def check_rendering(values: Any, data: Any) -> None:
 
 
 def not_a_text(value: object) -> InputError:
-    """What `trusted` says to anything but a text."""
+    """The error of `trusted` for anything but a text."""
     told = f"`text` should be a text, not {seen(value)}"
     return InputError(Problem("wrong-argument", told, "mark each text of a list or mapping separately", "text"))

@@ -1,4 +1,4 @@
-"""A value that is missing where it is read and there in another context: `../title`, or `title` where `if` stands."""
+"""Finds a missing value in another context: `../title`, or `title` inside an `if`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _ENTERS = ("each", "with")
 def pointed(
     error: TemplateRenderError, source: Source, program: Program, values: Mapping[str, Json]
 ) -> TemplateRenderError:
-    """The error with the path that leads to the value, where the values of the template hold one of that name."""
+    """The error with a hint: the path to the value, if the template's values contain one with that name."""
     return TemplateRenderError(_pointed(problem, source, program, values) for problem in error.problems)
 
 
@@ -44,7 +44,7 @@ def _advice(path: Path, depth: int) -> str:
 
 
 def _paths(body: list[Statement], at: int, depth: int | None) -> Iterator[tuple[Path, int | None]]:
-    """The path that begins at an offset, with how many contexts out the values are; None where that is not certain."""
+    """The path at an offset, and how many contexts out the values are; None if that is uncertain."""
     for node in body:
         if not node.start <= at < node.end or not isinstance(node, Mustache | Block | Partial):
             continue
@@ -55,14 +55,14 @@ def _paths(body: list[Statement], at: int, depth: int | None) -> Iterator[tuple[
 
 
 def _inside(node: Block, depth: int | None) -> int | None:
-    """How far out the values are inside of a block."""
+    """How many contexts out the values are inside a block."""
     name = node.call.head.original if isinstance(node.call.head, Path) else ""
     value: Any = node.call.params[0] if node.call.params else None
     if depth is None or node.decorator or (name not in _KEEPS and name not in _ENTERS):
         return None
     if name in _KEEPS:
         return depth
-    # A block around the context itself adds nothing to it.
+    # A block that keeps its context adds no level.
     return depth + 1 if isinstance(value, Path) and value.parts else None
 
 

@@ -1,4 +1,4 @@
-"""How much work one render may do, and how much it may print."""
+"""Limits on the work and the output of one render."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from contextvars import ContextVar
 from cuecard.records import dataclass
 
 MAX_PARTIALS = 100
-"""How deep partials may call partials."""
+"""The maximum depth of partials that call partials."""
 
 PER_CALL = 5
-"""How many items of a loop take as long as the call of a partial."""
+"""The number of loop items that take as long as one call of a partial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Limits:
     """The limits of one render, which also bound its time and memory.
 
     Attributes:
-        work: how many items of loops; a call of a partial counts as `PER_CALL` of them.
-        output: how many characters.
+        work: the maximum number of loop items; a call of a partial counts as `PER_CALL` items.
+        output: the maximum number of characters.
     """
 
     work: int = 500_000
@@ -27,15 +27,16 @@ class Limits:
 
 
 USUAL = Limits()
-"""The limits unless others are asked for."""
+"""The default limits."""
 
 WORK_LEFT: ContextVar[list[int] | None] = ContextVar("cuecard_template_work", default=None)
-"""What is left of the work of the render that runs here: a partial that reads only its context is given nothing else,
-and other threads and tasks render at the same time."""
+"""The work left for the current render. It is a context variable because a partial that reads only its context gets
+no other argument, and because other threads and tasks render at the same time.
+"""
 
 
 def spend(amount: int) -> bool:
-    """Whether the work that is left allows this."""
+    """Use up work; whether enough was left."""
     left = WORK_LEFT.get()
     if left is None:
         return True

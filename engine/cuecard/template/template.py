@@ -1,4 +1,4 @@
-"""A template: parsed and checked when it is made, compiled to Python once, at the first render."""
+"""A template: parsed and checked when it is created, compiled to Python once, at the first render."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from cuecard.template.markup.outline import Outline
 
 MAX_TEMPLATE = 1_000_000
-"""How many characters a template may have."""
+"""The maximum length of a template in characters."""
 
 
 def compile_template(
@@ -64,11 +64,11 @@ def compile_template(
         strict: treat a missing value, helper or partial as an error (Handlebars' strict mode, and stricter).
         assume_objects: in a path, all but the last value must exist (Handlebars' assumeObjects).
         escaping: how `{{{x}}}` prints data; `handlebars` prints it as it is, and `marks` between marks, for a gate
-            (`guards/gate.py`) that has to see whose text is whose.
-        names: elements that trusted values bring in, such as `<get_page>`: like the template's own, no data may open
-            or close one of them.
-        backend: what runs the checked template; it changes neither text nor errors. `pybars3` needs its extra.
-        limits: how much work one render may do, and how much it may print.
+            (`guards/gate.py`) that must tell data from the author's text.
+        names: elements that trusted values contain, such as `<get_page>`; as with the template's own elements, no data
+            may open or close them.
+        backend: what runs the checked template; all backends give the same text and errors. `pybars3` needs its extra.
+        limits: limits on the work and the output of one render.
 
     Raises:
         InputError: with every argument of the wrong type.
@@ -108,11 +108,11 @@ class Template:
         self._parsed = dict(zip(partials, zip(sources[1:], programs[1:], strict=True), strict=True))
         inlines, are_all = inline_names(programs)
         self._known = {*partials, *inlines}
-        # A partial that an inline one may stand in for is looked up at each call.
+        # A partial that an inline partial may replace is looked up at each call.
         self._lasting = frozenset(partials).difference(inlines) if are_all else frozenset[str]()
         self._plain: set[str] = set()
         self._names = names.union(*(element_names(each.text) for each in sources))
-        # Found once per text, with all of its mustaches: a part alone would take those of other parts for markup.
+        # Found once per text, with all its mustaches: a single part would take those of other parts for markup.
         inside = [in_attributes(program, each.text) for each, program in zip(sources, programs, strict=True)]
         self._attributes = inside[0]
         self._inlines = [node for node in self._program.body if isinstance(node, Block) and node.decorator]
@@ -129,14 +129,14 @@ class Template:
         return self._program
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
-        """The text with these values.
+        """Render the template with these values.
 
         Args:
-            values: JSON values by name; those marked `trusted()` are an author's, all others are data.
+            values: JSON values by name; those marked `trusted()` are the author's, all others are data.
             data: private `@data`.
 
         Raises:
-            InputError: when `values` or `data` is no mapping.
+            InputError: when `values` or `data` is not a mapping.
             TemplateRenderError: for a missing value, a value that is not JSON, or a helper that failed.
             TemplateLimitError: when it prints too much or partials recurse too deep.
         """
@@ -148,20 +148,20 @@ class Template:
         """Internal: the sections of an XML core template.
 
         Raises:
-            TemplateSyntaxError: with every place where it is not well-formed XML, whichever branches are taken.
+            TemplateSyntaxError: with every place where it is not well-formed XML in every combination of branches.
         """
         from cuecard.template.markup.outline import make_outline  # noqa: PLC0415 - loads lxml, which plain templates never need
 
         return make_outline(self.part, self._source, self._program)
 
     def part(self, body: Iterable[Statement]) -> Part:
-        """Internal: some of the template's top-level statements, as something that renders on its own."""
+        """Internal: some of the template's top-level statements, rendered separately."""
         statements = list(body)
         program = Program([*(i for i in self._inlines if i not in statements), *statements])
         return Part(self, self._unit(self._source, program, self._attributes), self._inputs(statements))
 
     def render_unit(self, unit: Unit, values: Json, data: Mapping[str, Json] | None) -> str:
-        """Internal: the text of a compiled unit in this template's world of partials."""
+        """Internal: the text of a compiled unit, with this template's partials."""
         frame: Data = {"root": values} if data is None else {"root": values, **data, "_parent": data}
         before = WORK_LEFT.set([self._limits.work]) if unit.spends else None
         try:
@@ -182,7 +182,7 @@ class Template:
         return text
 
     def _compile(self, texts: Mapping[str | None, tuple[Source, Program, frozenset[int]]]) -> Unit:
-        """Compile all; the one without a name is the template. Their problems come in the order of the texts."""
+        """Compile all texts; the one without a name is the template. Problems are in the order of the texts."""
         order = callees_first({name: program for name, (_, program, _) in texts.items() if name is not None})
         units: dict[str | None, Unit] = {}
         failed: dict[str | None, TemplateError] = {}
@@ -211,7 +211,7 @@ class Template:
 
 
 class Part:
-    """A slice of a template that renders on its own; `inputs` is what it reads."""
+    """A slice of a template that is rendered separately; `inputs` is what it reads."""
 
     def __init__(self, template: Template, unit: Unit, inputs: tuple[InputUse, ...]) -> None:
         """Use `Template.part`."""

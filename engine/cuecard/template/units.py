@@ -1,4 +1,4 @@
-"""The texts of a template, each compiled once; and in which order, because a partial may be called in two ways."""
+"""The texts of a template, each compiled once, and their order, since partials can be called in two ways."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 
 class Unit:
-    """The code of one text: `body` runs it. It is compiled when it is first called, whichever thread comes first."""
+    """The code of one text, run by `body`. It is compiled at the first call, by whichever thread is first."""
 
     def __init__(self, code: Code, runtime: Runtime) -> None:
-        """What the backend has made, and the runtime of this text."""
+        """Take the backend's code and the runtime of this text."""
         self._lock = threading.Lock()
         self._loaded: Body | None = None
         self._code, self._runtime = code, runtime
@@ -27,11 +27,11 @@ class Unit:
         self.context_only, self.spends = code.context_only, code.spends
 
     def __getstate__(self) -> tuple[Code, Runtime]:
-        """What it is made of: what was compiled stays with the process."""
+        """The state without compiled code, which cannot leave the process."""
         return self._code, self._runtime
 
     def __setstate__(self, state: tuple[Code, Runtime]) -> None:
-        """As new."""
+        """Restore the unit, not compiled yet."""
         self.__init__(*state)  # type: ignore[misc] # its own
 
     def _first(
@@ -43,12 +43,12 @@ class Unit:
         return self.body(context, data, scope, params, env)
 
     def call(self, context: Json, data: Data, env: Env) -> str:
-        """The text as a partial."""
+        """Render the text as a partial."""
         return self.body(context, data, (context, None), None, env)
 
 
 def callees_first(programs: Mapping[str, Program]) -> list[str]:
-    """The partials, each after those that it calls by name, but where they call each other in a circle."""
+    """The partials, each after those that it calls by name, except where they call each other in a cycle."""
     ordered: dict[str, None] = {}
     seen: set[str] = set()
     stack = [(name, False) for name in [*programs][::-1]]
@@ -64,7 +64,7 @@ def callees_first(programs: Mapping[str, Program]) -> list[str]:
 
 
 def inline_names(programs: Iterable[Program]) -> tuple[set[str], bool]:
-    """The names of all inline partials whose names are written out; and whether these are all."""
+    """The literal names of all inline partials, and whether there are no others."""
     blocks = (node for program in programs for node in _statements(program) if isinstance(node, Block))
     names = [node.call.params[0] for node in blocks if node.decorator and node.call.params]
     written = {str(name.value) for name in names if isinstance(name, Literal)}

@@ -11,14 +11,14 @@ from cuecard.model import Json
 from cuecard.records import dataclass
 
 Path = tuple[str | int, ...]
-"""Where a value stands in a document: mapping keys and sequence positions from the root."""
+"""The path of a value in a document: mapping keys and sequence positions from the root."""
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A YAML text, read: `value` plus the span of each key and of each value, by path.
+    """A parsed YAML text: `value`, plus the span of each key and each value, by path.
 
-    `origins` is filled where several files were laid over each other: the document that wrote the value at a path.
+    If several files were layered, `origins` gives the document that the value at a path comes from.
     """
 
     name: str
@@ -37,7 +37,9 @@ class Document:
         return value
 
     def dotted(self, path: Path) -> str:
-        """A path in words; items by their `id` where several files lie over each other, of which none counts so."""
+        """A path as dotted text; if files are layered, list items are named by `id`, since positions would be
+        ambiguous.
+        """
         words: list[str] = []
         value: Json = self.value
         for part in path:
@@ -47,14 +49,14 @@ class Document:
         return ".".join(words)
 
     def origin(self, path: Path) -> Document:
-        """The document that wrote the value at a path, or the nearest parent of it that is written."""
+        """The document that contains the value at a path, or its nearest parent that is written out."""
         for end in range(len(path), -1, -1):
             if path[:end] in self.origins:
                 return self.origins[path[:end]]
         return self
 
     def span(self, path: Path, *, key: bool = False) -> Span:
-        """The place of a value (or of its key); of the nearest parent where the path itself is not written."""
+        """The place of a value (or of its key), or of its nearest parent that is written out."""
         wanted = self.keys if key else self.values
         for end in range(len(path), -1, -1):
             for table in (wanted, self.keys, self.values):
@@ -63,7 +65,7 @@ class Document:
         return Span(1, 1)
 
     def is_scalar(self, path: Path) -> bool:
-        """Whether the value at a path is written as one word or text, not as a list or mapping."""
+        """Whether the value at a path is a scalar, not a list or mapping."""
         value = self.at(path)
         return not isinstance(value, (dict, list)) and value is not None
 
@@ -86,5 +88,5 @@ def problem_at(
 
 @lru_cache(maxsize=4)
 def lines_of(text: str) -> list[str]:
-    """The lines of a file, which may have thousands of problems."""
+    """The lines of a file, cached because a file may have thousands of problems."""
     return text.splitlines()

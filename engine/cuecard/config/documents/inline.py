@@ -1,4 +1,4 @@
-"""Places inside a text that stands in a YAML file: where its line and column are in the file."""
+"""Places inside a text in a YAML file: its line and column in the file."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from cuecard.errors import Problem, Span
 
 
 def inline_problem(document: Document, path: Path, problem: Problem) -> Problem:
-    """The problem of a text at a path, moved to where it stands in the file.
+    """A problem in the text at a path, with its place in the file.
 
-    Exact in `|` blocks and in texts on one line; else it points at the beginning of the text.
+    Exact in `|` blocks and one-line texts; otherwise it points at the beginning of the text.
     """
     origin = document.origin(path)
     span = _span(lines_of(origin.text), document.span(path), document.at(path), problem.span)
@@ -32,6 +32,6 @@ def _span(lines: list[str], start: Span, text: str, inside: Span | None) -> Span
 
 
 def _indent(lines: list[str], text: str) -> int:
-    """How far a `|` block is indented: not always as far as its first line, as `|2` may say."""
+    """The indentation of a `|` block, which an indicator such as `|2` may set to less than that of its first line."""
     pairs = zip(lines, lines_of(text), strict=False)
     return next((len(line) - len(inner) for line, inner in pairs if inner.strip()), 0)

@@ -1,4 +1,4 @@
-"""Where each key and value of a JSON text stands, for errors that point at it."""
+"""The place of each key and value of a JSON text, for errors that point at it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TOKEN = re.compile(r'"(?:[^"\\]|\\.)*"|[{}\[\],:]|[^\s{}\[\],:"]+')
 
 @dataclass
 class _Open:
-    """An object or array that is being read."""
+    """An object or array that is being parsed."""
 
     path: Path
     is_object: bool

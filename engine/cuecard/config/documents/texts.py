@@ -1,4 +1,4 @@
-"""The texts that an agent is made of, as they were read: the seam between the outside world and the pure core."""
+"""The source texts of an agent: the boundary between the outside world and the pure core."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SourceText:
-    """One file: `name` as errors show it, `path` relative to the agent file (equal on every machine), and its text."""
+    """One file: `name` as errors show it, `path` relative to the agent file (equal on every machine), its text."""
 
     name: str
     path: str
@@ -22,18 +22,18 @@ class SourceText:
 
     @property
     def stem(self) -> str:
-        """The file's name without folders and endings: a partial is called by it."""
+        """The file's name without folders and extension, which is the name of a partial."""
         return self.path.rpartition("/")[2].partition(".")[0]
 
 
 @dataclass(frozen=True, slots=True)
 class SkillSource(SourceText):
-    """A SKILL.md as it was read.
+    """The source of a SKILL.md.
 
     Attributes:
         slug: its folder's name.
-        root: the folder it was found in, as it was written.
-        strict: whether a section asks for errors where a skill of that root cannot be used.
+        root: the configured folder that it was found in, as written.
+        strict: whether a section wants an error for unusable skills of that root.
     """
 
     slug: str = ""
@@ -43,23 +43,23 @@ class SkillSource(SourceText):
 
 @dataclass(frozen=True, slots=True)
 class AgentSources:
-    """Every text of one agent, and the problems met while reading them (a missing file, a wrong encoding).
+    """Every text of one agent, and the problems found while reading them (a missing file, a wrong encoding).
 
     Attributes:
         agent: the agent file.
         template: the XML core template.
         partials: the partials of the template or of the sections.
         instructions: files of tool instructions.
-        layers: the agent files that this one extends, the lowest first.
-        sections: the files that hold the texts of sections.
-        files: files that sections show if they are there.
-        unread: those of them that are there but cannot be read, by path, with the reason.
-        not_files: the paths of such files at which there is a folder.
+        layers: the agent files that this one extends, from the base up.
+        sections: the files that contain the texts of sections.
+        files: files that sections show if they exist.
+        unread: those that exist but cannot be read, by path, with the reason.
+        not_files: the paths of such files where there is a folder instead.
         skills: the SKILL.md files.
         models: the agent's own model profiles.
-        folders: where files were looked for by patterns, relative to the agent file.
-        results: the files that hold the templates of results.
-        problems: what went wrong with files that must be there.
+        folders: the folders that patterns searched, relative to the agent file.
+        results: the files that contain the templates of results.
+        problems: the problems of files that must exist.
     """
 
     agent: SourceText
@@ -78,7 +78,7 @@ class AgentSources:
     not_files: tuple[str, ...] = ()
 
     def texts(self) -> Iterator[SourceText]:
-        """All of them, agent file first."""
+        """All texts, the agent file first."""
         yield self.agent
         yield from self.layers
         yield from (self.template,) if self.template else ()
@@ -91,14 +91,14 @@ class AgentSources:
         yield from (self.models,) if self.models else ()
 
     def folder(self, source: SourceText) -> str:
-        """The folder of a file, relative to the agent file's; empty for the same."""
+        """The folder of a file, relative to the agent file's; empty if it is the same."""
         return source.path.rpartition("/")[0]
 
     def sha256(self) -> str:
-        """The fingerprint of the whole configuration, in hex, as equal on every machine.
+        """The fingerprint of the whole configuration, in hex, the same on every machine.
 
-        It covers all that decides a prompt: each text with its path and what it is there for. Names and problems, which
-        only errors show, are left out.
+        It covers everything that decides a prompt: each text with its path and its role. Names and problems, which only
+        errors show, are not part of it.
         """
         return hashlib.sha256(json.dumps(self.content()).encode("ascii")).hexdigest()
 

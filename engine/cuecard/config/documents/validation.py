@@ -1,4 +1,4 @@
-"""A document against a model: every mismatch at the place where it is written, with the way out."""
+"""Validates a document against a model: every mismatch is reported at its place, with the way to fix it."""
 
 import re
 from typing import Any, Self, TypeVar, get_args, get_origin
@@ -18,7 +18,7 @@ class FileModel(BaseModel):
 
     @classmethod
     def usual(cls) -> Self:
-        """What an empty mapping says, for defaults: unlike `cls()`, it builds no validator while a module loads."""
+        """The value of an empty mapping, for defaults: unlike `cls()`, it builds no validator during imports."""
         return cls.model_construct()  # type: ignore[return-value] # the plugin of pydantic takes Self for this class
 
 
@@ -37,7 +37,7 @@ def validate(document: Document, model: type[Model]) -> Model:
 
 
 def _causes(errors: list[Any]) -> list[Any]:
-    """The errors without those that follow from others: a list of nothing but wrong items is not empty."""
+    """The errors without those that follow from others, such as "empty" for a list whose items are all wrong."""
     inner = {error["loc"][:end] for error in errors for end in range(len(error["loc"]))}
     return [error for error in errors if error["type"] != "too_short" or error["loc"] not in inner]
 
@@ -47,7 +47,9 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
     kind = error["type"]
     is_key = error["loc"][-1:] == ("[key]",)
     if kind == "extra_forbidden":
-        key = str(error["loc"][-1])  # not the path's end: a key of broken characters has no place of its own
+        key = str(
+            error["loc"][-1]
+        )  # not the end of the path: a key with broken characters has no place in the document
         hint = did_you_mean(key, _known_keys(model, path[:-1] if path[-1:] == error["loc"][-1:] else path))
         return document.problem(path, "unknown-key", f"unknown key `{key}`", hint, key=True)
     if kind == "missing":
@@ -61,7 +63,7 @@ def _problem(document: Document, model: type[FileModel], error: Any) -> Problem:
 
 
 def _written_path(document: Document, loc: tuple[str | int, ...]) -> Path:
-    """The part of pydantic's location that the file really holds: its marks for unions and tuples are not keys."""
+    """The part of pydantic's location that exists in the file: its markers for unions and tuples are not keys."""
     path: Path = ()
     for part in loc:
         if (*path, part) in document.values or (*path, part) in document.keys:
@@ -83,7 +85,7 @@ def _described(model: type[BaseModel], path: Path, key: str) -> str:
 
 
 def _models_at(model: type[BaseModel], path: Path) -> list[type[BaseModel]]:
-    """The models that a value at this path may have; several where a field allows several."""
+    """The models that a value at this path may have; several if the field is a union."""
     found = [model]
     kinds: list[Any] = [model]
     for part in path:
@@ -97,7 +99,7 @@ def _models_at(model: type[BaseModel], path: Path) -> list[type[BaseModel]]:
 
 
 def _items(kind: Any) -> list[Any]:
-    """What a list or mapping of this type holds."""
+    """The types of the items of a list or mapping type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return []
     args = [arg for arg in get_args(kind) if arg is not Ellipsis]
@@ -107,7 +109,7 @@ def _items(kind: Any) -> list[Any]:
 
 
 def _models_in(kind: Any) -> list[type[BaseModel]]:
-    """The models among the alternatives of a type."""
+    """The models in a union type."""
     if isinstance(kind, type) and issubclass(kind, BaseModel):
         return [kind]
     if get_origin(kind) in {dict, tuple, list}:
@@ -154,7 +156,7 @@ def _hint(document: Document, path: Path, error: Any) -> str:
 
 
 def _closest(value: Any, expected: list[str]) -> str:
-    """The expected word that somebody has misspelt or shortened."""
+    """The expected word that was misspelt or abbreviated."""
     word = value.casefold() if isinstance(value, str) else ""
     found = closest(word, expected) or next((each for each in expected if word and each.startswith(word)), "")
     return f"did you mean `{found}`?" if found else ""

@@ -1,7 +1,8 @@
 """YAML text to events, and scalars to values; the only module that knows ruamel.yaml.
 
-Two readers: the pure one, whose word holds, and libyaml in C, many times faster, where it is installed. An event has a
-class whose name says its kind, marks of its start and end, and, if it is a scalar, a value and a style.
+There are two readers: the pure one, which is authoritative, and libyaml in C, which is many times faster, if it is
+installed. An event has a class named after its kind, marks for its start and end and, if it is a scalar, a value and a
+style.
 """
 
 from __future__ import annotations
@@ -13,23 +14,24 @@ from typing import Any
 Event = Any
 
 _READ_OTHERWISE = (
-    re.compile("[\\t\\x85\\u2028\\u2029\\ufeff]"),  # other ideas of what a blank, a line break and a column are
+    re.compile("[\\t\\x85\\u2028\\u2029\\ufeff]"),  # different definitions of a blank, a line break and a column
     re.compile(r"\r(?!\n)"),
-    re.compile(r"[|>][-+0-9]* *(?:#|\r?\n(?:\r?\n)* +\r?\n)"),  # a block that begins with a comment or with blanks
+    re.compile(r"[|>][-+0-9]* *(?:#|\r?\n(?:\r?\n)* +\r?\n)"),  # a block that begins with a comment or with spaces
     re.compile(r"[\"'] *:[^ \r\n]"),  # `["a":b]`
     re.compile(r"\n\.\.\."),
 )
-"""What both readers take, and not for the same. A search takes linear time: where it fails, the next one begins."""
+"""What the two readers read differently. The pattern takes linear time: each attempt begins where the last one failed.
+"""
 
 
 def pure_events(text: str) -> Iterator[Event]:
-    """The events of ruamel.yaml; fails with whatever it raises."""
+    """The events of ruamel.yaml; whatever it raises is passed on."""
     events: Iterator[Event] = _yaml().parse(text)
     return events
 
 
 def quick_events(text: str) -> Iterator[Event]:
-    """The events of libyaml; fails where it is not installed, and for a text that it might read otherwise."""
+    """The events of libyaml; fails if it is not installed, or if it might read the text differently."""
     from _ruamel_yaml import CParser  # noqa: PLC0415 - not everywhere, and `cuecard --help` reads no YAML
     from ruamel.yaml.error import StringMark  # noqa: PLC0415 - the same
 
@@ -40,22 +42,22 @@ def quick_events(text: str) -> Iterator[Event]:
     while parser.check_event():
         event = parser.get_event()
         if event.end_mark.line > last_line:
-            event.end_mark = end  # libyaml ends the last line where nobody did
+            event.end_mark = end  # libyaml adds a missing newline at the end
         yield event
 
 
 class Scalars:
-    """What unquoted words mean in YAML 1.2."""
+    """The values of unquoted words in YAML 1.2."""
 
     def __init__(self) -> None:
-        """Nothing is made until a word may be more than a text."""
+        """The resolver is only created for a word that may be more than a text."""
         from ruamel.yaml.resolver import Resolver  # noqa: PLC0415 - `cuecard --help` reads no YAML
 
         self._rules = Resolver.yaml_implicit_resolvers
         self._constructor: Any = None
 
     def value(self, event: Event) -> Any:
-        """The value of a scalar; dates stay texts. Fails with whatever int() and float() raise."""
+        """The value of a scalar; dates stay texts. Whatever int() and float() raise is passed on."""
         text = event.value
         tag = self._tag(text) if event.implicit[0] else None
         return text if tag is None or tag.endswith(":timestamp") else self._made(tag, text)

@@ -1,4 +1,4 @@
-"""What YAML for configuration never needs and attackers do; checked on events, before anything is built of them."""
+"""YAML features that configuration never needs but attackers use; checked on events, before anything is built."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ MAX_DEPTH = 32
 MAX_NODES = 20_000
 
 _STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
-"""How much deeper the next value stands."""
+"""By how much an event changes the depth."""
 
 
 def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
-    """The events, of which no more are read than the limits allow: what comes after may be millions of brackets.
+    """The events, read no further than the limits allow: millions of brackets may follow.
 
     Raises:
         SpecError: with every anchor, alias, tag, directive and further document, or the first limit that is exceeded.

@@ -1,8 +1,8 @@
-"""YAML text to plain values with the place of every key and value: the door to what stands in the other files.
+"""YAML text to plain values with the place of every key and value: the entry point of this package.
 
-YAML 1.2 without what configuration never needs and attackers do: anchors, aliases, tags, directives, several documents.
-Every file is read once, as events, and the limits are checked before anything is built: a nest of brackets must not
-reach what is recursive.
+YAML 1.2 without features that configuration never needs but attackers use: anchors, aliases, tags, directives, several
+documents. Every file is read once, as events, and the limits are checked before anything is built, so that deeply
+nested brackets never reach recursive code.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def read_yaml(text: str, name: str) -> Document:
     """Read one YAML mapping.
 
     Raises:
-        SpecError: with every problem that could be told apart, each at `name:line:column`.
+        SpecError: with every problem that could be distinguished, each at `name:line:column`.
         InputError: when the package that reads YAML is not installed.
     """
     if len(text) > MAX_CHARACTERS:
@@ -32,7 +32,7 @@ def read_yaml(text: str, name: str) -> Document:
         )
     with suppress(Exception):
         return _document(quick_events(text), text, name)
-    # Whatever the quick reader minds, the other one reads it after all, or says better why not.
+    # What the quick reader rejects, the pure one reads after all, or explains better.
     try:
         return _document(pure_events(text), text, name)
     except SpecError:
@@ -64,7 +64,7 @@ def _document(events: Iterable[Event], text: str, name: str) -> Document:
 def _syntax_problem(error: Exception, text: str, name: str) -> Problem:
     mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
     message = getattr(error, "problem", None) or "the YAML cannot be parsed"
-    # ruamel names no place where its own check fails, as in `%YAML 1.0`: then a directive is to blame, if there is one.
+    # ruamel gives no place when its own check fails, as for `%YAML 1.0`; a directive, if there is one, is the cause.
     lines = enumerate(text.split("\n"), 1)
     span = Span(next((number for number, line in lines if line.startswith("%")), 1), 1)
     span = Span(mark.line + 1, mark.column + 1) if mark else span

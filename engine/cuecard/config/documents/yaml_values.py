@@ -12,14 +12,14 @@ from cuecard.errors import Problem, Span, SpecError
 from cuecard.model import Json
 
 MAX_BITS = 1024
-"""How large a whole number may be: about as large as a floating-point number can be."""
+"""The size limit of whole numbers in bits: about the largest floating-point number."""
 
 
 def build(events: Iterable[Event], text: str, name: str) -> Document:
-    """The document of checked events, from the first of its mapping on.
+    """Build the document from checked events, beginning with the first event of its mapping.
 
     Raises:
-        SpecError: with every key that is no text or stands there twice, and every value that cannot be read.
+        SpecError: with every key that is not a text or occurs twice, and every value that cannot be read.
     """
     builder = _Builder(events, text, name)
     value = builder.build(next(builder.events), ())
@@ -30,7 +30,7 @@ def build(events: Iterable[Event], text: str, name: str) -> Document:
 
 
 def span_of(first: Event, last: Event) -> Span:
-    """The place of what begins and ends with these events; one character where it has several lines."""
+    """The place of what begins and ends with these events; a single character if it spans several lines."""
     start, end = first.start_mark, last.end_mark
     line, column = start.line, start.column
     length = end.column - column if end.line == line else 1
@@ -42,7 +42,7 @@ def _is_left_out(event: Event) -> bool:
 
 
 class _Builder:
-    """Turns events into plain values and notes where each stood."""
+    """Turns events into plain values and records the place of each."""
 
     def __init__(self, events: Iterable[Event], text: str, name: str) -> None:
         self.events = iter(events)
@@ -72,7 +72,7 @@ class _Builder:
             if key is None:
                 self.skip(child)
             elif _is_left_out(child):
-                # The readers have it in other places, such as that of the next key.
+                # The two readers place it differently, for example at the next key.
                 colon = event.end_mark
                 self.values[*path, key] = Span(colon.line + 1, colon.column + 1)
                 value[key] = None
@@ -84,7 +84,7 @@ class _Builder:
         return [self.build(event, (*path, index)) for index, event in enumerate(self.inner())]
 
     def inner(self) -> Iterator[Event]:
-        """The events that begin what a collection holds; the one after them ends it."""
+        """The events that begin the items of a collection; the event after them ends it."""
         for event in self.events:
             if type(event).__name__.endswith("EndEvent"):
                 self.end = event
@@ -92,7 +92,7 @@ class _Builder:
             yield event
 
     def skip(self, event: Event) -> Event:
-        """Pass over what begins with this event; the event that ends it."""
+        """Skip what begins with this event, and return the event that ends it."""
         if type(event).__name__ == "ScalarEvent":
             return event
         for inner in self.inner():
@@ -100,7 +100,7 @@ class _Builder:
         return self.end
 
     def key(self, event: Event, path: Path) -> str | None:
-        """A key of the mapping at a path; None if it is none."""
+        """A key of the mapping at a path; None if it is not a valid key."""
         end = self.skip(event)
         span = span_of(event, end)
         if end is not event:

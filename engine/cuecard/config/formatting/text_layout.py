@@ -1,4 +1,4 @@
-"""What may be tidied of a template or of a text of instructions, each kind for itself."""
+"""What may be tidied in a template or in a text of instructions, by kind."""
 
 from __future__ import annotations
 
@@ -30,4 +30,4 @@ KINDS: Mapping[str, Callable[[str], str]] = MappingProxyType(
         "several blank lines in a row": _blank_lines,
     }
 )
-"""What is tidied, and how; each does nothing the second time."""
+"""The kinds of tidying; each is idempotent."""

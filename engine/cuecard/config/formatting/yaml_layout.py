@@ -1,7 +1,7 @@
-"""YAML as it is laid out: two spaces a level, dashes within their key, no blanks at line ends. Nothing else changes.
+"""The layout of YAML: two spaces per level, dashes indented below their key, no trailing spaces. Nothing else changes.
 
-Only white space is edited, line by line, by what the reader says of the text. Comments, quotes, the order of keys, and
-where long texts break stay as people wrote them; a printer that writes the values anew would wrap or join those.
+Only white space is edited, line by line, using the reader's events. Comments, quotes, the order of keys and the line
+breaks of long texts stay as they were written; printing the values again would wrap or join them.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ _ROUNDS = 4
 
 
 class KeptError(Exception):
-    """The text stays as it is; the message says why."""
+    """The text cannot be formatted; the message says why."""
 
 
 def formatted_yaml(text: str, name: str) -> str:
-    """The text as it should be laid out; the same text where it is.
+    """The formatted text; the same text if it is already formatted.
 
     Args:
-        text: what `read_text` reads: newlines end its lines, and no byte order mark begins it.
+        text: what `read_text` reads: lines ending in newlines, without a byte order mark.
         name: how errors call it.
 
     Raises:
         SpecError: when it cannot be read as YAML.
-        KeptError: when it cannot be laid out without a change of what it says.
+        KeptError: when it cannot be formatted without changing its values.
     """
     read_yaml(text, name)
     if _ODD_BREAKS.search(text):
@@ -59,7 +59,7 @@ def _once(text: str) -> str:
 
 
 def _check(before: str, after: str, name: str) -> None:
-    """What is edited is white space, and the values are the same.
+    """Check that only white space was edited and the values are the same.
 
     Raises:
         KeptError: when they are not.
@@ -78,6 +78,6 @@ def _said(value: Json) -> str:
 
 
 def not_formatted(name: str, why: str) -> Problem:
-    """The warning for a file that stays as it is."""
+    """The warning for a file that was not formatted."""
     hint = "rewrite it by hand, or leave it: nothing is wrong with it"
     return Problem("not-formatted", f"left as it is: {why}", hint, name, severity="warning")

@@ -1,4 +1,4 @@
-"""The lines of a YAML text: how deep each one stands, and how deep it should stand."""
+"""The lines of a YAML text: their current indentation, and the indentation they should have."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.config.formatting.yaml_spacing import Edits
 from cuecard.records import dataclass
 
 STEP = 2
-"""How many spaces deeper each level stands."""
+"""The number of spaces per level."""
 
 _DASH = re.compile(r"-([ \t]+|$)")
 _INDICATOR = re.compile(r"[1-9]")
@@ -21,7 +21,7 @@ _Kind: TypeAlias = Literal["mapping", "list", "value"]
 
 @dataclass(frozen=True, slots=True)
 class _Level:
-    """Something that stands deeper than what holds it: its column, and the one where it should stand."""
+    """Something indented below its parent: its column, and the column where it should be."""
 
     kind: _Kind
     was: int
@@ -30,7 +30,7 @@ class _Level:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A text behind `|` or `>`: its lines, and the header that may say how deep they stand."""
+    """A text after `|` or `>`: its lines, and the header, which may set their indentation."""
 
     first: int
     end: int
@@ -38,7 +38,7 @@ class _Block:
 
 
 class Lines:
-    """The lines of one text, with what the reader says of them.
+    """The lines of one text, with what the reader found out about them.
 
     Attributes:
         explicit: whether a key is written with `?`.
@@ -46,8 +46,8 @@ class Lines:
 
     def __init__(self, rows: Sequence[str], events: Iterable[Event]) -> None:
         self._rows = rows
-        self._inner: dict[int, int] = {}  # line within something that began earlier: where that began
-        self._quoted: set[int] = set()  # lines whose end stands in quotes
+        self._inner: dict[int, int] = {}  # for a line within something that began earlier, where that began
+        self._quoted: set[int] = set()  # lines that end inside quotes
         self._blocks: dict[int, _Block] = {}
         self._keys: set[tuple[int, int]] = set()
         self._opened: list[tuple[int, bool]] = []
@@ -56,7 +56,7 @@ class Lines:
         self.explicit = any(row[column : column + 1] == "?" for row, column in self._starts())
 
     def laid_out(self, edits: Edits) -> str:
-        """The text with every line where it belongs, one newline at its end, and no two blank lines together."""
+        """The text with correct indentation, one newline at its end, and no two consecutive blank lines."""
         return _Printer(self._rows, self._inner, self._quoted, self._blocks, edits).text()
 
     def _starts(self) -> Iterable[tuple[str, int]]:
@@ -89,12 +89,12 @@ class Lines:
             end += 1  # the text has no newline at its end
         header = self._rows[first - 1][event.start_mark.column :].partition(" ")[0]
         while end > first and not self._rows[end - 1].strip(" ") and "+" not in header:
-            end -= 1  # blank lines behind a text that does not keep them
+            end -= 1  # blank lines after a text that does not keep them
         self._blocks[first] = _Block(first, end, header)
 
 
 class _Printer:
-    """Goes through the lines once, and remembers the levels that are open."""
+    """Goes through the lines once, keeping track of the open levels."""
 
     def __init__(
         self,
@@ -107,9 +107,9 @@ class _Printer:
         self._rows, self._inner, self._quoted, self._blocks, self._edits = rows, inner, quoted, blocks, edits
         self._levels: list[_Level] = []
         self._shift: dict[int, int] = {}
-        self._waiting: list[str] = []  # comments, and blank lines, whose level the next line tells
+        self._waiting: list[str] = []  # comments and blank lines, whose level the next line decides
         self._out: list[str] = []
-        self._kept = 0  # lines up to here end in newlines that are a value
+        self._kept = 0  # the newlines up to here belong to a value
 
     def text(self) -> str:
         at = 0
@@ -128,7 +128,7 @@ class _Printer:
             self._waiting.append(row.rstrip(" \t"))
         else:
             self._structure(at, row)
-            # A text may begin on a later line of what began here; then it is met there.
+            # A text may begin on a later line of what began here; it is handled there.
         return self._block(self._blocks[at + 1]) if at + 1 in self._blocks else at + 1
 
     def _structure(self, at: int, row: str) -> None:
@@ -172,7 +172,7 @@ class _Printer:
         self._out.append(head + (rest if at in self._quoted else rest.rstrip(" \t")))
 
     def _continue(self, at: int, row: str) -> None:
-        """A line within brackets or a text stands as deep as before, seen from where those began."""
+        """A line within brackets or a text keeps its indentation relative to the line where those began."""
         shift = self._shift[at] = self._shift[self._inner[at]]
         column = len(row) - len(row.lstrip(" "))
         if row[column : column + 1] == "\t":
@@ -182,7 +182,7 @@ class _Printer:
         self._put(at, row, "" if blank else " " * max(0, column + shift), len(row) if blank else column)
 
     def _block(self, block: _Block) -> int:
-        """A text behind `|` or `>`: all of its lines move together."""
+        """A text after `|` or `>`: all of its lines move together."""
         rows = self._rows[block.first : block.end]
         holder = self._levels[-1]
         if self._holds_value(block.first - 1):
@@ -197,12 +197,12 @@ class _Printer:
         return block.end
 
     def _holds_value(self, at: int) -> bool:
-        """Whether the header of a text stands alone behind a dash, or on a line of its own: no level of its own."""
+        """Whether the header of a text is alone after a dash or on its line, and so opens no level."""
         level, row = self._levels[-1], self._rows[at]
         return len(self._levels) > 1 and row[level.was : level.was + 1] in {"|", ">"}
 
     def _flush(self, column: int | None, before: Sequence[_Level] = ()) -> None:
-        """Print the comments that stood before a line, each at the level that it stood at."""
+        """Print the comments before a line, each at its own level."""
         for row in self._waiting:
             if not row:
                 if self._out and (self._out[-1] or len(self._out) == self._kept):

@@ -1,4 +1,4 @@
-"""Blanks within a line of YAML: one behind a dash, a colon and a comma, none inside of brackets."""
+"""Spaces within a line of YAML: one after a dash, a colon and a comma, none inside brackets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cuecard.config.documents.yaml_events import Event
 from cuecard.records import dataclass
 
 Edits = Mapping[int, Sequence[tuple[int, int, str]]]
-"""By line: what stands between two columns becomes another text."""
+"""By line: the replacement for the text between two columns."""
 
 _COLON = re.compile(r"[ \t]*:[ \t]+")
 _COMMA = re.compile(r"[ \t]*,[ \t]*")
@@ -20,7 +20,7 @@ _ENDS = frozenset(("MappingEndEvent", "SequenceEndEvent"))
 
 @dataclass(frozen=True, slots=True)
 class _Edge:
-    """Where something ends behind which blanks may be edited: after a value, or after an opening bracket."""
+    """A position after which spaces may be edited: after a value, or after an opening bracket."""
 
     line: int
     column: int
@@ -64,7 +64,7 @@ def _edge(event: Event, kind: str, flows: list[bool], before: _Edge | None) -> _
 
 
 def _better(gap: str, edge: _Edge, *, closes: bool) -> str | None:
-    """The blanks that should stand there; None for what is not blanks around one sign."""
+    """The spaces that belong there; None for anything but spaces around one sign."""
     if closes or edge.opens:
         return "" if _BLANK.fullmatch(gap) else None
     if _COLON.fullmatch(gap):

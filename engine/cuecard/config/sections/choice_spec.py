@@ -1,4 +1,4 @@
-"""Texts of which the first counts whose condition holds."""
+"""Alternative texts: the first one whose condition holds is used."""
 
 from typing import Annotated, Self
 
@@ -11,7 +11,7 @@ from cuecard.config.values.names import as_tuple
 
 
 class ChoiceSpec(FileModel):
-    """A text, and when it is the section's."""
+    """A text, and the condition under which it is used."""
 
     when: Condition | None = Field(None, description="this text is used only if this condition holds")
     model: Patterns | None = Field(None, description="short for `when: {model: ...}`")
@@ -28,12 +28,12 @@ class ChoiceSpec(FileModel):
 
     @property
     def condition(self) -> ConditionSpec | None:
-        """When it counts; None for always."""
+        """The condition; None for always."""
         return ConditionSpec(model=self.model) if self.model is not None else self.when
 
 
 def _reachable(choices: tuple[ChoiceSpec, ...]) -> tuple[ChoiceSpec, ...]:
-    """What stands behind a text that always counts is never looked at."""
+    """A text after one without a condition would never be used."""
     always = next((at for at, choice in enumerate(choices, 1) if choice.condition is None), len(choices))
     if always < len(choices):
         context = {"at": always}

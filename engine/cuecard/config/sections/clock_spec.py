@@ -1,4 +1,4 @@
-"""The time as a source of sections: its zone, how exactly it is told, and in which language."""
+"""The time as a source of sections: its zone, precision and language."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -39,7 +39,7 @@ def _checked(value: Text, check: Callable[[], object]) -> Text:
 
 
 class ClockSpec(FileModel):
-    """What time it is, as `datetime`, `date`, `time` and `timezone`.
+    """The current time, as `datetime`, `date`, `time` and `timezone`.
 
     Without a locale it is ISO 8601. The default is the date alone, so that a prompt stays the same all day.
     """

@@ -7,7 +7,7 @@ from cuecard.config.sections.clock_spec import ClockSpec
 
 
 class FactsSpec(FileModel):
-    """Lines of facts, in the order of `labels`. A value that is empty has no line; false and 0 are facts."""
+    """Lines of facts, in the order of `labels`. An empty value has no line; false and 0 do."""
 
     labels: dict[str, str] = Field(
         default_factory=dict, description="a value of the call to the label of its line; `a.b` reads a key of an object"

@@ -62,7 +62,7 @@ Folder = Annotated[str, AfterValidator(lambda text: _told(text, inputs_in))]
 
 
 class Upward(FileModel):
-    """The file of a name in a folder and in each of its parents, the outermost first."""
+    """The file with a given name in a folder and in each of its parents, the outermost first."""
 
     name: FileNames = Field(
         description="the file's name; of several names, the first one found in a folder is used", min_length=1
@@ -122,7 +122,7 @@ class FileEntry(FileModel):
 
     @property
     def title(self) -> str:
-        """How the prompt and the manifest call it."""
+        """Its name in the prompt and the manifest."""
         if self.upward:
             return self.upward.name[0]
         first = (*self.path, *self.glob)[0]

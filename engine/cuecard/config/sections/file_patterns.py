@@ -1,4 +1,4 @@
-"""Paths with wildcards and inputs: which files one may name, and which of them it names in one call."""
+"""Paths with wildcards and inputs: which files one may match, and which it matches in one call."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.model import Json
 from cuecard.records import dataclass
 
 ANY = "?*"
-"""What stands in the place of an input as long as its value is not known."""
+"""Stands for an input whose value is not known yet."""
 
 _INPUT = re.compile(r"\{\{\{?\s*([A-Za-z_][\w-]*(?:\.[\w-]+)*)\s*\}?\}\}")
 _SPECIAL = re.compile(r"[*?[{]")
@@ -23,20 +23,20 @@ _NEVER_IN_A_NAME = re.compile(r"[/\\\x00-\x1f\x7f]")
 
 @dataclass(frozen=True, slots=True)
 class Matcher:
-    """Which paths a pattern names; paths are given by their parts. Each segment is a glob, `**` any folders.
+    """Matches paths, which are given as their parts. Each segment is a glob, `**` any folders.
 
-    Wildcards do not name what is hidden (`.x`) or what editors leave behind (`x~`, `#x#`), as in a shell: only a
-    segment that itself begins with a dot names such a file.
+    As in a shell, wildcards do not match hidden files (`.x`), and neither files left behind by editors (`x~`, `#x#`):
+    only a segment that itself begins with a dot matches a hidden file.
     """
 
     segments: tuple[str, ...]
 
     def matches(self, parts: Sequence[str]) -> bool:
-        """Whether this path is named."""
+        """Whether this path matches."""
         return len(self.segments) in self._reached(parts)
 
     def matches_above(self, parts: Sequence[str]) -> bool:
-        """Whether this path, or a folder above it, is named."""
+        """Whether this path, or a folder above it, matches."""
         reached = self._skipped({0})
         for part in parts:
             reached = self._next(reached, part)
@@ -45,11 +45,11 @@ class Matcher:
         return False
 
     def leads(self, parts: Sequence[str]) -> bool:
-        """Whether a path below this folder may be named."""
+        """Whether a path below this folder may match."""
         return any(at < len(self.segments) for at in self._reached(parts))
 
     def _reached(self, parts: Sequence[str]) -> set[int]:
-        """How many segments the parts may have used up."""
+        """How many segments the parts may have consumed."""
         reached = self._skipped({0})
         for part in parts:
             reached = self._next(reached, part)
@@ -59,7 +59,7 @@ class Matcher:
         return self._skipped({after for at in reached for after in self._step(at, part)})
 
     def _skipped(self, reached: set[int]) -> set[int]:
-        """`**` may stand for no folder."""
+        """`**` may match no folder."""
         for at in range(len(self.segments)):
             if at in reached and self.segments[at] == _FOLDERS:
                 reached.add(at + 1)
@@ -76,26 +76,26 @@ class Matcher:
 
 @dataclass(frozen=True, slots=True)
 class FilePattern:
-    """A path as it was written; `segments` are globs in which inputs stand as `{{name}}`."""
+    """A path as written; `segments` are globs in which inputs appear as `{{name}}`."""
 
     written: str
     segments: tuple[str, ...]
 
     @classmethod
     def of_path(cls, written: str) -> FilePattern:
-        """A path in which nothing but inputs stands for something else.
+        """A path in which only inputs are special.
 
         Raises:
-            ValueError: when braces are no input, or `..` stands behind one.
+            ValueError: when braces do not contain an input, or `..` follows one.
         """
         return cls(written, tuple(map(_escaped, _segments(written))))
 
     @classmethod
     def of_glob(cls, written: str) -> FilePattern:
-        """A glob, which may have inputs, too.
+        """A glob, which may also contain inputs.
 
         Raises:
-            ValueError: as `of_path`, and for `**` beside something else, for alternatives in braces, and for an input
+            ValueError: as `of_path`, and for `**` next to something else, for alternatives in braces, and for an input
                 in brackets.
         """
         segments = _segments(written)
@@ -123,7 +123,7 @@ class FilePattern:
 
     @property
     def folder(self) -> str:
-        """Where its files lie: all that stands before the first wildcard or input; empty for the agent's folder."""
+        """The folder of its files: everything before the first wildcard or input; empty for the agent's folder."""
         plain: list[str] = []
         for segment in self.segments[:-1]:
             literal = _literal(segment)
@@ -133,15 +133,14 @@ class FilePattern:
         return "/" if plain == [""] else "/".join(plain)
 
     def anything(self) -> Matcher:
-        """What it names whatever the inputs are."""
+        """Matches whatever the pattern may match for any inputs."""
         return Matcher(tuple(_INPUT.sub(ANY, segment) for segment in self.segments))
 
     def bound(self, values: Mapping[str, Json]) -> FilePattern | None:
-        """The pattern with these values in it; None where a value is no part of a file's name.
+        """The pattern with these values filled in; None if a value cannot be part of a file's name.
 
-        A value stands for one name, or a part of one: it holds no slash, and names nothing that the pattern with
-        `ANY` in its place would not, such as the folder above or what is hidden. An input that `values` does not have
-        stays.
+        A value is one name or a part of one: it contains no slash and matches nothing that `ANY` in its place would
+        not, such as the folder above or a hidden file. An input that is not in `values` stays.
         """
         given = {name: value_at(values, name) for name in self.inputs}
         texts = {name: name_of(value) for name, value in given.items() if value is not None}
@@ -155,7 +154,7 @@ class FilePattern:
         return FilePattern(self.written, segments) if narrower else None
 
     def path(self) -> str | None:
-        """The only path that it names, if there is but one."""
+        """The only path that it matches, if there is just one."""
         literals = [_literal(segment) for segment in self.segments]
         known = [literal for literal in literals if literal is not None]
         return "/".join(known) if len(known) == len(literals) else None
@@ -163,7 +162,7 @@ class FilePattern:
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:
-    """Files that a glob does not name: by the name of the file or of a folder above it, or by a glob of the path."""
+    """Files that a glob leaves out: by the name of the file or of a folder above it, or by a glob of the path."""
 
     globs: tuple[str, ...] = ()
 
@@ -183,12 +182,12 @@ def parts_of(path: str) -> tuple[str, ...]:
 
 
 def has_inputs(path: str) -> bool:
-    """Whether a path has braces, rightly or not."""
+    """Whether a path contains braces, valid or not."""
     return "{{" in path
 
 
 def value_at(values: Mapping[str, Json], name: str) -> Json:
-    """The value of `a`, or of `a.b` in the object `a`; None where there is none."""
+    """The value of `a`, or of `a.b` in the object `a`; None if there is none."""
     found: Json = values.get(name.partition(".")[0])
     for key in name.split(".")[1:]:
         found = found.get(key) if isinstance(found, Mapping) else None
@@ -206,7 +205,7 @@ def name_of(value: Json) -> str | None:
 
 
 def filled(text: str, values: Mapping[str, Json]) -> str | None:
-    """A path whose inputs may stand for several folders; None where one has no text."""
+    """A path whose inputs may contain several folders; None if an input has no text."""
     given = {name: value_at(values, name) for name in inputs_in(text)}
     if any(not isinstance(value, str) or "\\" in value or "\0" in value for value in given.values()):
         return None
@@ -217,7 +216,7 @@ def inputs_in(text: str) -> tuple[str, ...]:
     """The inputs of a path.
 
     Raises:
-        ValueError: when braces are no input.
+        ValueError: when braces do not contain an input.
     """
     if "{{" in _INPUT.sub("", text):
         raise ValueError("can contain braces only to read an input, as in `{{name}}`")
@@ -237,12 +236,12 @@ def _segments(written: str) -> tuple[str, ...]:
 
 
 def escaped(text: str) -> str:
-    """A part of a segment in which nothing is a wildcard, or begins an input."""
+    """A part of a segment, escaped so that nothing in it is a wildcard or begins an input."""
     return _SPECIAL.sub(r"[\g<0>]", text)
 
 
 def _escaped(segment: str) -> str:
-    """A segment in which nothing but its inputs stands for something else."""
+    """A segment, escaped except for its inputs."""
     pieces = _INPUT.split(segment)
     inputs = [f"{{{{{name}}}}}" for name in pieces[1::2]]
     texts = [escaped(text) for text in pieces[::2]]
@@ -250,13 +249,13 @@ def _escaped(segment: str) -> str:
 
 
 def _literal(segment: str) -> str | None:
-    """The one name that a segment stands for, if there is but one."""
+    """The only name that a segment matches, if there is just one."""
     bare = _ESCAPED.sub(r"\1", segment)
     return bare if segment == escaped(bare) and not _INPUT.search(segment) else None
 
 
 def _is_narrower(bound: str, written: str) -> bool:
-    """Whether a segment with values in it names nothing that the written one does not, whatever its inputs are."""
+    """Whether a segment with its values filled in matches only what the written segment could match for any inputs."""
     if bound == written:
         return True
     literal = _literal(bound)
@@ -266,7 +265,7 @@ def _is_narrower(bound: str, written: str) -> bool:
 
 
 def _names(segment: str, part: str) -> bool:
-    """Whether a segment names this file or folder."""
+    """Whether a segment matches this file or folder."""
     literal = _literal(segment)
     if literal is not None:
         return literal == part

@@ -1,4 +1,4 @@
-"""Where the files of an entry are looked for when the agent is opened; the files of a call are among those."""
+"""Where the files of an entry are searched when the agent is opened; the files of a call are among those found."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ class Search:
     exclude: Exclusion = Exclusion()
 
     def holds(self, path: str) -> bool:
-        """Whether it finds the file of this path, if there is one."""
+        """Whether it would find a file at this path."""
         parts = parts_of(path)
         return self.pattern.anything().matches(parts) and parts not in self.exclude
 
     def leads(self, parts: Sequence[str]) -> bool:
-        """Whether it looks into this folder."""
+        """Whether it searches this folder."""
         return self.pattern.anything().leads(parts) and parts not in self.exclude
 
 
 def searches(entry: FileEntry) -> Iterator[Search]:
-    """The searches of an entry; none for paths that are known."""
+    """The searches of an entry; none for known paths."""
     yield from (Search(FilePattern.of_path(path)) for path in entry.path if has_inputs(path))
     yield from (Search(FilePattern.of_glob(written), Exclusion(entry.exclude)) for written in entry.glob)
     if entry.upward and has_inputs(entry.upward.from_):
@@ -40,7 +40,7 @@ def searches(entry: FileEntry) -> Iterator[Search]:
 
 
 def known_paths(entry: FileEntry) -> Iterator[str]:
-    """The paths of an entry that no input changes."""
+    """The paths of an entry that do not depend on inputs."""
     yield from (path for path in entry.path if not has_inputs(path))
     if entry.upward and not has_inputs(entry.upward.from_):
         for folder in folders_between(entry.upward.from_, entry.upward.to):
@@ -53,7 +53,7 @@ def paths_in(folder: str, upward: Upward) -> tuple[str, ...]:
 
 
 def folders_between(inner: str, outer: str) -> tuple[str, ...]:
-    """The folders from the outer to the inner one; none if that is not the same or below it."""
+    """The folders from the outer to the inner one; none if the inner one is not the same or below."""
     above, below = parts_of(posixpath.normpath(outer)), parts_of(posixpath.normpath(inner))
     rest = below[len(above) :]
     if below[: len(above)] != above or {"", ".."} & {*rest}:
@@ -65,7 +65,7 @@ def folders_between(inner: str, outer: str) -> tuple[str, ...]:
 
 
 def written_entry(written: Json) -> FileEntry | None:
-    """An entry as it stands in a file; None where something is wrong with it, which the validation tells."""
+    """An entry as written in a file; None if it is invalid, which the validation reports."""
     try:
         return FileEntry.model_validate(written)
     except ValidationError:

@@ -1,4 +1,4 @@
-"""Ordered files as a source of sections: which ones, how much of each, and how one is printed."""
+"""Ordered files as a source of sections: which ones, how much of each, and how they are printed."""
 
 from typing import Annotated, Literal, Self
 
@@ -12,7 +12,7 @@ from cuecard.config.values.names import as_tuple
 
 
 def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
-    """A path that two entries share would say one text twice; with one name for two, nobody could tell them apart."""
+    """Two entries with the same path would repeat a text; two with the same name could not be told apart."""
     for what, words in (
         ("name", [e.title for e in entries]),
         ("path", [p for e in entries for p in {*e.path, *e.glob}]),
@@ -25,10 +25,11 @@ def _distinct(entries: tuple[FileEntry, ...]) -> tuple[FileEntry, ...]:
 
 
 class FilesSpec(FileModel):
-    """Ordered files. Texts of this mapping are Handlebars, except `marker`, gaps, and what an entry says.
+    """Ordered files. The texts of this mapping are Handlebars templates, except `marker`, gaps and the texts of
+    entries.
 
-    The defaults are the limits and the form of the shipped agent `pioneer`. A limit counts characters (code points) of
-    the files' own texts, without headings, suffixes, gaps and what escaping adds.
+    The defaults are the limits and the format of the shipped agent `pioneer`. Limits count characters (code points) of
+    the files' own texts, without headings, suffixes, gaps and the effect of escaping.
     """
 
     entries: Annotated[tuple[FileEntry, ...], BeforeValidator(as_tuple), AfterValidator(_distinct)] = Field(
@@ -72,12 +73,12 @@ class FilesSpec(FileModel):
 
     @property
     def account(self) -> str:
-        """What its total is shared by; empty if it has one of its own."""
+        """The account that its total is shared with; empty if it is not shared."""
         return f"{self.pool}, in {self.unit}" if self.pool else ""
 
     @model_validator(mode="after")
     def _bounded(self) -> Self:
-        """Where files are read when the agent is opened, the folder is known then."""
+        """Files that are read when the agent is opened need a known folder."""
         for entry in () if self.supplied else self.entries:
             if entry.upward and inputs_in(entry.upward.to):
                 raise ValueError("reads an input in `upward.to`, which only works for files that the host supplies")

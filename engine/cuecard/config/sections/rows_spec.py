@@ -8,7 +8,9 @@ from cuecard.config.documents.validation import FileModel
 
 
 class RowsSpec(FileModel):
-    """The entries of a list: texts, or mappings. Its texts are Handlebars; entries without any text are left out."""
+    """The entries of a list: texts, or mappings. Its texts are Handlebars templates; entries that render to nothing are
+    left out.
+    """
 
     input: str = Field(description="the input that contains the list")
     item: str = Field(

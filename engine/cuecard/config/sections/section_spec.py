@@ -1,4 +1,4 @@
-"""The sections of an agent file: an ordered list instead of one XML core template, and how it is laid out."""
+"""The sections of an agent file: an ordered list instead of one XML core template, and its layout."""
 
 from typing import Annotated, Any, Literal, Self
 
@@ -20,17 +20,17 @@ SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
 """A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""
 
 SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
-"""The keys of what a section can be filled from, besides its own text."""
+"""The keys of the sources that can fill a section, besides its own text."""
 
 
 TEXTS = ("text", "file", "choose")
-"""The keys of a section's text, of which it has one at most."""
+"""The keys for a section's text; a section has at most one of them."""
 
 Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
 
 
 class SectionPatch(FileModel):
-    """What another file, a profile or a variant says of a section; what it leaves out stays."""
+    """A change to a section by another file, a profile or a variant; keys that it leaves out stay as they are."""
 
     id: SectionId = Field(description="the section's name, in manifests and in files that extend this one")
     title: str = Field("", description="the title for the layout's heading; without one, there is no heading")
@@ -75,7 +75,7 @@ class SectionPatch(FileModel):
 
 
 def _with_places(schema: dict[str, Any]) -> None:
-    """The keys of a section that are gone when files are laid over each other; editors know them all the same."""
+    """The keys of a section that merging removes, listed for editors."""
     where = "with a template or `extends`: places the section {} the one with this name"
     schema["properties"] |= {
         "before": {"type": "string", "description": where.format("before")},
@@ -85,20 +85,20 @@ def _with_places(schema: dict[str, Any]) -> None:
 
 
 class SectionSpec(SectionPatch):
-    """A named part of the prompt: an element of the template, a text, a source that fills it, or a text around one."""
+    """A named part of the prompt: an element of the template, a text, a source, or a text around a source."""
 
     model_config = ConfigDict(json_schema_extra=_with_places)
 
 
 class BoundarySpec(FileModel):
-    """A marker between the part of the prompt that seldom changes and the part that often does."""
+    """A marker between the part of the prompt that seldom changes and the part that changes often."""
 
     marker: str = Field(description="its text, with the line breaks around it")
     before: SectionId = Field(description="the first section after it")
 
 
 class GroupSpec(FileModel):
-    """Neighbouring sections under one heading, which stands before the first of them that says something."""
+    """Neighbouring sections under one heading, which precedes the first of them that is not empty."""
 
     title: str = Field("", description="the title for the heading before the group; without one, there is no heading")
     heading: str | None = Field(
@@ -109,7 +109,7 @@ class GroupSpec(FileModel):
 
 
 class LayoutSpec(FileModel):
-    """How sections are put together. Sections that say nothing leave no trace of heading or separator."""
+    """How sections are joined. An empty section leaves no heading or separator behind."""
 
     heading: str = Field("", description='the heading of a section that has a title, such as "## {{title}}\\n"')
     separator: str = Field("\n\n", description="the separator between two sections")
@@ -123,7 +123,7 @@ class LayoutSpec(FileModel):
 
 
 class SelectionSpec(FileModel):
-    """A profile or a variant: which sections a call has, and what is different in them."""
+    """A profile or a variant: which sections a call has, and how they differ."""
 
     include: Ids | None = Field(None, description="only these sections; all by default")
     exclude: Ids = Field((), description="all but these sections")
@@ -133,7 +133,7 @@ class SelectionSpec(FileModel):
 
 
 def patched(section: SectionSpec, patch: SectionPatch) -> SectionSpec:
-    """The section with what the patch says. A new text replaces a file and the other way round; so do sources."""
+    """The section with the patch applied. A new text replaces a file and vice versa; the same goes for sources."""
     changes = {name: getattr(patch, name) for name in patch.model_fields_set}
     for names in (SOURCES, TEXTS):
         if any(changes.get(name) is not None for name in names):

@@ -1,4 +1,4 @@
-"""The section source `skills`: which skills a prompt lists, in which form, and how much room they have."""
+"""The section source `skills`: which skills a prompt lists, in which format, and within which budget."""
 
 from typing import Annotated, Literal
 
@@ -9,7 +9,7 @@ from cuecard.config.values.names import Texts
 
 
 class SkillBudgetSpec(FileModel):
-    """How much room the skills have."""
+    """The budget of the skills."""
 
     limit: int = Field(ge=1, description="the maximum size of the whole text")
     unit: Literal["characters", "bytes"] = Field(
@@ -26,11 +26,11 @@ Budget = Annotated[
 ]
 
 ITEM = "- {{{name}}} (`{{{slug}}}`): {{{summary}}}\n"
-"""How a skill stands in the list unless the agent file says otherwise."""
+"""The default template of a skill in the list."""
 
 
 class SkillsSpec(FileModel):
-    """Skills: folders with a SKILL.md. The texts are Handlebars templates and stand one after another as written."""
+    """Skills: folders with a SKILL.md. The texts are Handlebars templates and follow one another as written."""
 
     roots: Texts = Field(
         min_length=1,

@@ -10,10 +10,10 @@ from cuecard.model import Json
 
 
 class VisibilitySpec(FileModel):
-    """What the gates of a call mean for the tools; the gates themselves come with each turn.
+    """How the gates of a call affect the tools; the gates themselves come with each turn.
 
     The rules apply in this order: meta tools are never listed; a harness tool exists if its category belongs to the
-    run, any other tool if it is switched on; then come flags, secrets, and what the turn allows and blocks.
+    run, any other tool if it is switched on; then flags, secrets, and the turn's `allowed` and `blocked` apply.
     """
 
     meta: Names = Field((), description="tools that are never listed")

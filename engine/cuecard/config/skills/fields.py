@@ -1,4 +1,4 @@
-"""The values of a skill's front matter, in the spellings and forms that real files use."""
+"""The values of a skill's front matter, in the spellings and formats that real files use."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _KEYS = {
     "globs": "paths",
 }
 _TRUE, _FALSE = {"true", "yes", "on", "1"}, {"false", "no", "off", "0"}
-"""What YAML 1.2 and people write for yes and no."""
+"""The words for yes and no, in YAML 1.2 and in practice."""
 
 
 class SkillFields:
-    """Reads the values of a front matter, however they are written, and gathers what cannot be read."""
+    """Reads the values of a front matter in any format, and collects problems."""
 
     def __init__(self, document: Document) -> None:
         self.document = document
@@ -36,7 +36,7 @@ class SkillFields:
         for key in document.value:
             self._note(_KEYS.get(_plain(key)), (key,))
         for key in inner if isinstance(inner, dict) else ():
-            # A `name` in there is that of something else.
+            # A `name` in there belongs to something else.
             self._note({**_KEYS, "name": None, "description": None}.get(_plain(key)), ("metadata", key))
 
     def _note(self, field: str | None, path: Path) -> None:
@@ -44,7 +44,7 @@ class SkillFields:
             self.found.setdefault(field, path)
 
     def value(self, path: Path) -> Json:
-        """The value as YAML has it."""
+        """The value as parsed by YAML."""
         value: Json = self.document.value
         for part in path:
             value = value[part]
@@ -66,7 +66,7 @@ class SkillFields:
         return ""
 
     def texts(self, field: str) -> tuple[str, ...]:
-        """A list, or a text with commas; of `{name: ...}` the name. Each once, in the order of the file."""
+        """A list, or a text with commas; of `{name: ...}`, the name. Without duplicates, in the order of the file."""
         path = self.found.get(field)
         if path is None:
             return ()

@@ -1,4 +1,4 @@
-"""The front matter of a SKILL.md: found, and read as YAML; what real files get wrong is mended where it is plain."""
+"""The front matter of a SKILL.md: located and read as YAML; common mistakes are corrected if their meaning is clear."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.errors import Problem, Span, SpecError
 from cuecard.records import dataclass
 
 MAX_FRONT = 64 * 1024
-"""How many bytes of a file are searched for the end of its front matter."""
+"""The number of bytes in which the end of the front matter must occur."""
 
 _PAIR = re.compile(r"([A-Za-z_][\w.-]*)[ \t]*:[ \t]+(\S.*)")
 _BLOCK = re.compile(r"[|>][+-]?[1-9]?[+-]?(?:\s+#.*)?")
@@ -20,7 +20,7 @@ _MARGIN = re.compile(r"[ \t]*")
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """A file cut in two: `yaml` on the same lines as in the file (None if there is none), and the text behind it."""
+    """A file in two parts: `yaml`, on the same lines as in the file (None if there is none), and the text after it."""
 
     yaml: str | None
     body: str
@@ -30,8 +30,8 @@ class Front:
 def split_front(text: str, name: str) -> Front:
     """The front matter of a text: from a first line `---` to the next line `---`.
 
-    A byte order mark, blank lines before it and line ends of any system are no matter. Without front matter, or where
-    it is not closed within its first 64 KiB, the whole text is the body, and `problem` says so.
+    A byte order mark, blank lines before it and the kind of line endings do not matter. Without front matter, or if it
+    is not closed within the first 64 KiB, the whole text is the body, and `problem` says so.
     """
     lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
     first = next((number for number, line in enumerate(lines) if line.strip()), 0)
@@ -52,13 +52,13 @@ def split_front(text: str, name: str) -> Front:
 
 
 def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
-    """The front matter as a document, and warnings for what had to be mended in it.
+    """The front matter as a document, and warnings for what had to be corrected.
 
-    What is mended: a text with `: ` in it, one that begins with a sign of YAML's or with quotes that do not end it,
-    and tabs between a line's start or a colon and its text.
+    Corrected are a text that contains `: `, one that begins with a YAML indicator or with quotes that do not enclose
+    all of it, and tabs at the start of a line or after a colon.
 
     Raises:
-        SpecError: with every problem of it as it is written, if mending it does not help.
+        SpecError: with every problem of the original text, if correcting it does not help.
     """
     if not any(line.strip() and not line.lstrip().startswith("#") for line in yaml.split("\n")):
         return Document(name, yaml, {}), []
@@ -75,7 +75,7 @@ def read_front(yaml: str, name: str) -> tuple[Document, list[Problem]]:
 
 
 def _trimmed(lines: list[str]) -> str:
-    """Without blank lines around it; the first line keeps its indentation."""
+    """The text without surrounding blank lines; the first line keeps its indentation."""
     first = next((number for number, line in enumerate(lines) if line.strip()), len(lines))
     return "\n".join(lines[first:]).rstrip()
 
@@ -86,12 +86,12 @@ def _at_start(name: str, lines: list[str], first: int, message: str, hint: str) 
 
 
 def _mended(yaml: str) -> str:
-    """The same lines, each text that YAML would take for something else in quotes, leading tabs as two spaces each."""
+    """The same lines, with quotes around texts that YAML would misread, and two spaces for each leading tab."""
     return "\n".join(line for entry in _entries(yaml) for line in _mend(entry))
 
 
 def _entries(yaml: str) -> Iterator[list[str]]:
-    """Each line at the margin with the lines that belong to it."""
+    """Each unindented line with the lines that belong to it."""
     entry: list[str] = []
     for line in yaml.split("\n"):
         if entry and line[:1].strip():
@@ -122,7 +122,7 @@ def _spaced(line: str) -> str:
 
 
 def _is_misread(lines: list[str]) -> bool:
-    """Whether YAML would take a text for something else, or not take it at all."""
+    """Whether YAML would misread or reject a text."""
     text = lines[0]
     if text[0] in "\"'":
         return len(lines) == 1 and not _QUOTED.fullmatch(text)
@@ -134,7 +134,7 @@ def _is_misread(lines: list[str]) -> bool:
 
 
 def _told(yaml: str, name: str) -> Iterator[Problem]:
-    """A warning for each entry that had to be mended, at the first line of it that was."""
+    """A warning for each corrected entry, at its first corrected line."""
     number = 1
     hint = "quote the text, or indent with spaces: other tools may reject this file"
     for entry in _entries(yaml):

@@ -1,4 +1,4 @@
-"""Skills as they travel: every file of a skill's folder, and the entry of it that MCP's skills extension has."""
+"""Skills for distribution: every file of a skill's folder, and its entry in MCP's skills extension."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 
 MAX_FILES: Final = 512
-"""How many files a skill may have; the extension says so."""
+"""The maximum number of files of a skill, from the extension."""
 MAX_BYTES: Final = 16 * 1024 * 1024
-"""How many bytes its files may have together."""
+"""The maximum total size of its files in bytes."""
 MAIN: Final = "SKILL.md"
 
 _ODD = re.compile(rb"[^A-Za-z0-9_.~/-]")
@@ -27,8 +27,8 @@ class SkillPackage:
     """A skill with all of its files.
 
     Attributes:
-        name: what it is called, which is also its folder's name.
-        front: its front matter, as JSON has it.
+        name: its name, which is also its folder's name.
+        front: its front matter as JSON.
         files: path within the folder to content; `SKILL.md` is one of them.
     """
 
@@ -41,7 +41,7 @@ class SkillPackage:
         return f"skill://{_quoted(owner)}/{_quoted(self.name)}/{_quoted(path)}"
 
     def entry(self, owner: str) -> dict[str, Json]:
-        """What `skills/list` says of it: its front matter, and the SHA-256 of each of its files."""
+        """Its entry in `skills/list`: its front matter, and the SHA-256 of each of its files."""
         resources = [
             {"uri": self.uri(owner, path), "digest": digest(data), "size": len(data)}
             for path, data in sorted(self.files.items())
@@ -50,12 +50,12 @@ class SkillPackage:
 
 
 def _quoted(text: str) -> str:
-    """A text as a part of an address; slashes stay."""
+    """A text quoted as a part of an address; slashes stay."""
     return _ODD.sub(lambda found: f"%{found[0][0]:02X}".encode("ascii"), text.encode()).decode()
 
 
 def digest(data: bytes) -> str:
-    """The fingerprint of a file, as the extension writes it."""
+    """The fingerprint of a file in the extension's format."""
     return f"sha256:{hashlib.sha256(data).hexdigest()}"
 
 

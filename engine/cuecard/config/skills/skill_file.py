@@ -1,7 +1,7 @@
 """SKILL.md files, by the Agent Skills specification (agentskills.io): front matter in YAML, then instructions.
 
 `name` and `description` are the specification's. The other keys are read here or under its `metadata`, in any of the
-spellings `requires_env`, `requires-env` and `requiresEnv`; keys that nobody reads here are kept out of the way.
+spellings `requires_env`, `requires-env` and `requiresEnv`; unknown keys are ignored.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ from cuecard.template import find_invisible
 
 _SLUG = re.compile("[a-z0-9]+(?:-[a-z0-9]+)*")
 MAX_NAME, MAX_DESCRIPTION = 64, 1024
-"""How many characters the specification gives to each; more is a warning."""
+"""The maximum lengths in characters from the specification; exceeding one is a warning."""
 
 
 def read_skill_file(source: SkillSource, fallback: str | None = None) -> tuple[Skill | None, list[Problem]]:
-    """The skill of one file, and what is wrong with it; None if it cannot be used.
+    """The skill of one file, and its problems; None if it cannot be used.
 
     Args:
         source: the file.
-        fallback: the description of a skill that has none. If it is given, a missing name is the slug, and whatever is
-            wrong with the front matter is a warning. Without it, both are errors.
+        fallback: the description for a skill that has none. If given, a missing name is replaced by the slug, and
+            problems of the front matter are warnings; otherwise, both are errors.
     """
     front = split_front(source.text, source.name)
     problems = [front.problem] if front.problem else []
@@ -69,12 +69,12 @@ def read_skill_file(source: SkillSource, fallback: str | None = None) -> tuple[S
 
 
 def make_skills(sources: Iterable[SkillSource], spec: SkillsSpec) -> tuple[tuple[Skill, ...], tuple[Problem, ...]]:
-    """Every skill that can be used, by root and path, and every problem; the order of `sources` is no matter.
+    """Every usable skill, by root and path, and every problem; the order of `sources` does not matter.
 
-    Files of other roots than the spec's are not looked at; a file that two roots hold counts as that of the first.
-    Of skills with equal slugs (in any case), that of the first root and path counts; the others are `shadowed_by` it.
-    A skill that cannot be used is left out, with a warning; so is a second one of a name within one root. Where the
-    spec is `strict`, these are errors.
+    Files of roots that the spec does not name are ignored; a file in two roots belongs to the first. Of skills with
+    equal slugs (ignoring case), the one with the first root and path counts; the others are `shadowed_by` it. An
+    unusable skill is left out with a warning, as is a second one with the same name within one root. If the spec is
+    `strict`, these are errors.
     """
     ranks = {root: rank for rank, root in reversed(list(enumerate(spec.roots)))}
     skills: list[Skill] = []
@@ -98,7 +98,7 @@ def make_skills(sources: Iterable[SkillSource], spec: SkillsSpec) -> tuple[tuple
 
 
 def left_out(problem: Problem) -> Problem:
-    """The same as a warning: one bad skill takes nothing else away."""
+    """The same as a warning: one bad skill does not affect the others."""
     if problem.severity == "warning":
         return problem
     advice = "\n".join(filter(None, (problem.hint, "the skill is skipped; `strict: true` makes this an error")))
@@ -106,7 +106,7 @@ def left_out(problem: Problem) -> Problem:
 
 
 def _without_skills(spec: SkillsSpec, sources: Sequence[SkillSource]) -> Iterator[Problem]:
-    """Roots in which nothing was found; where files were found that are no skills, they are told themselves."""
+    """A problem for each root without skills; files that were found but are not skills have their own problems."""
     for root in sorted({*spec.roots}.difference(source.root for source in sources)):
         message = f"`{visible(root)}` contains no readable skill"
         hint = "add folders with a SKILL.md, or remove it from `roots`"
@@ -141,7 +141,7 @@ def _too_long(reader: SkillFields, name: str, description: str) -> Iterator[Prob
 
 
 def _off_the_specification(reader: SkillFields, slug: str, name: str) -> Iterator[Problem]:
-    """Warnings for a folder's name, and for a `name` that is meant to be the same and is not; titles are welcome."""
+    """Warnings for a folder's name, and for a `name` that should equal it but does not; titles are allowed."""
     hint = (
         "use lower-case letters, digits and single hyphens, the same for folder and `name`: other tools reject "
         "anything else"
@@ -163,7 +163,7 @@ def _bad_slug(source: SkillSource) -> Iterator[Problem]:
 
 
 def _invisible(source: SkillSource, reader: SkillFields) -> Iterator[Problem]:
-    """An error for each invisible character that an escape makes. Texts themselves are searched as all files are."""
+    """An error for each invisible character written as an escape; others are found as in all files."""
     for path in reader.found.values():
         for character in dict.fromkeys(c for t in _strings(reader.value(path)) for _, c in find_invisible(t)):
             if character not in source.text:

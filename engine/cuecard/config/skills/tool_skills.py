@@ -1,4 +1,4 @@
-"""Instructions of tools as skills, for hosts that know skills and not cuecard: one for each category."""
+"""Tool instructions as skills, for hosts that support skills but not cuecard: one per category."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ def tool_skills(agent: str, cards: Sequence[ToolCard], instructions: Mapping[str
     """A skill for each category of tools with instructions, in the order of the catalogue.
 
     Args:
-        agent: what the agent is called.
+        agent: the agent's name.
         cards: its tools.
-        instructions: tool to the text that a model reads.
+        instructions: by tool, the text that a model reads.
     """
     told = sorted((card for card in cards if card.name in instructions), key=lambda card: card.category)
     packages = []
@@ -45,7 +45,7 @@ def _package(name: str, title: str, cards: Sequence[ToolCard], instructions: Map
     description = f"How to use the {title} tools: {listed}"
     if len(description) > _DESCRIPTION:
         description = description[: _DESCRIPTION - 3] + "..."
-    # Names of tools hold no blanks, so the list can be cut at them.
+    # Names of tools contain no spaces, so the list can be wrapped there.
     front = {"name": name, "description": description, "allowed-tools": " ".join(card.name for card in cards)}
     head = "".join(f"{key}: {json.dumps(value, ensure_ascii=False)}\n" for key, value in front.items())
     parts = [f"## {card.name}\n\n{_told(card)}{instructions[card.name].strip()}\n" for card in cards]

@@ -1,4 +1,4 @@
-"""Times in files: ISO 8601 with a zone, because without one nobody knows which day it is."""
+"""Times in files: ISO 8601 with a zone, because without one even the day is ambiguous."""
 
 from __future__ import annotations
 

@@ -30,7 +30,7 @@ def _texts(value: Any) -> Any:
 
 
 def as_tuple(value: Any) -> Any:
-    """Lists of a file as tuples; anything else as it is, for the validation to refuse."""
+    """Lists in a file as tuples; anything else unchanged, for the validation to reject."""
     return tuple(value) if isinstance(value, list) else value
 
 

@@ -1,4 +1,4 @@
-"""Texts of an agent file with `{placeholders}`: which ones they may hold, and how they are filled."""
+"""Texts of an agent file with `{placeholders}`: which ones are allowed, and how they are filled."""
 
 from __future__ import annotations
 
@@ -9,16 +9,16 @@ from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
 PLACEHOLDER = re.compile(r"\{(\w+)\}")
-"""A name between braces; every other brace is a sign like any other."""
+"""A name between braces; any other brace is an ordinary character."""
 
 
 def fill(form: str, values: Mapping[str, str]) -> str:
-    """The format with its placeholders filled, in one pass: braces in a value stay as they are."""
+    """The text with its placeholders filled in one pass, so that braces in a value stay as they are."""
     return PLACEHOLDER.sub(lambda match: values.get(match[1], match[0]), form)
 
 
 def holds(*known: str, required: tuple[str, ...] = ()) -> AfterValidator:
-    """A text whose placeholders are all known, and which holds the required ones."""
+    """A text with only known placeholders, including the required ones."""
 
     def check(value: str) -> str:
         found = PLACEHOLDER.findall(value)

@@ -1,7 +1,7 @@
 """References in scenarios: `${page.id}` stands for a value that an earlier tool call returned.
 
-A text that is nothing but one reference becomes the value itself, whatever its type. Inside a longer text it becomes
-text, so there it must stand for a string or a number. Keys are separated by dots; `0` is the first item of a list.
+A text that consists of a single reference becomes the value itself, of any type. Inside a longer text it is inserted as
+text, so it must stand for a string or a number. Keys are separated by dots; `0` is the first item of a list.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _REFERENCE = re.compile(r"\$\{([^{}]*)\}")
 
 
 class UnresolvedError(Exception):
-    """A reference that stands for nothing; the text says which key of it, the hint what there is instead."""
+    """A reference that cannot be resolved; the text names the missing key, the hint what exists instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class UnresolvedError(Exception):
 
 
 def names_used(value: Json, path: Path = ()) -> Iterator[tuple[Path, str]]:
-    """The name that each reference in a value begins with, and where in the value it is written."""
+    """The name that each reference in a value begins with, and its path in the value."""
     if isinstance(value, str):
         yield from ((path, found.partition(".")[0]) for found in _REFERENCE.findall(value))
     elif isinstance(value, Mapping):
@@ -41,7 +41,7 @@ def resolve(value: Json, saved: Mapping[str, Json]) -> Json:
     """The value with every reference replaced.
 
     Raises:
-        UnresolvedError: naming the reference and the key that is not there.
+        UnresolvedError: naming the reference and the missing key.
     """
     if isinstance(value, str):
         whole = _REFERENCE.fullmatch(value)
@@ -52,10 +52,10 @@ def resolve(value: Json, saved: Mapping[str, Json]) -> Json:
 
 
 def value_at(value: Json, path: str) -> Json:
-    """What stands at a dotted path, such as `page.sections.0.id`; the value itself for an empty path.
+    """The value at a dotted path, such as `page.sections.0.id`; the value itself for an empty path.
 
     Raises:
-        UnresolvedError: naming the key that is not there, and those that are.
+        UnresolvedError: naming the missing key, and those that exist.
     """
     for key in path.split(".") if path else ():
         if isinstance(value, Mapping) and key in value:

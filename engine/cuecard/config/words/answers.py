@@ -1,4 +1,4 @@
-"""Words that answer a call of a tool: of the search tool, of a tool that reads skills, of one that cannot be called."""
+"""Words that answer tool calls: those of the search tool, of a tool that reads skills, and of an unavailable tool."""
 
 from typing import Annotated
 
@@ -62,7 +62,7 @@ class SearchWords(FileModel):
 
 
 class SkillWords(FileModel):
-    """What reading a skill answers where there is no text, or only a part of it."""
+    """The answers of a skill-reading tool that has no text, or only a part of it."""
 
     unknown: Annotated[str, holds("skill", "hint"), SAYING, TAGS] = Field(
         "there is no skill `{skill}`; {hint}",
@@ -109,7 +109,7 @@ class SkillWords(FileModel):
 
 
 class ToolWords(FileModel):
-    """What a model hears of its tools where an adapter calls them."""
+    """What a model is told about its tools when an adapter calls them."""
 
     inactive: Annotated[str, holds("tool", "search"), SAYING, TAGS] = Field(
         "`{tool}` is not active. Call `{search}` with what you want to do, then use what it finds.",

@@ -11,7 +11,7 @@ from cuecard.model.prompt import REMINDER
 
 
 class NoticeWords(FileModel):
-    """What a conversation is told on the way. Each stands in an element, and its last line ends in a line break."""
+    """Notices during a conversation. Each is an element, and its last line ends in a line break."""
 
     update: Annotated[str, holds("text", "turn", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         '<context-update turn="{turn}">\n{text}</context-update>\n',
@@ -43,7 +43,7 @@ class NoticeWords(FileModel):
 
 
 class MemoryWords(FileModel):
-    """The working memory as text. It is printed as data, and so without tags."""
+    """The working memory as text. It is printed as data, so it has no tags."""
 
     heading: Annotated[str, holds(), SAYING, NO_TAGS] = Field("[WORKING MEMORY]", description="its first line")
     type: Annotated[str, holds("type", required=("type",)), NO_TAGS] = Field(
@@ -61,7 +61,7 @@ class MemoryWords(FileModel):
 
 
 class ProtocolWords(FileModel):
-    """The lines of a tool's instructions; {text} is what the tool file says."""
+    """The lines of a tool's instructions; {text} is the text from the tool file."""
 
     before: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
         "BEFORE: {text}", description="what to do before the tool is called: {text}"
@@ -78,7 +78,7 @@ class ProtocolWords(FileModel):
 
 
 class MarkWords(FileModel):
-    """The signs between words and digits."""
+    """The punctuation between words and digits."""
 
     between: MayBeEmpty = Field(", ", min_length=1, description="stands between the items of a list")
     more: MayBeEmpty = Field(", ...", description="stands behind a list that goes on")

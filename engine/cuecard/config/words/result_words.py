@@ -1,4 +1,4 @@
-"""Words in the results of tools: what stands where a long one was cut."""
+"""Words in the results of tools: the marker in the middle of a long one that was cut."""
 
 from typing import Annotated
 
@@ -10,7 +10,7 @@ from cuecard.config.words.word import SAYING, TAGS
 
 
 class ResultWords(FileModel):
-    """What stands in the middle of a result that was cut there, line breaks around it."""
+    """The text in the middle of a result that was cut there, including the line breaks around it."""
 
     characters: Annotated[str, holds("count", required=("count",)), SAYING, TAGS] = Field(
         "\n[... {count} characters left out ...]\n", description="{count} characters were left out"

@@ -1,4 +1,4 @@
-"""Tags in a text of an agent file that is no template: whole, balanced, and out of reach of what is filled in."""
+"""Tags in a text of an agent file that is not a template: complete, balanced, safe from the values filled in."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _IN_QUOTES = re.compile(r"=\s*(?:\"[^\"]*|'[^']*)\Z")
 
 
 def tag_problems(text: str, numbers: Collection[str] = ()) -> Iterator[str]:
-    """What is wrong with the tags of a text, as the end of a sentence.
+    """The problems of the tags in a text, each as the end of a sentence.
 
     Args:
         text: with `{placeholders}`.
-        numbers: those that are filled with numbers, and so may stand in an attribute.
+        numbers: placeholders for numbers, which may be used in an attribute.
     """
     plain = _plain(text)
     if any(skipped(plain)):
@@ -34,7 +34,7 @@ def tag_problems(text: str, numbers: Collection[str] = ()) -> Iterator[str]:
 
 
 def is_wrapped(text: str) -> bool:
-    """Whether one element holds all of the text but blanks; its tags are balanced."""
+    """Whether one element contains the whole text except white space; the tags are balanced."""
     found = list(tags(_plain(text.strip())))
     if not found or found[0].start or found[-1].end != len(text.strip()):
         return False

@@ -1,4 +1,4 @@
-"""A word: a text that the engine itself says to a model, as an agent file may change it."""
+"""A word: a text that the engine itself sends to a model, and that an agent file may change."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.config.values.placeholders import holds
 from cuecard.config.words.tags import is_wrapped, tag_problems
 
 NUMBERS = frozenset({"turn", "count"})
-"""Placeholders that only numbers are put into: they may stand in the attribute of a tag."""
+"""Placeholders that only take numbers, which may be used in the attribute of a tag."""
 
 
 def _say_something(text: str) -> str:
@@ -48,22 +48,22 @@ def _behind_a_sign(text: str) -> str:
 
 
 TAGS = AfterValidator(_with_sound_tags)
-"""Whole and balanced tags, and no value inside of one."""
+"""Complete, balanced tags, and no value inside a tag."""
 
 NO_TAGS = AfterValidator(_without_tags)
-"""Where a word becomes a part of what is printed as data."""
+"""For a word that becomes part of text printed as data."""
 
 IN_AN_ELEMENT = AfterValidator(_in_an_element)
-"""A notice in the midst of a conversation: an element, which no value can open or close, and a line break behind it."""
+"""A notice during a conversation: an element, which no value can open or close, and a line break after it."""
 
 BEHIND_A_SIGN = AfterValidator(_behind_a_sign)
-"""A line that begins with a value could look like any other line."""
+"""For a line that begins with a sign: a line beginning with a value could pass for any other line."""
 
 SAYING = AfterValidator(_say_something)
-"""Not empty, and not blanks alone."""
+"""Not empty, and not only white space."""
 
 Word: TypeAlias = Annotated[str, holds(), SAYING, TAGS]
 """A sentence without placeholders."""
 
 MayBeEmpty: TypeAlias = Annotated[str, holds(), TAGS]
-"""The same where nothing need be said."""
+"""The same, but it may be empty."""

@@ -1,4 +1,4 @@
-"""The seam between what a template says and what makes it run."""
+"""The interface between a parsed template and the code that runs it."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from cuecard.template.syntax.source import Source
 
 @dataclass(frozen=True, slots=True)
 class Code:
-    """A checked program: the offsets that its runtime names places by, and how it is compiled at its first render.
+    """A checked program: the offsets by which its runtime names places, and how to compile it at the first render.
 
-    `context_only`: what it prints depends on nothing but its context. `spends`: it may do work that the limits count.
+    `context_only`: its output depends only on its context. `spends`: it may do work that the limits count.
     """
 
     places: list[tuple[int, int]]
@@ -27,7 +27,7 @@ class Code:
 
 
 class Backend(Protocol):
-    """Checks the parsed program of a template, a part or a partial, and says how it is compiled.
+    """Checks the parsed program of a template, a part or a partial, and prepares it for compilation.
 
     Internal: hosts choose one by its name.
     """

@@ -1,4 +1,4 @@
-"""Python code while it is written: the lines of one function, and where in the template its writer stands."""
+"""Python code under construction: the lines of one function, and the writer's position in the template."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ from dataclasses import field, replace
 from cuecard.records import dataclass
 
 _RUN = 200
-"""How many pieces of text one line appends."""
+"""The number of pieces of text that one line appends."""
 
 _MANY = 128
-"""How many values a function prints without a look at how long they are together."""
+"""How many values a function prints before it checks their total length."""
 
 SURROUNDINGS = ("d", "s", "b", "k")
-"""What a function is given beside its context: `@data`, scope, block parameters, environment."""
+"""What a function is given in addition to its context: `@data`, scope, block parameters, environment."""
 
 BOXED = "(N if c is None else c)"
-"""The context where null is an object."""
+"""The context with null as an object."""
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Part of a function, written apart: lines, and pieces of text after them."""
+    """A part of a function that is written separately: lines, and pieces of text after them."""
 
     lines: list[str] = field(default_factory=list)
     pieces: list[str] = field(default_factory=list)
@@ -32,10 +32,11 @@ class Branch:
 class Function:
     """A function `(c, d, s, b, k)`: context, `@data`, scope, block parameters, environment. It returns a text.
 
-    Pieces of text and values wait until a block follows, so that a run of them costs one operation.
+    Pieces of text and values are held back until a block follows, so that a run of them costs one operation.
 
     Attributes:
-        uses: the variables that it reads: of what it is given all but the context, and `f`, whether that is a mapping.
+        uses: the variables that it reads: its arguments except the context, and `f`, which says whether the context is
+            a mapping.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -50,11 +51,11 @@ class Function:
         self.uses.update(names)
 
     def takes(self) -> set[str]:
-        """Which of its surroundings it must be given."""
+        """Which of its surroundings it must be passed."""
         return self.uses.intersection(SURROUNDINGS)
 
     def put(self, piece: str) -> None:
-        """Print the value of an expression, which must be text."""
+        """Print the value of an expression, which must be a text."""
         self.pieces.append(piece)
         self.values += _is_value(piece)
         if len(self.pieces) == _RUN:
@@ -66,13 +67,13 @@ class Function:
         self.lines.append("    " * self.indent + line)
 
     def flush(self) -> None:
-        """Write what waits."""
+        """Write what was held back."""
         if self.pieces:
             self.lines.append(f"{'    ' * self.indent}o += ({', '.join(self.pieces)},)")
             self.pieces = []
 
     def apart(self, write: Callable[[], None]) -> Branch:
-        """What is written by `write`, kept apart."""
+        """What `write` writes, as a separate branch."""
         before, self.lines, self.pieces = (self.lines, self.pieces), [], []
         self.indent += 1
         write()
@@ -81,7 +82,7 @@ class Function:
         return written
 
     def choose(self, test: str, then: Branch, other: Branch) -> None:
-        """Print one branch or the other: in one expression if both are just runs of pieces."""
+        """Print one branch or the other, in a single expression if both consist of pieces only."""
         if not then.lines and not other.lines:
             self.put(f"({joined(then.pieces)} if {test} else {joined(other.pieces)})")
             return
@@ -113,7 +114,7 @@ class Function:
 
 @dataclass(frozen=True, slots=True)
 class At:
-    """Where a writer stands: in which function, and which block parameters are in reach, from the inside out.
+    """The position of a writer: its function, and the block parameters in scope, from the inside out.
 
     `boxed`: inside a block helper that keeps its context, null is an object (Handlebars.js nullContext).
     """
@@ -123,7 +124,7 @@ class At:
     boxed: bool = False
 
     def inside(self) -> At:
-        """In a branch that is written into the same function."""
+        """The position in a branch that is written into the same function."""
         return replace(self, boxed=True)
 
     def context(self) -> str:
@@ -132,14 +133,14 @@ class At:
 
 
 def joined(pieces: list[str]) -> str:
-    """The code of a text of pieces."""
+    """The code that joins pieces into a text."""
     if len(pieces) == 1 and not _is_value(pieces[0]):
         return pieces[0]  # a literal; a value on its own must go through `join`, which makes trusted text plain
     return f"{joiner(sum(map(_is_value, pieces)))}(({', '.join(pieces)},))" if pieces else "''"
 
 
 def joiner(values: int) -> str:
-    """The code of what joins pieces of which so many are values."""
+    """The code of the function that joins pieces, given how many of them are values."""
     return "J" if values > _MANY else "''.join"
 
 

@@ -13,14 +13,14 @@ from cuecard.template.syntax.nodes import Block, Call, Content, Mustache, Partia
 from cuecard.template.syntax.source import Source
 
 _SPENDING = ("call", "each", "loop", "partial", "section")
-"""What generated code calls that counts work, or that calls what does."""
+"""The functions called by generated code that count work, directly or indirectly."""
 
 
 def generate(program: Program, source: Source, rules: Rules) -> Generated:
     """The code of a program.
 
     Raises:
-        TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
+        TemplateSyntaxError: for an unknown helper or partial, if that is certain, and for wrong arguments.
     """
     writer = ProgramWriter(source, rules, program)
     entry = writer.main(program)
@@ -28,7 +28,7 @@ def generate(program: Program, source: Source, rules: Rules) -> Generated:
         raise TemplateSyntaxError(writer.problems)
     context_only = not writer.taken.get(entry, SURROUNDINGS)
     source_code = "\n".join(writer.finished)
-    # A text that only looks like a call does no harm.
+    # A text that merely looks like a call does no harm.
     spends = bool(writer.included) or any(f"{name}(" in source_code for name in _SPENDING)
     return Generated(source_code, entry, writer.places, writer.constants, writer.included, context_only, spends)
 
@@ -37,7 +37,7 @@ class ProgramWriter(FunctionWriter):
     """Writes statements and functions."""
 
     def __init__(self, source: Source, rules: Rules, program: Program) -> None:
-        """Begin with nothing of the program written."""
+        """Start with an empty program."""
         super().__init__(source, rules, program)
         self.included: dict[str, tuple[str, int]] = {}
 
@@ -61,7 +61,7 @@ class ProgramWriter(FunctionWriter):
             self.block(node, at)
 
     def mustache(self, node: Mustache, at: At) -> None:
-        """Print a value, escaped as its tag and its place ask for."""
+        """Print a value, escaped according to its tag and place."""
         printer = "E" if node.escaped else "A" if node.start in self.rules.attributes else "T"
         value = self.invoke(node.call, at)
         printed = f"{printer}({value}, {self.place(node)})"
@@ -70,7 +70,7 @@ class ProgramWriter(FunctionWriter):
         at.function.put(printed)
 
     def partial(self, node: Partial, at: At) -> None:
-        """Print what a partial prints."""
+        """Print a partial."""
         call = node.call
         if len(call.params) > 1:
             message = f"a partial takes one context, not {len(call.params)}"
@@ -98,7 +98,7 @@ class ProgramWriter(FunctionWriter):
             at.function.put(self.include(node, call.head.original, context, pairs))
 
     def include(self, node: Partial, name: str, context: str, pairs: str) -> str:
-        """The text of a plain partial, which needs nothing but its context."""
+        """The text of a plain partial, which needs only its context."""
         variable = f"m{len(self.included)}"
         self.included[variable] = name, self.place(node)
         context = context if pairs == "None" else f"extended({context}, {pairs})"
@@ -107,7 +107,7 @@ class ProgramWriter(FunctionWriter):
     # -- blocks
 
     def block(self, node: Block, at: At) -> None:
-        """Print a block: one that is built in, a helper's, or a value's."""
+        """Print a block: a built-in one, a helper's or a value's."""
         name = self.helper_name(as_path(node.call.head), at)
         supplied = name in self.rules.helpers and name not in HOOKS
         if name in BLOCKS and not supplied:
@@ -131,7 +131,7 @@ class ProgramWriter(FunctionWriter):
             self.print_or_else(self.loop(name, node, at), node.inverse, at, at.inside())
 
     def loop(self, name: str, node: Block, at: At) -> str:
-        """What `each` or `with` prints: a text, or None."""
+        """The output of `each` or `with`: a text, or None."""
         value, place, program = self.value(node.call.params[0], at), self.place(node.call), node.program or Program([])
         if name == "each" and not inline_partials(program):
             function = self.function(program, at.params, Loop(names_items=bool(program.block_params)))
@@ -140,7 +140,7 @@ class ProgramWriter(FunctionWriter):
         return f"{'each' if name == 'each' else 'within'}({value}, {self.bind(function, program, at)}, {place})"
 
     def given(self, function: str, at: At) -> str:
-        """The further arguments of a function: what it takes, and no more."""
+        """The further arguments of a function: exactly those it takes."""
         taken = self.taken[function]
         if "r" in taken and not isinstance(at.function, Loop):
             taken = taken - {"r"} | {"d"}
@@ -178,7 +178,7 @@ class ProgramWriter(FunctionWriter):
             self.print_or_else(found, node.inverse, at, at)
 
     def section_of(self, node: Block, at: At, branches: tuple[str, str]) -> str:
-        """What `{{#x}}` of a value prints: JavaScript's blockHelperMissing, a text or None; or the one supplied."""
+        """The output of `{{#x}}` for a value: Handlebars.js blockHelperMissing, or the one supplied; a text or None."""
         value, place = self.invoke(node.call, at, branches), self.place(node)
         if "blockHelperMissing" not in self.rules.helpers:
             return f"section({value}, {branches[0]}, c, {place})"
@@ -187,7 +187,7 @@ class ProgramWriter(FunctionWriter):
         return f"text(call({helper}, ({value},), {options}, {place}, wants_options={wants}), {place})"
 
     def print_or_else(self, found: str, inverse: Program | None, at: At, inside: At) -> None:
-        """Print what a block has made; where it is None, the other branch."""
+        """Print the output of a block, or the other branch if it is None."""
         if inverse is None:
             at.function.put(f"{found} or ''")
             return

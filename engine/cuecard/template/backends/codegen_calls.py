@@ -16,7 +16,7 @@ class CallWriter(PathWriter):
     """Writes expressions."""
 
     def invoke(self, call: Call, at: At, branches: tuple[str, ...] = ()) -> str:
-        """The value of a head with its arguments: a helper's result, or what the path leads to."""
+        """The value of a head with its arguments: a helper's result, or the value of the path."""
         head = as_path(call.head)
         name = self.helper_name(head, at)
         if name in self.rules.helpers and name not in HOOKS:
@@ -35,21 +35,21 @@ class CallWriter(PathWriter):
         return value
 
     def helper_name(self, head: Path, at: At) -> str:
-        """The name of the helper that a head would call if there is one; empty if it can be none."""
+        """The name of the helper that a head would call, if it exists; empty if it cannot be one."""
         return head.parts[0] if head.is_simple and not head.data and not self.bound(head, at) else ""
 
     def call_helper(self, name: str, call: Call, at: At, branches: tuple[str, ...] = (), *, shown: str = "") -> str:
-        """The result of a helper that was supplied."""
+        """The result of a supplied helper."""
         arguments = "".join(f"{self.value(param, at)}, " for param in call.params)
         wants, options = wants_options(self.rules.helpers[name]), self.options(call, at, branches, shown)
         return f"call({self.helper(name)}, ({arguments}), {options}, {self.place(call)}, wants_options={wants})"
 
     def is_standard(self, name: str, call: Call) -> bool:
-        """Whether it calls one of the helpers that every template has; without values, the name is that of a value."""
+        """Whether it calls one of the standard helpers; without arguments, the name is that of a value."""
         return call.has_arguments and name in NAMES and name not in self.rules.helpers
 
     def call_standard(self, name: str, call: Call, at: At, *, is_block: bool) -> str:
-        """The result of a helper that every template has."""
+        """The result of a standard helper."""
         keys = [key for key, _ in call.hash]
         is_one_text = isinstance(call.params[0], Literal) if call.params else False
         if is_block:
@@ -69,13 +69,13 @@ class CallWriter(PathWriter):
         return f"standard({name!r}, x_{name}, {self.place(call)}, {', '.join(values)}{pairs})"
 
     def argument(self, node: Expression, at: At) -> str:
-        """A value for a helper that every template has: a text of the template is an author's."""
+        """An argument of a standard helper: a literal in the template is the author's."""
         if isinstance(node, Literal) and isinstance(node.value, str):
             return self.constant(Trusted(node.value))
         return self.value(node, at)
 
     def call_built_in(self, name: str, call: Call, at: At) -> str:
-        """The result of `lookup` and `log`; the others are blocks, or no helpers at all."""
+        """The result of `lookup` and `log`; the others are blocks, or not helpers at all."""
         values = [self.value(param, at) for param in (*call.params, *(value for _, value in call.hash))]
         if name == "log":
             return f"log({', '.join(values)})"
@@ -84,7 +84,7 @@ class CallWriter(PathWriter):
                 return f"lookup({values[0]}, {values[1]}, {self.place(call)})"
             hint = "write `lookup value key`"
             mistake = self.report(call, "wrong-arguments", "`lookup` takes a value and a key", hint)
-            # Handlebars.js looks at the key only if there is something to look into.
+            # Handlebars.js only evaluates the key if there is something to look into.
             return f"(v if nothing(v := {values[0]}) else {mistake})" if call.params else mistake
         if name in BLOCKS:
             hint = f"write `{{{{#{name} ...}}}} ... {{{{/{name}}}}}`"
@@ -93,7 +93,7 @@ class CallWriter(PathWriter):
         return self.report(call, "unknown-helper", f"`{name}` cannot be called", hint)
 
     def missing_helper(self, head: Path, call: Call, at: At, branches: tuple[str, ...]) -> str:
-        """A call of a helper that nobody supplied: an error; without parameters only if the name is a value."""
+        """A call of a helper that was not supplied: an error, without parameters only if the name is a value."""
         if not self.rules.strict and "helperMissing" in self.rules.helpers:
             missing = self.call_helper("helperMissing", call, at, branches, shown=head.original)
         elif call.params or self.rules.strict:
@@ -105,7 +105,7 @@ class CallWriter(PathWriter):
         return f"({missing} if nothing({self.path(head, at)}) else uncalled({head.original!r}, {self.place(head)}))"
 
     def habit(self, call: Call, name: str) -> str:
-        """What to write where the values of a call make sense in another language; empty where they do not."""
+        """What to write instead if the arguments make sense in another language; empty if they do not."""
         if not call.params:
             return ""
         values = tuple("" if isinstance(value, Call) else value.original for value in call.params)

@@ -1,4 +1,4 @@
-"""Programs to Python functions, and what they are given: branches, loops, inline partials."""
+"""Programs as Python functions, and their arguments: branches, loops, inline partials."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from cuecard.template.syntax.nodes import Block, Path, Program
 from cuecard.template.syntax.source import Source
 
 _INLINED = 8
-"""How deep branches are written into one function: Python limits how deep code may be indented."""
+"""The maximum depth of branches in one function, because Python limits the depth of indentation."""
 
 
 class FunctionWriter(CallWriter, ABC):
-    """Writes functions; `finished` are the lines of those that are done."""
+    """Writes functions; `finished` contains the lines of complete ones."""
 
     def __init__(self, source: Source, rules: Rules, program: Program) -> None:
         """Begin with nothing of the program written."""
@@ -44,7 +44,7 @@ class FunctionWriter(CallWriter, ABC):
         return "main"
 
     def unquoted_name(self, name: str) -> None:
-        """Report an inline partial that has a value for a name."""
+        """Report an inline partial whose name is a value."""
         if named := self.unquoted.get(name):
             message = f"`{name}` is a value, and the name of an inline partial is a text"
             problem = self.source.problem(
@@ -69,14 +69,14 @@ class FunctionWriter(CallWriter, ABC):
         return self.bind(self.function(program, at.params), program, at)
 
     def bind(self, function: str, program: Program, at: At) -> str:
-        """A function with all that is in reach where it is written."""
+        """A function bound to everything in scope where it is written."""
         at.function.use(*SURROUNDINGS)
         environment = self.inlines(program, at.params, function)
         return f"Fn({function}, d, s, b, {environment}, {bool(program.block_params)})"
 
     def inlines(self, program: Program, params: tuple[tuple[str, ...], ...], name: str, around: str = "b") -> str:
-        """The environment of a program: with its inline partials, which see what is around the program, as in
-        Handlebars.js: not its context, nor the names of its block parameters.
+        """The environment of a program with its inline partials. As in Handlebars.js, they see the surroundings of the
+        program, but neither its context nor its block parameters.
         """
         blocks = inline_partials(program)
         if not blocks:

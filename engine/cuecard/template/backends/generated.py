@@ -1,4 +1,4 @@
-"""What a backend keeps of a program once it is written as Python."""
+"""What a backend keeps of a program that was written as Python."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class Generated:
 
     Attributes:
         included: the plain partials that it calls, each with the place of the call, by variable.
-        context_only: what it prints depends on nothing but its context.
+        context_only: whether its output depends only on its context.
         spends: whether it may do work that the limits count: it has a loop, calls a partial or a helper.
     """
 

@@ -1,4 +1,4 @@
-"""Inline partials whose names are written without quotes, so that they are values: `{{#*inline footer}}`."""
+"""Inline partials whose names lack quotes, so that they are values: `{{#*inline footer}}`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cuecard.template.syntax.nodes import Block, Path, Program, walk
 
 
 def unquoted_names(program: Program) -> dict[str, Path]:
-    """The names, and where they stand."""
+    """The names, and their places."""
     return dict(_unquoted(program))
 
 

@@ -1,4 +1,4 @@
-"""The code of a loop: what changes from item to item is a variable, and only what the body reads is written."""
+"""The code of a loop: what changes per item is a variable, and only what the body reads is written."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ BOOLEANS = (DATA["first"], DATA["last"])
 
 @dataclass(slots=True)
 class Loop(Function):
-    """A function `(cs, ys, i, z, e, t, a, k)`: items, their keys, the numbers of the first of them and of the last of
-    all; then the `@data`, scope, block parameters and environment around the loop. It returns the text of these items.
+    """A function `(cs, ys, i, z, e, t, a, k)`: items, their keys, the indexes of the first one and of the last of all
+    items; then the `@data`, scope, block parameters and environment around the loop. It returns the text of these
+    items.
 
-    Its variables: `c` is the item, `y` its key, `i` its number. The others are made where the body uses them: `d`, `s`
-    and `b` as any function has them; `w` and `x`, whether these items and these keys are printed as they are; `g`, the
-    context around the loop if it is a mapping; and `q`, whether `../` leads to that, which is not so where an item is
+    Its variables: `c` is the item, `y` its key, `i` its number. The others exist only if the body uses them: `d`, `s`
+    and `b` as in any function; `w` and `x`, whether these items and these keys are printed as they are; `g`, the
+    context around the loop if it is a mapping; and `q`, whether `../` leads to it, which is not the case if an item is
     the context itself (Handlebars.js wrapProgram).
     """
 
@@ -36,7 +37,9 @@ class Loop(Function):
         return f"({'y' if plain == 'x' else 'c'} if {plain} else {escaped})"
 
     def takes(self) -> set[str]:
-        """Which of its surroundings it must be given; `r` is `@data` that no loop writes, so that any frame will do."""
+        """Which of its surroundings it must be passed; `r` is `@data` that no loop writes, so that any frame will
+        do.
+        """
         needed = {"r": "r", "e": "d", "d": "d", "s": "s", "t": "s", "g": "s", "q": "s", "a": "b", "b": "b", "k": "k"}
         return {needed[name] for name in self.uses if name in needed}
 
@@ -65,7 +68,7 @@ class Loop(Function):
 
 
 def _heads(*, numbered: bool, keyed: bool) -> str:
-    """What a loop goes through; to count is cheaper than to look up."""
+    """What a loop iterates over; counting is cheaper than looking up."""
     if numbered and keyed:
         return "i, (y, c) in enumerate(zip(ys, cs), i)"
     if numbered:

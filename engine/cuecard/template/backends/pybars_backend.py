@@ -1,11 +1,11 @@
-"""pybars3 as a second backend: it runs the blocks, and joins the text, of what our parser has read.
+"""pybars3 as a second backend: it runs the blocks and joins the text of a tree from our parser.
 
-Our parser, whitespace control and checks come first, whichever backend follows. Each tag is then written for pybars3
-0.9.7, which would render much of it wrongly, as a call of a function without arguments: what an expression is worth is
-told by the same code as ever, so that values are looked up, printed, judged and escaped alike, errors know their place,
-and no name or literal of a template reaches pybars3. Blocks that it cannot run rightly are refused with the reason.
+Parsing, whitespace control and checks are the same for every backend. pybars3 0.9.7 would render many tags wrongly, so
+each tag is passed to it as a call of a function without arguments, and expressions are evaluated by our own generated
+code: values are looked up, printed, tested and escaped alike, errors know their place, and no name or literal of a
+template reaches pybars3. Blocks that it cannot run correctly are rejected with the reason.
 
-The only module that knows pybars3.
+The only module that uses pybars3.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 _COMPILING = threading.Lock()
-"""All compilers of pybars3 share one state: two at a time mix up their templates."""
+"""All pybars3 compilers share state: two at a time would mix up their templates."""
 
 
 def pybars3(program: Program, source: Source, rules: Rules) -> Code:
-    """A backend for `compile_template`: pybars3 compiles what our parser has read.
+    """A backend for `compile_template`: pybars3 compiles the tree from our parser.
 
     Raises:
-        TemplateSyntaxError: for what our own backend refuses, for every construct that pybars3 cannot render, and when
+        TemplateSyntaxError: for what our own backend rejects, for every construct that pybars3 cannot render, and when
             pybars3 is not installed.
     """
     if find_spec("pybars") is None:
@@ -71,10 +71,10 @@ def _compile(text: str) -> Any:
 
     with _COMPILING:
         compiler = pybars.Compiler()
-        # Whitespace is settled already, and its pattern takes exponential time on a line of empty blocks.
+        # Whitespace is handled already, and the pattern takes exponential time on a line of empty blocks.
         compiler.whitespace_control = lambda written: written
         render = compiler.compile(text)
-        # It would stay there for ever, once for every version of every template.
+        # It would stay there forever, once for every version of every template.
         sys.modules.pop(render.__module__, None)
         return render
 
@@ -92,7 +92,7 @@ def _wrapped(source: Source, kind: type[CuecardError]) -> Iterator[None]:
 
 
 class _Frame(NamedTuple):
-    """Where a branch is rendered: what pybars3 takes for its context, and what generated code is called with."""
+    """The surroundings of a branch: what pybars3 uses as the context, and the arguments of generated code."""
 
     context: Json
     data: Data
@@ -101,7 +101,7 @@ class _Frame(NamedTuple):
     env: Env
 
     def bind(self, branch: Callable[[_Frame], Any]) -> Fn:
-        """A branch of pybars3 as a branch of the runtime."""
+        """A pybars3 branch as a branch of the runtime."""
         body: Body = lambda *inner: str(branch(_Frame(*inner)))  # noqa: E731 - it has a type
         return Fn(body, self.data, self.scope, None, self.env)
 
@@ -111,7 +111,7 @@ def _print(function: Callable[..., str], this: Any) -> str:
 
 
 def _choose(function: Callable[..., str | bool | None], this: Any, branches: Any) -> Any:
-    """A block: the text that it has made of its branches, or which branch to render where it stands."""
+    """A block: the text it made from its branches, or which branch to render in its place."""
     frame: _Frame = this.context
     made = function(*frame, frame.bind(branches["fn"]), frame.bind(branches["inverse"]))
     return str(made) if isinstance(made, str) else branches["fn" if made else "inverse"](frame)
@@ -120,7 +120,7 @@ def _choose(function: Callable[..., str | bool | None], this: Any, branches: Any
 class _Writer(ProgramWriter):
     """Writes a program as text for pybars3, and as Python the functions `f0`, `f1` ... that this text calls.
 
-    `boxed` says that a branch keeps the context of the block that it belongs to (`At.boxed`).
+    `boxed` says that a branch keeps the context of its block (`At.boxed`).
     """
 
     def __init__(self, source: Source, rules: Rules, program: Program) -> None:
@@ -172,7 +172,7 @@ class _Writer(ProgramWriter):
         return f"{{{{#{opened}}}}}{self.text(node.program, boxed=then)}{inverse}{{{{/{opened}}}}}"
 
     def built_in_code(self, name: str, node: Block, at: At) -> str:
-        """The code of a text, of None for the other branch, or of which branch it is."""
+        """The code for a text, for None (the other branch), or for the choice of a branch."""
         if len(node.call.params) != 1:
             self.block(node, at)
             return at.function.pieces[0]

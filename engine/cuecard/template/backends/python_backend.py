@@ -1,4 +1,4 @@
-"""The backend of our own: a checked program becomes Python, and Python compiles it."""
+"""Our own backend: a checked program becomes Python code, which Python compiles."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cuecard.template.syntax.source import Source
 
 
 def python(program: Program, source: Source, rules: Rules) -> Code:
-    """Generate the code of a program; it is compiled when it is loaded.
+    """Generate the code of a program; it is compiled when it is first run.
 
     Raises:
         TemplateSyntaxError: for an unknown helper or partial, where that is certain, and for wrong arguments.
@@ -46,7 +46,7 @@ class Loader:
 
 
 def execute(name: str, source: str, constants: Mapping[str, Any], runtime: Runtime) -> dict[str, Any]:
-    """The functions of generated code, by name. Nothing is reachable from them but the names below."""
+    """The functions of generated code, by name. They can reach only the names below."""
     namespace: dict[str, Any] = {
         "__builtins__": {"bool": bool, "dict": dict, "enumerate": enumerate, "type": type, "zip": zip},
         "A": runtime.attribute,

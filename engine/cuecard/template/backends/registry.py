@@ -1,4 +1,4 @@
-"""What makes a checked template run, by the names that an agent file knows."""
+"""The backends, by their names in agent files."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a template is compiled by: its mode, its helpers, and the names that Handlebars knows by itself."""
+"""The rules for compiling a template: its mode, its helpers, and the names built into Handlebars."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ Helper: TypeAlias = "Callable[..., Json]"
 
 BLOCKS = ("if", "unless", "each", "with")
 HOOKS = ("helperMissing", "blockHelperMissing")
-"""Helpers that are never called by name: Handlebars.js calls them where nothing else is found."""
+"""Helpers that are never called by name: Handlebars.js calls them if nothing else is found."""
 
 TOOL = "tool:"
-"""What stands before the name of a tool in the values of a render, where a template asks for it."""
+"""The prefix of a tool's name in the values of a render, for templates that ask for the tool."""
 
 BUILT_IN = (*BLOCKS, "lookup", "log", *HOOKS)
 
@@ -31,7 +31,7 @@ class Rules:
 
     Attributes:
         attributes: the offsets of the mustaches inside its own tags.
-        plain: the partials that print the same for the same context, wherever they are called.
+        plain: the partials whose output depends only on their context.
     """
 
     strict: bool

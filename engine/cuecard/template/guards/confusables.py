@@ -1,4 +1,4 @@
-"""Characters that look like Latin letters: those that Unicode calls so, and letters of other scripts (UTS 39)."""
+"""Characters that look like Latin letters: those whose Unicode names say so, and letters of other scripts (UTS 39)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _PAIRS = (
     # Lisu
     ("\ua4ee\ua4d0\ua4da\ua4d3\ua4f0\ua4dd\ua4d6\ua4e7\ua4f2\ua4d9\ua4d7\ua4e1\ua4df\ua4e0", "abcdefghijklmn"),
     ("\ua4f3\ua4d1\ua4e3\ua4e2\ua4d4\ua4f4\ua4e6\ua4ea\ua4eb\ua4ec\ua4dc", "oprstuvwxyz"),
-    # Letters that Unicode calls by another name
+    # Letters with a different Unicode name
     ("\u0251\u0269\u0131\uab75", "aiii"),
     # A low macron, and what looks like the end of a tag
     ("\u02cd\u1433\U00016f3f", "_>>"),
@@ -41,7 +41,8 @@ LIKE_LATIN: Mapping[str, str] = MappingProxyType(
 def like_latin(character: str) -> str:
     """The lower-case Latin letter that a character looks like, and any other character in lower case.
 
-    Small capitals, letters with a stroke or a hook, and letters in squares or circles are told by their names.
+    Small capitals, letters with a stroke or a hook, and letters in squares or circles are recognised by their Unicode
+    names.
     """
     if character.isascii():
         return character.lower()

@@ -1,4 +1,4 @@
-"""Characters that no value may hold: what the control codes of a terminal, a store or a parser would act on."""
+"""Characters that no value may contain: control codes that a terminal, a store or a parser would act on."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff]")
-"""NUL and the C0 controls but for tab and line ends; halves of surrogate pairs, which no encoding can write."""
+"""NUL and the C0 controls except tab and line ends; lone surrogates, which no encoding can represent."""
 
 _SHOWN = 200
-"""How many characters of a path an error shows."""
+"""The number of characters of a path that an error shows."""
 
 _Path = tuple[str | int, ...]
 
 
 def refuse_controls(value: Json, name: str) -> list[Problem]:
-    """One `control-character` problem for each text, keys included, that holds a control character.
+    """One `control-character` problem for each text, keys included, that contains a control character.
 
-    PostgreSQL stores neither NUL nor a lone surrogate, UTF-8 cannot write the latter, and a terminal obeys ESC. What is
-    merely invisible is no error: `clean` removes it.
+    PostgreSQL stores neither NUL nor a lone surrogate, UTF-8 cannot encode the latter, and a terminal obeys ESC.
+    Characters that are merely invisible are not an error: `clean` removes them.
 
     Args:
-        value: JSON. What is not, or nests too deep, is passed over: `clean` refuses it. A list or object that stands in
-            it twice is told of once.
-        name: what problems call the value, such as `turn.inputs`.
+        value: JSON. Anything else, or anything nested too deep, is skipped, since `clean` rejects it. A list or object
+            that occurs twice is reported once.
+        name: the name of the value in problems, such as `turn.inputs`.
     """
     return [
         _problem(text, found, f"{name}{_shown(path)}")
@@ -40,12 +40,12 @@ def refuse_controls(value: Json, name: str) -> list[Problem]:
 
 
 def has_controls(text: str) -> bool:
-    """Whether `refuse_controls` would refuse the text."""
+    """Whether `refuse_controls` would reject the text."""
     return _CONTROL.search(text) is not None
 
 
 def without_controls(text: str) -> str:
-    """The text without what `refuse_controls` would refuse it for."""
+    """The text without the characters that `refuse_controls` rejects."""
     return _CONTROL.sub("", text)
 
 

@@ -1,4 +1,4 @@
-"""Changes of a text, found one by one and made at once."""
+"""Changes to a text, collected one by one and applied together."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class Edit(NamedTuple):
-    """At `at`, so many characters give way to a text; `kind` is what it is counted as."""
+    """At `at`, a number of characters is replaced by a text; `kind` is the category in which the edit is counted."""
 
     at: int
     removed: int
@@ -16,7 +16,7 @@ class Edit(NamedTuple):
 
 
 def edited(text: str, edits: Iterable[Edit]) -> str:
-    """The text with all of these changes; of two that say the same of one place, one."""
+    """The text with all of these changes; identical changes at the same place are applied once."""
     pieces, at = [], 0
     for edit in sorted(set(edits), key=_order):
         pieces += [text[at : edit.at], edit.text]
@@ -25,9 +25,9 @@ def edited(text: str, edits: Iterable[Edit]) -> str:
 
 
 def _order(edit: Edit) -> tuple[int, int, int, str, str]:
-    """Lines that are added, such as the end of a code fence, share theirs with nothing else that is added there.
+    """An added line, such as the end of a code fence, must not share its line with other additions at the same place.
 
-    One behind what ends a line comes last at its place, one before what begins a line comes first.
+    One added after the end of a line comes last at its place, one added before the start of a line comes first.
     """
     text = edit.text
     place = 1 if text[:1] == "\n" else -1 if text[-1:] == "\n" else 0

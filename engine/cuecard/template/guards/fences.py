@@ -1,7 +1,7 @@
-"""Blocks of Markdown that swallow headings: data leaves no code fence open, ends none of an author's, begins no HTML.
+"""Blocks of Markdown that swallow headings: data cannot leave a code fence open, end an author's fence, or begin HTML.
 
-A fence that is indented may stand in a list, and then a line that is not ends it, or it may not. Both are considered:
-what depends on it is not left to data.
+An indented fence may be part of a list, in which case a line that is not indented ends it, or it may not be. Both
+readings are considered, so that nothing depends on data.
 """
 
 from __future__ import annotations
@@ -18,20 +18,22 @@ _LINE = re.compile(
     r"(?:\A|(?<=[\r\n]))(?P<indent>(?P<lead>[ ]{0,15})(?:(?:[-*+]|[0-9]{1,9}[.)])[ ]{1,4})*)"
     r"(?:(?P<fence>`{3,}|~{3,})(?P<info>[^\r\n]*)|(?P<html></?[A-Za-z]))"
 )
-"""With the entries of lists that it is the first line of."""
+"""A line, including the list markers in front of it."""
 
 _MOST = 3
-"""How many spaces may stand before a fence; behind more, Markdown reads code, or the text of a list."""
+"""The maximum number of spaces before a fence; after more, Markdown reads code or the text of a list."""
 
 _LEAST = 3
-"""How many signs make a fence."""
+"""The minimum number of signs in a fence."""
 
 _LINE_BREAK = re.compile("[\r\n]")
 _BACKTICK = re.compile("`")
 
 
 class _Fence(NamedTuple):
-    """A fence that is open: of an author, or of the data `span`; `inside` is what to change in it if it is none."""
+    """An open fence, by an author or by the data in `span`; `inside` contains the edits to make if it turns out not
+    to be one.
+    """
 
     line: re.Match[str]
     mark: str
@@ -40,26 +42,27 @@ class _Fence(NamedTuple):
 
     @property
     def indent(self) -> int:
-        """By how many spaces its lines are indented, if it stands in a list."""
+        """The indentation of its lines in spaces, if it is in a list."""
         return len(self.line["indent"])
 
     def is_closed_by(self, line: re.Match[str]) -> bool:
-        """Whether a line of a fence ends it: of the same sign, no shorter, with nothing behind it."""
+        """Whether a line closes the fence: the same sign, at least as long, with nothing after it."""
         mark = line["fence"]
         if line["indent"] != line["lead"]:
             return False
-        # To Markdown, only spaces and tabs are blank; an author's fence is safe from what others take for one, too.
+        # In Markdown, only spaces and tabs are blank; other readers may see a fence in more than that.
         behind = line["info"].strip(" \t" if self.span else None)
         return mark[0] == self.mark[0] and len(mark) >= len(self.mark) and not behind
 
 
 def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Iterator[Edit]:
-    """A fence behind data that leaves one open; a backslash before one that data would end, or form with an author.
+    """A closing fence after data that leaves one open; a backslash before one that data would close, or form together
+    with an author's text.
 
     Args:
         plain: a section without marks.
-        spans: where data stands in it.
-        html: whether data that begins an HTML block, which only a blank line would end, is escaped as well.
+        spans: where the data is.
+        html: whether data that begins an HTML block, which only a blank line ends, is escaped as well.
     """
     if "```" in plain or "~~~" in plain or (html and "<" in plain):
         reader = _Reader(plain, _joined(spans), html=html)
@@ -69,14 +72,14 @@ def fence_edits(plain: str, spans: Sequence[Span], *, html: bool = False) -> Ite
 
 
 class _Reader:
-    """What is open at a line, and what has to change for it."""
+    """The state at a line, and the edits it requires."""
 
     def __init__(self, plain: str, spans: Sequence[Span], *, html: bool) -> None:
         self._plain, self._spans, self._html = plain, spans, html
         self._opened: _Fence | None = None
 
     def read(self, line: re.Match[str]) -> Iterator[Edit]:
-        """The edits that a line makes necessary."""
+        """The edits that a line requires."""
         start, end = line.span("fence" if line["fence"] else "html")
         if self._opened and self._opened.span and self._opened.span.end <= start:
             yield from self.end()
@@ -96,13 +99,13 @@ class _Reader:
             yield from self._brought(line, span)
 
     def end(self) -> Iterator[Edit]:
-        """What data has opened does not stay open behind it."""
+        """A fence that data opened does not stay open after it."""
         if self._opened and self._opened.span:
             yield from _left_open(self._plain, self._opened, self._opened.span)
             self._opened = None
 
     def _begun(self, at: int) -> Iterator[Edit]:
-        """A block of HTML, unless it stands in code."""
+        """A block of HTML, unless it is in code."""
         if not self._html or data_within(self._spans, at, at + 1) is None:
             return
         edit = Edit(at, 1, "&lt;", "angle_brackets_escaped")
@@ -112,7 +115,7 @@ class _Reader:
             self._opened.inside.append(edit)
 
     def _written(self, line: re.Match[str], span: Span | None, size: int) -> Iterator[Edit]:
-        """A fence of an author, and maybe data behind its signs."""
+        """An author's fence, possibly with data after its signs."""
         start = line.start("fence")
         if self._opened is None:
             yield from _untouched(self._plain, self._spans, line, start + size)
@@ -124,7 +127,7 @@ class _Reader:
             self._opened = None
 
     def _brought(self, line: re.Match[str], span: Span) -> Iterator[Edit]:
-        """A fence that is data from its first sign to its last."""
+        """A fence whose signs are all data."""
         opened, start = self._opened, line.start("fence")
         if opened is None:
             if line["fence"][0] == "~" or "`" not in line["info"]:
@@ -141,7 +144,7 @@ class _Reader:
 
 @lru_cache(maxsize=16)
 def _outside(indent: int) -> re.Pattern[str]:
-    """A line with a text that is indented by less."""
+    """A line with text and less indentation."""
     return re.compile(rf"[\r\n](?P<indent>[ ]{{0,{indent - 1}}})(?![ \t\r\n]|\Z)")
 
 
@@ -150,19 +153,19 @@ def _broken(at: int) -> Edit:
 
 
 def _closed(plain: str, fence: _Fence, line: re.Match[str]) -> Iterator[Edit]:
-    """What is left of a fence of data that ends: in a list, it ends there only if all of it is in the list."""
+    """What remains of a data fence that is closed: in a list, it is closed there only if all of it is in the list."""
     if fence.indent and _outside(fence.indent).search(plain, fence.line.end(), line.start("fence") + 1):
         yield from (_broken(fence.line.start("fence")), *fence.inside, _broken(line.start("fence")))
 
 
 def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
-    """A fence that data leaves open ends behind it; in what may be a list, there is none."""
+    """A fence that data leaves open is closed after it; in what may be a list, it is prevented."""
     if fence.indent:
         yield from (_broken(fence.line.start("fence")), *fence.inside)
         return
     at, before = data.end, ""
     if plain[at - 1] not in "\r\n":
-        # What stands behind the data in its line stays in it: at the beginning of one, it might be a mark.
+        # The rest of the line stays on it: at the start of a new line, it might be a mark.
         ends = _LINE_BREAK.search(plain, at)
         at, before = ends.start() if ends else len(plain), "\n"
     behind = "" if plain[at : at + 1] in {"", "\n", "\r"} else "\n"
@@ -170,7 +173,7 @@ def _left_open(plain: str, fence: _Fence, data: Span) -> Iterator[Edit]:
 
 
 def _kept_inside(plain: str, spans: Sequence[Span], fence: _Fence, end: int) -> Iterator[Edit]:
-    """Data in an author's fence does not leave the list that it may stand in."""
+    """Data in an author's fence cannot leave the list that the fence may be in."""
     if fence.indent:
         for outside in _outside(fence.indent).finditer(plain, fence.line.end(), end):
             if data_within(spans, outside.start(), outside.end() + 1):
@@ -178,7 +181,7 @@ def _kept_inside(plain: str, spans: Sequence[Span], fence: _Fence, end: int) -> 
 
 
 def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) -> Iterator[Edit]:
-    """An author's fence stays one, whatever data stands behind it in its line."""
+    """An author's fence stays a fence, whatever data follows it on its line."""
     if line["fence"][0] == "~":
         if at < line.end("fence"):
             yield _broken(at)
@@ -189,7 +192,7 @@ def _untouched(plain: str, spans: Sequence[Span], line: re.Match[str], at: int) 
 
 
 def _joined(spans: Sequence[Span]) -> Sequence[Span]:
-    """Data side by side as one: two values may form a fence together."""
+    """Adjacent data as one: two values may form a fence together."""
     joined: list[Span] = []
     for span in spans:
         if joined and joined[-1].end == span.start:

@@ -1,8 +1,8 @@
-"""The gate of a prompt: every text that enters while it runs passes here, once, where a section stands assembled.
+"""The gate of a prompt: every runtime text passes through it once, when a section is assembled.
 
-Templates have marked what is data in it (`marks.py`). Here the whole is looked at as a reader will see it, so that
-neither a value alone, nor two values side by side, nor a value and an author's text can form what only authors may
-write: an element of the prompt, a heading, a separator, the boundary. What an author has written stays as it is.
+Templates have marked the data in it (`marks.py`). The gate looks at the whole section as a reader will see it, so that
+neither a value alone, nor two adjacent values, nor a value and an author's text can form what only authors may write:
+an element of the prompt, a heading, a separator, the boundary. The author's text is never changed.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from cuecard.template.guards.tag_edits import are_quiet, tag_edits
 _ROLE_MARKER = re.compile(
     r"<\|[a-z_]{2,20}\|>|\[/?INST\]|<</?SYS>>|^\s{0,4}(?:Human|Assistant|System|User|Developer):", re.MULTILINE
 )
-"""What some models read as a change of speaker. It is printed (a text may quote it), and counted."""
+"""What some models read as a change of speaker. It is left in place (a text may quote it) and counted."""
 
 _ROLE_SIGNS = ("<|", "INST]", "SYS>>", "Human:", "Assistant:", "System:", "User:", "Developer:")
-"""What each of them holds: to look for that takes a fraction of the time."""
+"""Signs that every role marker contains: searching for them takes a fraction of the time."""
 
 _END = attrgetter("end")
 
@@ -36,14 +36,14 @@ _NOTHING: Mapping[str, int] = {}
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """What no data of a prompt may form.
+    """What data in a prompt must not form.
 
     Attributes:
-        names: every element that the prompt writes, its tools and the engine's own words with them.
-        words: those of the engine's own words alone, such as the element around what changed mid-conversation.
+        names: every element in the prompt, including those of its tools and of the engine's own words.
+        words: only those of the engine's own words, such as the element around changes mid-conversation.
         escaping: whether every `<` of data is escaped, or only one that would open or close one of these elements.
         layout: the headings, separators and the boundary of a list of sections; None for an XML core.
-        fences: whether code fences mean anything, as they do in Markdown.
+        fences: whether code fences matter, as in Markdown.
     """
 
     names: frozenset[str] = frozenset()
@@ -53,13 +53,13 @@ class Gate:
     fences: bool = False
 
     def admit(self, text: str, own: LayoutGuard | None = None, *, raw: bool = False) -> tuple[str, Mapping[str, int]]:
-        """The text without marks, and how often each kind of hostile text was neutralised in it. Takes linear time.
+        """The text without marks, and how often each kind of hostile text was neutralised. Takes linear time.
 
         Args:
-            text: a section as it was rendered, data between marks.
-            own: marks of this section alone, such as the beginning of each entry of its list.
-            raw: whether an author lets the markup of data through; marks of a layout and the engine's own words are
-                kept out all the same.
+            text: a rendered section, with data between marks.
+            own: marks of this section only, such as the beginning of each entry of its list.
+            raw: whether the author allows the markup of data; layout marks and the engine's own words are neutralised
+                all the same.
         """
         if not has_marks(text):
             return text, _NOTHING
@@ -78,12 +78,12 @@ class Gate:
         return edited(plain, edits), _counts(plain, spans, edits)
 
     def quoted(self, text: str) -> str:
-        """Data that is a message of the engine's own: it poses as no part of the prompt, and code stays readable."""
+        """Data in a message of the engine itself: it cannot pass for a part of the prompt, and code stays readable."""
         return replace(self, escaping="names").admit(marked(text))[0]
 
 
 def report(gate: Gate, counts: Iterable[Mapping[str, int]]) -> dict[str, int]:
-    """The counts of several texts as one, with a nought for all that could have been found and was not."""
+    """The counts of several texts combined, with a zero for everything that was looked for but not found."""
     kinds = ["angle_brackets_escaped", "look_alikes_escaped", "role_markers"]
     kinds += ["layout_marks"] if gate.layout else []
     kinds += ["code_fences"] if gate.fences else []
@@ -107,7 +107,7 @@ def _counts(plain: str, spans: Sequence[Span], edits: Sequence[Edit]) -> dict[st
 
 
 def _role_markers(plain: str, spans: Sequence[Span]) -> int:
-    """How many there are in data, those of a value that is printed twice counted once."""
+    """The number of role markers in data; a value that is printed twice counts once."""
     found: dict[int, int] = {}
     for marker in _ROLE_MARKER.finditer(plain):
         place = bisect_right(spans, marker.start(), key=_END)
@@ -118,7 +118,7 @@ def _role_markers(plain: str, spans: Sequence[Span]) -> int:
 
 
 def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
-    """A backslash in front of each line, or within each marker, of which any part is data."""
+    """A backslash before each line, or within each marker, that consists of data at least in part."""
     if guard.lines:
         for line in guard.lines.finditer(plain):
             if data_within(spans, _line_break(plain, line), _line_end(line)):
@@ -133,22 +133,22 @@ def _layout_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iter
 
 
 def _underline_edits(plain: str, spans: Sequence[Span], guard: LayoutGuard) -> Iterator[Edit]:
-    """A backslash that keeps a line from making a heading of the one above."""
+    """A backslash that keeps a line from turning the one above into a heading."""
     for begin, place, close, end in underlines(plain, guard):
         if data_within(spans, begin, close):
             yield Edit(place, 0, "\\", "layout_marks")
         elif behind := data_within(spans, close, end):
-            # An author has written the signs, such as the bullet of an entry, and data leaves them alone in their line.
+            # The signs are the author's, such as the bullet of an entry, and the data after them is empty.
             yield Edit(max(close, behind.start), 0, "\\", "layout_marks")
 
 
 def _line_break(plain: str, line: re.Match[str]) -> int:
-    """Where the line break before a line is, which makes it one; at the beginning of a text, where that begins."""
+    """The place of the line break before a line; the beginning of the text if there is none."""
     before = plain[max(line.start(1) - 1, 0) : line.start(2)]
     breaks = [found.start() for found in BREAK.finditer(before)]
     return line.start(2) - len(before) + (breaks[-1] if breaks else 0)
 
 
 def _line_end(line: re.Match[str]) -> int:
-    """Where that ends which makes it a mark: itself, or the blank or the line break behind it."""
+    """The end of what makes it a mark: the mark itself, or the space or line break after it."""
     return max(line.end(2), *(line.end(name) for name in line.re.groupindex), 0)

@@ -1,9 +1,9 @@
-"""Values stay values: what is escaped when a value is put into a template.
+"""Values stay values: how a value is escaped when it is put into a template.
 
 Promise 3: any string put into a template comes out as data: it cannot open or close a section, become a role, start a
-template expression, or bring in another value. Rendered text is never parsed again.
+template expression, or insert another value. Rendered text is never parsed again.
 
-The promise is about structure. It does not make a model deaf to what the data says.
+The promise concerns structure. It does not keep a model from following what the data says.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Escaping: TypeAlias = Literal["text", "names", "raw", "handlebars", "marks"]
 """How `{{{x}}}` treats a data value: every `<`, only the prompt's own element names, or untouched (the other three)."""
 
 _LOOK_ALIKES = "\u02c2\u1438\u16b2\u2039\u2329\u276c\u276e\u2770\u27e8\u2991\u29fc\u3008\ufe3f\ufe64\uff1c\U0001d236"
-"""Opening angles that a reader may take for `<`: the single ones of Unicode's confusables, brackets and wide forms."""
+"""Characters that a reader may take for `<`: single ones from Unicode's confusables, brackets and wide forms."""
 
 _LOOK_ALIKE = re.compile(f"[{_LOOK_ALIKES}]")
 ANGLE = re.compile(f"[<{_LOOK_ALIKES}]")
@@ -29,14 +29,14 @@ _LINE_BREAK = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 _SLASHES = "/\\\u2044\u2215\u29f8"
 _DASHES = "\u2010\u2011\u2012\u2013\u2014\u2015\u2212"
-"""Dashes and the minus, which a reader may take for a hyphen."""
+"""Dashes and the minus sign, which a reader may take for a hyphen."""
 
 _BLANK_LETTERS = "\u115f\u1160\u3164\uffa0\u2800"
 """Invisible, but letters or symbols by category: Hangul fillers, the empty braille pattern."""
 
 
 class Trusted(str):
-    """A value by an author: it enters the prompt unchanged."""
+    """A text by an author: it enters the prompt unchanged."""
 
     __slots__ = ()
 
@@ -56,7 +56,7 @@ def trusted(text: str) -> Trusted:
 
 
 def trusted_value(value: Json) -> Json:
-    """A value whose texts are an author's, also those inside lists and objects."""
+    """A value whose texts are an author's, including those inside lists and objects."""
     if isinstance(value, str):
         return trusted(value)
     if isinstance(value, Mapping):
@@ -65,7 +65,7 @@ def trusted_value(value: Json) -> Json:
 
 
 def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "text", attribute: bool = False) -> str:
-    """A data value as `{{{x}}}` prints it. Takes linear time, and changes nothing the second time.
+    """A data value as `{{{x}}}` prints it. Takes linear time and is idempotent.
 
     Mode `text` escapes every `<`, and a look-alike such as `‹` only where it would open or close one of `names`. Mode
     `names` treats `<` like a look-alike. `&`, `>`, quotes and code stay readable. The other modes change
@@ -73,13 +73,13 @@ def escape_text(text: str, names: Collection[str] = (), *, mode: Escaping = "tex
 
     A name is found in any case, with spaces, slashes and invisible characters around or inside it, in compatibility
     forms (NFKD), and in letters that look like others (`confusables.py`). A value that ends in the middle of such a tag
-    counts, so that two values cannot form one together.
+    counts as well, so that two values cannot form one together.
 
     Args:
         text: the value.
         names: the element names of this prompt.
         mode: how much to escape.
-        attribute: whether the value stands between quotes in a tag; quotes and line breaks are then replaced too.
+        attribute: whether the value is in an attribute; if so, quotes and line breaks are replaced as well.
     """
     if mode in {"raw", "handlebars", "marks"}:
         return text
@@ -106,21 +106,21 @@ def _escape_tags(text: str, angle: re.Pattern[str], names: Collection[str]) -> s
 
 
 class TagNames(NamedTuple):
-    """The names of elements as a tolerant reader sees them, and the length of the longest."""
+    """The names of elements as a lenient reader sees them, and the length of the longest."""
 
     folded: frozenset[str]
     longest: int
 
     @staticmethod
     def of(names: Collection[str]) -> TagNames:
-        """These names, ready to be looked for."""
+        """Prepare these names for searching."""
         return _tag_names(names if isinstance(names, frozenset) else frozenset(names))
 
     def open(self, piece: str, *, cut_off: bool = False) -> bool:
-        """Whether an angle before this piece opens or closes one of them; `cut_off` if more text may follow."""
+        """Whether an angle bracket before this piece opens or closes one of them; `cut_off` if more text may follow."""
         word, names = "", self.folded
         for character in piece:
-            # A reader who does not fold sees a border here, even where the folded name would go on.
+            # A reader that does not fold sees the name end here, even if the folded name goes on.
             if word in names and not in_name(character):
                 return True
             for part in _folded(character):
@@ -135,7 +135,7 @@ class TagNames(NamedTuple):
 
 @lru_cache(maxsize=64)
 def _tag_names(names: frozenset[str]) -> TagNames:
-    """A prompt may have a thousand."""
+    """Cached, because a prompt may have a thousand names."""
     own = frozenset(word for name in names if (word := "".join(map(_folded, name))))
     return TagNames(own, max(map(len, own), default=0))
 
@@ -146,9 +146,9 @@ def in_name(character: str) -> bool:
 
 
 def _folded(character: str) -> str:
-    """What a tolerant reader makes of one character: lower case, compatibility form, nothing if it is invisible.
+    """How a lenient reader sees one character: in lower case and compatibility form, nothing if it is invisible.
 
-    One character at a time, because normalising a long run of combining marks as a whole takes quadratic time.
+    One character at a time, because normalising a long run of combining marks takes quadratic time.
     """
     parts = character if like_latin(character).isascii() else unicodedata.normalize("NFKD", character)
     return "".join("-" if part in _DASHES else like_latin(part) for part in parts if _is_seen(part))

@@ -1,4 +1,4 @@
-"""What people cannot see but models read: removed from runtime values, an error in an author's file."""
+"""Characters that people cannot see but models read: removed from runtime values, an error in an author's file."""
 
 from __future__ import annotations
 
@@ -48,28 +48,30 @@ _IN_PLACE = (
     "(?<=[\u1820-\u18aa])[\u180b-\u180f]",  # Mongolian letter forms
     "(?<=[\u2801-\u28ff])\u2800++|\u2800++(?=[\u2801-\u28ff])",  # spaces in braille
 )
-"""Where a suspect belongs to the spelling. Each judges by neighbours that are never removed, so that cleaning twice is
-cleaning once; and none looks at a text twice (braille spaces are taken as a run), so that the search is linear."""
+"""Contexts in which a suspect character belongs to the spelling. Each pattern relies on neighbours that are never
+removed, so that cleaning is idempotent, and none reads a text twice (braille spaces are matched as a run), so that
+the search is linear.
+"""
 
 _LINE_END = re.compile("\r\n|[\r\x85\u2028\u2029]")
 _SUSPICIOUS = re.compile(f"[\r{_SUSPECT}]")
 _IN_ASCII = re.compile("[\x00-\x08\x0b-\x1f\x7f]")
-"""The same of ASCII alone, which is found in a fraction of the time."""
+"""The same for ASCII, which takes a fraction of the time."""
 
 _Path = tuple[str | int, ...]
 
 
 @cache
 def _scan() -> re.Pattern[str]:
-    """Compiled when a text has a suspect, which most never have: it takes as long as rendering a prompt."""
+    """Compiled only when a text contains a suspect, which is rare: it takes as long as rendering a prompt."""
     return re.compile(f"{'|'.join(_IN_PLACE)}|(\u2800++|[{_SUSPECT}])")
 
 
 def find_invisible(text: str) -> list[tuple[int, str]]:
-    """The offset and character of everything in an author's text that people cannot see.
+    """The offset of each invisible character in an author's text, and the character.
 
-    Tab, line feed and carriage return are welcome, other line ends (U+0085, U+2028, U+2029) are not. Joiners and
-    selectors are welcome where a spelling or an emoji needs them.
+    Tab, line feed and carriage return are allowed, other line ends (U+0085, U+2028, U+2029) are not. Joiners and
+    selectors are allowed if a spelling or an emoji needs them.
     """
     if not _SUSPICIOUS.search(text):
         return []
@@ -78,14 +80,14 @@ def find_invisible(text: str) -> list[tuple[int, str]]:
 
 
 def clean(value: Json) -> tuple[Json, int]:
-    """A runtime value without what people cannot see, and how many characters that took.
+    """A runtime value without invisible characters, and how many were removed.
 
-    Every string is cleaned, keys included; every line end becomes a line feed, which is not counted. What needs no
-    change is the same object; what does is copied, a tuple as a list. `Trusted` text stays trusted.
+    Every string is cleaned, keys included; every line end becomes a line feed, which is not counted. Values that need
+    no change are returned as they are; others are copied, a tuple as a list. `Trusted` text stays trusted.
 
     Raises:
-        InputError: with everything that is not JSON (`not-json`; NaN and infinities are let through), nested too deep
-            (`value-too-deep`), or a key that would replace another one once it is cleaned (`duplicate-key`).
+        InputError: with everything that is not JSON (`not-json`; NaN and infinities are allowed), nested too deep
+            (`value-too-deep`), or a key that would equal another after cleaning (`duplicate-key`).
     """
     problems: list[Problem] = []
     cleaned = _clean(value, (), problems)
@@ -103,7 +105,7 @@ def _clean(value: Json, path: _Path, problems: list[Problem]) -> tuple[Json, int
         problems.append(_not_json(f"{_shown(path)} is of type {type(value).__name__}"))
         return value, 0
     if len(path) == MAX_DEPTH:
-        # At once: a value that contains itself twice has no end of places that are too deep.
+        # Raised at once: a value that contains itself twice has endlessly many places that are too deep.
         raise InputError([*problems, _too_deep(path)])
     return _clean_mapping(value, path, problems) if isinstance(value, Mapping) else _clean_items(value, path, problems)
 

@@ -1,6 +1,6 @@
 """Values stay values in a Markdown layout: no value can look like a heading, a separator or the boundary marker.
 
-The counterpart of `guard.py`, which keeps values from looking like elements of an XML core.
+The counterpart of `guard.py`, which keeps values from looking like elements of an XML template.
 """
 
 from __future__ import annotations
@@ -13,38 +13,38 @@ from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
 
 _BREAKS = "\n\v\f\r\x1c-\x1e\x85\u2028\u2029"
-"""What some reader takes for the end of a line."""
+"""What some readers take for the end of a line."""
 
 BREAK = re.compile(f"[{_BREAKS}]")
 
 _START = f"(?:\\A\\s*|(?<=[{_BREAKS}])(?:(?![{_BREAKS}])\\s){{0,3}})"
-"""Up to three blanks: Markdown takes a line with more for code. At the beginning, any: a layout may trim them."""
+"""Up to three spaces: with more, Markdown reads code. At the beginning, any number, since a layout may trim them."""
 
 _END = f"(?=(?P<end>(?:(?![{_BREAKS}])\\s)*(?:[{_BREAKS}]|\\Z)))"
 
 _UNDERLINED = {"#": "=", "##": "-"}
-"""The ranks of headings that Markdown also writes with a line under them, and what that line is made of."""
+"""The levels of headings that Markdown can also underline, and the sign of the underline."""
 
 _ABOVE = 200
-"""How many characters of the line above are looked at."""
+"""The number of characters of the line above that are examined."""
 
 _ENTRY = re.compile(r"\s*(?:[-+*]|[0-9]{1,9}[.)])[ \t]+[^ \t]")
-"""How an entry of a list begins that says something: an empty one may be the text of a paragraph."""
+"""The beginning of a list item that is not empty: an empty one may be the text of a paragraph."""
 
 _BLANK = r"(?=(?P<blank>\s|\Z))"
 
 
 @dataclass(frozen=True, slots=True)
 class LayoutGuard:
-    """The marks of a layout, ready to be looked for. Make it with `layout_guard`.
+    """The marks of a layout, prepared for searching. Created by `layout_guard`.
 
     Attributes:
-        lines: a heading's or separator's beginning, with its indentation (group 1), and what has to follow it (`blank`,
-            `end`).
+        lines: the beginning of a heading or separator, with its indentation (group 1), and what must follow it
+            (`blank`, `end`).
         markers: the first character of a marker.
         cut_off: the beginning of a marker at the very end of a text.
-        underlines: the line under a text that makes a heading of it, behind the line break (`under`).
-        longest: how many characters the longest marker has.
+        underlines: the line under a text that turns it into a heading, after the line break (`under`).
+        longest: the length of the longest marker in characters.
     """
 
     lines: re.Pattern[str] | None
@@ -55,15 +55,15 @@ class LayoutGuard:
 
 
 def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), markers: Iterable[str] = ()) -> LayoutGuard:
-    """What to keep out of values. Line breaks and blanks around a mark, and marks without a text, do not matter.
+    """The guard for these marks. Line breaks and blanks around a mark, and marks without a text, do not matter.
 
     Args:
-        headings: what a heading's line begins with, such as `## `; where a blank follows, only with a blank.
-        lines: lines that stand alone, such as the `---` of a separator; of a sign that is repeated, more of it counts.
-        markers: texts that stand anywhere, in any case, such as the marker of the boundary.
+        headings: the beginnings of headings, such as `## `; if it ends with a space, only with a space.
+        lines: separate lines, such as the `---` of a separator; for a repeated sign, longer runs count, too.
+        markers: texts that may occur anywhere, in any case, such as the boundary marker.
 
     Raises:
-        SpecError: for a mark with a backslash in it, or a marker of one character, which no backslash could break
+        SpecError: for a mark that contains a backslash, or a one-character marker, which no backslash could break
             (`layout-mark`).
     """
     starts, alone, inside = _lines(headings), [mark.strip() for mark in _lines(lines)], _lines(markers)
@@ -91,13 +91,13 @@ def layout_guard(headings: Iterable[str] = (), lines: Iterable[str] = (), marker
 
 
 def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
-    """The text with a backslash in every mark, and how many there were.
+    """The text with a backslash in every mark, and the number of marks.
 
-    A heading's or separator's line gets it in front, as Markdown has it; a marker behind its first character. A text
-    that ends within a marker counts, so that two values cannot form one together. Nothing changes the second time.
+    A heading or separator gets the backslash in front, as in Markdown; a marker after its first character. A text that
+    ends within a marker counts, so that two values cannot form one together. The function is idempotent.
 
-    Headings and separators are looked for in this text alone: what shares a line with other text, an author's or
-    another value, is not seen together with it.
+    Headings and separators are searched in this text only: a line shared with an author's text or another value is not
+    seen as a whole.
     """
     count = 0
     if guard.markers:
@@ -114,9 +114,10 @@ def guard_layout(text: str, guard: LayoutGuard) -> tuple[str, int]:
 
 
 def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int, int]]:
-    """The lines that make a heading of the line above: what makes them one begins; they begin, and end; it ends.
+    """The lines that turn the line above into a heading, each as four offsets: where its cause begins, where the line
+    begins and ends, and where its cause ends.
 
-    Of a single dash, only itself counts: below an entry of a list it is the next one, and empty.
+    Of a single dash, only the dash itself counts: below a list item, it is the next, empty item.
     """
     if guard.underlines is None:
         return
@@ -128,7 +129,7 @@ def underlines(text: str, guard: LayoutGuard) -> Iterator[tuple[int, int, int, i
         elif text[told:over].strip() and _ENTRY.match(BREAK.split(text[max(0, over - _ABOVE) : over])[-1]):
             continue
         else:
-            # The next dash is below a line that is no entry any more.
+            # The next dash follows a line that is no longer a list item.
             yield place, place, found.end("under"), found.end("end")
             told = found.end("under")
 
@@ -138,11 +139,11 @@ def _lines(marks: Iterable[str]) -> list[str]:
 
 
 def _underlines(signs: str) -> re.Pattern[str] | None:
-    """A line of one of these signs alone, right behind a line with a text, or where a heading may stand before it."""
+    """A line of only these signs, directly after a line with text, or where a heading may come before it."""
     if not signs:
         return None
     marks = "|".join(f"{re.escape(sign)}+" for sign in dict.fromkeys(signs))
-    # To Markdown, only spaces and tabs are blank.
+    # In Markdown, only spaces and tabs are blank.
     end_of_text = f"(?<=[^ \\t{_BREAKS}])[ \\t]*(?:\\r\\n|[{_BREAKS}])"
     return re.compile(f"(?P<over>\\A\\s*|{end_of_text}(?:(?![{_BREAKS}])\\s){{0,3}})(?P<under>{marks}){_END}")
 

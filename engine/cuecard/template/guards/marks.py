@@ -1,7 +1,7 @@
-"""Marks around what is data in a rendered text, so that whoever puts texts together still knows whose they are.
+"""Marks around the data in a rendered text, so that later stages can still tell it from the author's text.
 
-Templates that are rendered with `escaping="marks"` print values as they are, each between two marks; the gate of an
-agent's prompt (`gate.py`) takes them out again. Marks are non-characters, which `clean` removes from every value.
+Templates rendered with `escaping="marks"` print values unchanged, each between two marks; the gate of an agent's prompt
+(`gate.py`) takes them out again. Marks are non-characters, which `clean` removes from every value.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 OPEN, CLOSE, HTML = "\ufdd0", "\ufdd1", "\ufdd2"
-"""Before data as it is, behind it, and before data that `{{x}}` has escaped for HTML."""
+"""The marks before unchanged data, after data, and before data that `{{x}}` has escaped for HTML."""
 
 MARKS = OPEN + CLOSE + HTML
 
@@ -30,13 +30,13 @@ _BLANKS = MARKS + "".join(filter(str.isspace, map(chr, range(0x3001))))
 
 
 class Shown(str):
-    """Data in a section of an author: its markup is printed as it is, and it is marked all the same."""
+    """Data whose markup an author allows: it is printed unchanged, but still marked."""
 
     __slots__ = ()
 
 
 def shown_value(value: Json) -> Json:
-    """A value whose texts are `Shown`, also those inside lists and objects; an author's stay an author's."""
+    """A value whose texts are `Shown`, including those inside lists and objects; trusted texts stay trusted."""
     if isinstance(value, str):
         return value if isinstance(value, Trusted) else Shown(value)
     if isinstance(value, Mapping):
@@ -53,7 +53,7 @@ class Span(NamedTuple):
 
 
 def marked(text: str, mark: str = OPEN) -> str:
-    """A text between marks; an empty one has none, so that what is empty stays empty."""
+    """A text between marks; an empty text gets none, so that it stays empty."""
     return f"{mark}{unmarked(text)}{CLOSE}" if text else ""
 
 
@@ -73,7 +73,7 @@ def split_marks(text: str) -> list[str]:
 
 
 def read_marks(text: str) -> tuple[str, list[Span]]:
-    """The text without marks, and where data stands in it, from left to right. Data in data is data."""
+    """The text without marks, and the spans of data in it, from left to right. Nested data is merged."""
     pieces, spans = [], []
     at = depth = start = 0
     html = False
@@ -104,7 +104,7 @@ def data_within(spans: Sequence[Span], start: int, end: int) -> Span | None:
 
 
 def stripped(text: str) -> str:
-    """The text without white space around it, its marks kept."""
+    """The text without surrounding white space, but with its marks."""
     if text.isascii():
         return text.strip()
     body = text.lstrip(_BLANKS)
@@ -117,11 +117,11 @@ def _only_marks(text: str) -> str:
 
 
 def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
-    """The text with all of its marks, but without what stands between offsets of the text without marks.
+    """The text with all of its marks, but without the given parts.
 
     Args:
         text: a text with marks.
-        cuts: from where to where, from left to right.
+        cuts: the parts, as offsets into the text without marks, from left to right.
     """
     kept, at, rest = [], 0, iter(cuts)
     start, stop = next(rest, _NO_CUT)
@@ -142,7 +142,7 @@ def without(text: str, cuts: Iterable[tuple[int, int]]) -> str:
 
 
 def sliced(text: str, start: int, stop: int) -> str:
-    """What stands between two offsets of the text without marks, with all of its marks."""
+    """A slice, given as two offsets into the text without marks, with all of its marks."""
     if text.isascii():
         return text[start:stop]
     pieces, at = [], 0

@@ -1,4 +1,4 @@
-"""What keeps data from opening or closing an element of the prompt."""
+"""The edits that keep data from opening or closing an element of the prompt."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuecard.template.guards.guard import ANGLE, TagNames, in_name
 from cuecard.template.guards.marks import Span
 
 _NAME_BEFORE = re.compile(r"[\s/\\]*(?P<name>[\w.:-]*)")
-"""An author's text behind an angle, as far as the name of an element may still go on."""
+"""An author's text after an angle bracket, as far as the name of an element may continue."""
 
 _ENDS = [
     (re.compile("<!--"), re.compile("-->")),
@@ -24,7 +24,7 @@ _ENDS = [
         re.compile("</(?:script|pre|style|textarea)>", re.IGNORECASE),
     ),
 ]
-"""What begins a part that is not read as text, and what ends it: CommonMark's HTML blocks that no blank line ends."""
+"""The beginnings and ends of parts that are not read as text: CommonMark's HTML blocks that no blank line ends."""
 
 _FENCE = re.compile(r"[\r\n][ ]{0,3}(?:```|~~~)")
 
@@ -32,7 +32,7 @@ _MAY_BEGIN = frozenset("!?spt")
 
 
 def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
-    """Whether there is nothing to look at: no angle in data, and none of an author's that is still open before data."""
+    """Whether there is nothing to do: no angle bracket in data, and no open one of an author's before data."""
     if not plain.isascii():
         return False
     before = 0
@@ -46,11 +46,11 @@ def are_quiet(plain: str, spans: Sequence[Span]) -> bool:
 def tag_edits(
     plain: str, spans: Sequence[Span], names: Collection[str], mode: Literal["text", "names"]
 ) -> Iterator[Edit]:
-    """An edit for each angle that data may not write.
+    """An edit for each angle bracket that data must not write.
 
-    In mode `text`, that is every `<` of data; an angle that looks like one, and in mode `names` every angle, only where
-    it would open or close an element of the prompt, or begin a comment that it does not end. An author's angle counts
-    where the name behind it is data.
+    In mode `text`, that is every `<` of data; a look-alike, and in mode `names` every angle bracket, only if it would
+    open or close an element of the prompt, or begin a comment that it does not end. An author's angle bracket counts if
+    the name after it is data.
     """
     angles = list(ANGLE.finditer(plain)) if "<" in plain or not plain.isascii() else []
     own, ends, place = TagNames.of(names), _Ends(plain), 0
@@ -73,7 +73,7 @@ def tag_edits(
 
 
 def _completed(plain: str, start: int, data: int, end: int, names: TagNames) -> bool:
-    """Whether data has a part in the name behind an author's angle, which then is one of the prompt's own."""
+    """Whether data completes the name after an author's angle bracket so that it is one of the prompt's elements."""
     before = _NAME_BEFORE.fullmatch(plain, start, data)
     if before is None or (before["name"] and not in_name(plain[data])):
         return False
@@ -81,7 +81,7 @@ def _completed(plain: str, start: int, data: int, end: int, names: TagNames) -> 
 
 
 class _Ends:
-    """Where comments and the like end, each looked for once."""
+    """The ends of comments and the like, each searched for once."""
 
     def __init__(self, plain: str) -> None:
         self._plain, self._found = plain, [-1] * len(_ENDS)

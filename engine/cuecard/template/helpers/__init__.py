@@ -1,1 +1,1 @@
-"""The helpers that every template has: texts, lists, comparisons, dates."""
+"""The standard helpers, available in every template: texts, lists, comparisons, dates."""

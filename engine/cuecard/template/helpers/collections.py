@@ -1,4 +1,4 @@
-"""Helpers on lists and objects, and those that make a text of any value."""
+"""Helpers for lists and objects, and those that turn any value into a text."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _DEEPEST = 16
 
 
 def join(value: Json, separator: Json = _COMMA) -> str:
-    """The items of a list, with a text between them; empty ones are left out."""
+    """The items of a list, joined by a text; empty items are left out."""
     if not isinstance(value, (list, tuple)):
         raise WrongValueError("takes a list", "a text needs no `join`; for an object, write `json value`")
     items = [item for item in map(text, value) if item]
@@ -29,13 +29,13 @@ def join(value: Json, separator: Json = _COMMA) -> str:
 
 
 def default(value: Json, otherwise: Json) -> Json:
-    """The value; where it is missing, or an empty text, list or object, the other one."""
+    """The value, or the other one if it is missing or an empty text, list or object."""
     is_missing = value is None or (isinstance(value, (str, list, tuple, Mapping)) and not value)
     return otherwise if is_missing else value
 
 
 def json(value: Json, indent: Json = 0) -> str:
-    """The value as JSON, on one line or with each level moved to the right by `indent` spaces."""
+    """The value as JSON, on one line or with each level indented by `indent` spaces."""
     width = whole(indent, "`indent`", _DEEPEST)
     try:
         made = json_module.dumps(value, ensure_ascii=False, indent=width or None, default=_plain)
@@ -51,7 +51,7 @@ def _plain(value: object) -> object:
 
 
 def contains(value: Json, item: Json) -> bool:
-    """Whether a list has an item, an object a key, or a text another text in it."""
+    """Whether a list contains an item, an object a key, or a text another text."""
     if isinstance(value, str):
         return text(item) in value
     if isinstance(value, Mapping):
@@ -64,7 +64,7 @@ def contains(value: Json, item: Json) -> bool:
 
 
 def in_(item: Json, value: Json) -> bool:
-    """The same, the other way round."""
+    """The same with swapped arguments."""
     return contains(value, item)
 
 

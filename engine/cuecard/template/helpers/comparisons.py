@@ -1,4 +1,4 @@
-"""Helpers that answer a question: `{{#if (eq mode "plan")}}`."""
+"""Helpers that return true or false: `{{#if (eq mode "plan")}}`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 def is_same(left: Json, right: Json) -> bool:
-    """Equal, and of one kind: `1` is neither `"1"` nor `true`, as in the conditions of an agent file."""
+    """Equal, and of the same type: `1` is neither `"1"` nor `true`, as in the conditions of an agent file."""
     return isinstance(left, bool) == isinstance(right, bool) and bool(left == right)
 
 
@@ -36,17 +36,17 @@ def lt(left: Json, right: Json) -> bool:
 
 
 def and_(*values: Json) -> Json:
-    """The last value if all of them count as yes, else the first that does not, as in JavaScript."""
+    """The last value if all are truthy, otherwise the first that is not, as in JavaScript."""
     return next((each for each in values if is_falsy(each)), values[-1])
 
 
 def or_(*values: Json) -> Json:
-    """The first value that counts as yes, else the last."""
+    """The first truthy value, otherwise the last."""
     return next((each for each in values if not is_falsy(each)), values[-1])
 
 
 def not_(value: Json) -> bool:
-    """Whether the value counts as no."""
+    """Whether the value is falsy."""
     return is_falsy(value)
 
 

@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = "") -> str:
-    """A date or time in ISO 8601, such as `2026-11-22` or `2026-11-22T09:30:00Z`, as people write it.
+    """A date or time in ISO 8601, such as `2026-11-22` or `2026-11-22T09:30:00Z`, formatted for people.
 
     Args:
-        value: the date; of nothing it is an empty text.
+        value: the date; for a missing value, the result is an empty text.
         form: `full`, `long`, `medium` or `short`, or a pattern of the Unicode CLDR, such as `d MMMM yyyy, HH:mm`.
-        locale: a language and a country; all but `en-US` and `en-GB` need the extra `locale`.
-        zone: the time zone in which a time is told, such as `Europe/Vienna`; as it is written when left out.
+        locale: a language and a country; any but `en-US` and `en-GB` needs the extra `locale`.
+        zone: the time zone to convert a time to, such as `Europe/Vienna`; by default it is not converted.
     """
     written = text(value)
     if not written:
@@ -52,7 +52,7 @@ def date(value: Json, form: Json = "long", locale: Json = "en-US", zone: Json = 
 
 
 def _without_values(message: str, given: tuple[Json, ...]) -> str:
-    """The message with the length of each value of the host's in its place; what an author has written stays."""
+    """The message with each value of the host replaced by its length; the author's texts stay."""
     for each in given:
         if isinstance(each, str) and not isinstance(each, Trusted):
             message = message.replace(f"`{each}`", f"a text of {len(each):,} characters")

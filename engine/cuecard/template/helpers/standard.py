@@ -1,4 +1,4 @@
-"""The helpers that every template has, by name, and how each is written."""
+"""The standard helpers by name, and their usage."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ _HELPERS: Mapping[str, tuple[Callable[..., Json], str]] = {
 }
 
 OF_RENDER = MappingProxyType({"xml": 'xml value "name"', "tool": 'tool "name"'})
-"""Those that look at more than their values: how they are written."""
+"""The usage of helpers that look at more than their arguments."""
 
 STANDARD: Mapping[str, Callable[..., Json]] = MappingProxyType({name: made for name, (made, _) in _HELPERS.items()})
 """Functions by name."""
@@ -48,12 +48,12 @@ NAMES: Sequence[str] = (*STANDARD, *OF_RENDER)
 
 
 def usage(name: str) -> str:
-    """How a helper is written, with its further values."""
+    """The usage of a helper, with its arguments."""
     return OF_RENDER[name] if name in OF_RENDER else _HELPERS[name][1]
 
 
 def takes(name: str, params: int, pairs: Sequence[str]) -> bool:
-    """Whether a helper can be called with so many values, and with these names."""
+    """Whether a helper accepts this number of arguments and these names."""
     if name in OF_RENDER:
         return not pairs and params in ({1} if name == "tool" else {1, 2})
     try:

@@ -1,4 +1,4 @@
-"""Helpers that make a text of a text."""
+"""Helpers that turn a text into another."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _WIDEST = 80
 _ELLIPSIS = Trusted("…")
 _SHORTEST = 10
-"""How far back an abbreviation is looked for."""
+"""How far back abbreviations are searched for."""
 
 _BREAKS = re.compile(r"\s+")
 _LINES = re.compile(rf"^(?=(?:[^\S\n]|[{OPEN}{CLOSE}{HTML}])*[^\s{OPEN}{CLOSE}{HTML}])", re.MULTILINE)
@@ -26,7 +26,7 @@ _SHORT = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|[A-Z][a-z]?|Mrs|Prof|St
 
 
 def trim(value: Json) -> str:
-    """The text without white space around it."""
+    """The text without surrounding white space."""
     return as_of(stripped(text(value)), value)
 
 
@@ -36,7 +36,7 @@ def one_line(value: Json) -> str:
 
 
 def indent(value: Json, width: Json = 2, first: Json = True) -> str:  # noqa: FBT002 - what templates write
-    """Each line moved to the right by `width` spaces, or by a text; `first=false` leaves the first where it is."""
+    """Each line indented by `width` spaces, or by a text; `first=false` leaves the first one as it is."""
     pad = _pad(width)
     whole_text = text(value)
     within(len(whole_text) + len(pad) * (whole_text.count("\n") + 1))
@@ -45,7 +45,7 @@ def indent(value: Json, width: Json = 2, first: Json = True) -> str:  # noqa: FB
 
 
 def _pad(width: Json) -> str:
-    """What stands before a line."""
+    """The indentation of a line."""
     if isinstance(width, str):
         return written(width)
     return " " * whole(width, "the width", _WIDEST)
@@ -61,7 +61,7 @@ def replace(value: Json, old: Json, new: Json) -> str:
 
 
 def truncate(value: Json, most: Json, marker: Json = _ELLIPSIS) -> str:
-    """The beginning of the text: at most `most` characters, the marker among them."""
+    """The beginning of the text: at most `most` characters, including the marker."""
     whole_text, mark, length = text(value), text(marker), whole(most, "the length")
     size = len(unmarked(whole_text))
     if size <= length:
@@ -70,7 +70,7 @@ def truncate(value: Json, most: Json, marker: Json = _ELLIPSIS) -> str:
 
 
 def middle(value: Json, most: Json) -> str:
-    """The beginning and the end of the text, `most` characters together, and between them how much is left out."""
+    """The beginning and the end of the text, `most` characters in total, and between them how much was left out."""
     whole_text, length = text(value), whole(most, "the length")
     size = len(unmarked(whole_text))
     if size <= length:

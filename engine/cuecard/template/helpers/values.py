@@ -1,4 +1,4 @@
-"""What helpers share: values as texts and numbers, whose text a result is, and how long it may get."""
+"""What helpers share: values as texts and numbers, whether a result is trusted, and its maximum length."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 MOST = 10_000_000
-"""How many characters a helper may make."""
+"""The maximum length of a helper's result in characters."""
 
 
 def text(value: Json) -> str:
-    """A value as text. Nothing is an empty text; a text stays an author's where it is one.
+    """A value as text. A missing value is an empty text; a trusted text stays trusted.
 
     Raises:
         WrongValueError: for a list or a mapping.
@@ -32,7 +32,7 @@ def text(value: Json) -> str:
 
 
 def whole(value: Json, name: str, most: int = MOST) -> int:
-    """A number of something, from 0 on.
+    """A count, from 0 up.
 
     Raises:
         WrongValueError: for everything else.
@@ -43,12 +43,12 @@ def whole(value: Json, name: str, most: int = MOST) -> int:
 
 
 def written(value: Json) -> str:
-    r"""A text that stands between others, with `\n` and `\t` for a line break and a tab."""
+    r"""A separator, with `\n` and `\t` for a line break and a tab."""
     return text(value).replace("\\n", "\n").replace("\\t", "\t")
 
 
 def within(length: int) -> None:
-    """Look before a long text is made.
+    """Check the length before a long text is created.
 
     Raises:
         WrongValueError: when it would be too long.
@@ -58,7 +58,7 @@ def within(length: int) -> None:
 
 
 def as_of(result: str, *values: Json) -> str:
-    """A text made of values: an author's where all texts in them are, else data."""
+    """A text made from values: trusted if all texts in them are, otherwise data."""
     kinds = {type(each) for value in values for each in _texts(value)}
     if not kinds or not kinds <= {Trusted, Shown}:
         return result

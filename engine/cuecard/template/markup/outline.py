@@ -1,4 +1,4 @@
-"""The sections of an XML core template: where they begin and end, and what each of them renders."""
+"""The sections of an XML core template: where they begin and end, and what each renders."""
 
 from __future__ import annotations
 
@@ -23,27 +23,27 @@ _NOT_IN_NAMES = re.compile(r"[^\w.-]+")
 
 
 class Slice(Protocol):
-    """Some statements of a template that render on their own."""
+    """Some statements of a template, rendered separately."""
 
     @property
     def inputs(self) -> tuple[InputUse, ...]:
-        """What they read."""
+        """The inputs that they read."""
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
-        """Their text with these values."""
+        """Render them with these values."""
 
 
 @dataclass(frozen=True, slots=True)
 class Seam:
-    """Where a part begins.
+    """The beginning of a part.
 
     Attributes:
         id: the part's name, unlike that of any other part.
-        name: the element, or what else it is named by; two parts may share it.
+        name: the element, or whatever else names it; two parts may share a name.
         start: its first character.
-        mark: the offsets of what names it: a tag, a block, a call of a partial.
-        frame: whether it is a tag of the root element, and no section.
-        conditional: whether a block decides if it is there.
+        mark: the offsets of its tag, block or call of a partial.
+        frame: whether it is a tag of the root element rather than a section.
+        conditional: whether a block decides if it exists.
     """
 
     id: str
@@ -65,16 +65,16 @@ class Part:
 
     @property
     def id(self) -> str:
-        """The name of the section; of the frame, that of the root, the second time with a slash before it."""
+        """The name of the section; for the frame, the name of the root, with a slash before it for the closing tag."""
         return self.seam.id
 
     @property
     def inputs(self) -> tuple[InputUse, ...]:
-        """What it reads."""
+        """The inputs that it reads."""
         return self.slice.inputs
 
     def render(self, values: Mapping[str, Json], data: Mapping[str, Json] | None = None) -> str:
-        """Its text with these values; the texts of all parts make the text of the template."""
+        """Render it with these values; the texts of all parts form the text of the template."""
         return self.slice.render(values, data)
 
 
@@ -87,7 +87,7 @@ class Outline:
 
 
 def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, program: Program) -> Outline:
-    """Check a template and cut it into parts; `part` makes some of its statements render on their own.
+    """Check a template and split it into parts; `part` makes a separately rendered part of some of its statements.
 
     Raises:
         TemplateSyntaxError: with every place where it is not well-formed.
@@ -108,7 +108,7 @@ def make_outline(part: Callable[[Iterable[Statement]], Slice], source: Source, p
 def find_seams(source: Source, program: Program) -> tuple[Seam, ...]:
     """Where the parts of a well-formed template begin: at each child of the root, moved to the beginning of its line.
 
-    A block or a call of a partial that stands between the children is one part.
+    A block or a call of a partial between the children is one part.
     """
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
     found = list(tags(plain))
@@ -134,7 +134,7 @@ def _elements(plain: str, found: Sequence[Tag]) -> Iterator[Seam]:
 
 
 def _bare(source: Source, plain: str, found: Sequence[Tag], nodes: Iterable[Statement]) -> Iterator[Seam]:
-    """Blocks and calls of partials that are children of the root, and write no element themselves."""
+    """Blocks and calls of partials that are children of the root and contain no element themselves."""
     starts = [tag.start for tag in found]
     depths = [0, *accumulate({"open": 1, "close": -1, "empty": 0}[tag.kind] for tag in found)]
     for node in nodes:
@@ -148,7 +148,7 @@ def _bare(source: Source, plain: str, found: Sequence[Tag], nodes: Iterable[Stat
 
 
 def _name(source: Source, node: Block | Partial) -> str:
-    """What a part without an element is named by: the partial it calls, else the words of its block."""
+    """The name of a part without an element: the partial it calls, or the words of its block."""
     called = [each.call.head for each in walk([node]) if isinstance(each, Partial)]
     written = [head.original for head in called if not isinstance(head, Call)]
     name = written[0] if written else source.text[node.call.start : node.call.end]
@@ -161,7 +161,7 @@ def _line_start(text: str, offset: int) -> int:
 
 
 def _outside(seams: Iterable[Seam], blocks: Sequence[tuple[int, int]], plain: str) -> Iterator[Seam]:
-    """Seams that cut no block: one that falls into a block moves to its beginning, and the block is one part."""
+    """Seams that do not split blocks: a seam within a block moves to its beginning, so that the block is one part."""
     previous = -1
     for seam in seams:
         block = _around(blocks, seam.start)
@@ -175,13 +175,13 @@ def _outside(seams: Iterable[Seam], blocks: Sequence[tuple[int, int]], plain: st
 
 
 def _around(blocks: Sequence[tuple[int, int]], offset: int) -> tuple[int, int] | None:
-    """The block that holds this offset, not as its beginning."""
+    """The block that contains this offset after its beginning."""
     index = bisect_left(blocks, (offset, 0)) - 1
     return blocks[index] if index >= 0 and blocks[index][1] > offset else None
 
 
 def _named(seams: Sequence[Seam]) -> Iterator[Seam]:
-    """A second section of the same name is called `name-2`, or by the next number that no other has."""
+    """A second section with the same name is called `name-2`, or gets the next free number."""
     taken = {seam.name for seam in seams}
     seen: dict[str, int] = {}
     for seam in seams:

@@ -13,13 +13,13 @@ from cuecard.template.syntax.nodes import Mustache, Partial, Program, walk
 from cuecard.template.syntax.source import Source
 
 MAX_ATTRIBUTES = 256
-"""How many attributes an element may have."""
+"""The maximum number of attributes of an element."""
 
 
 def schema_problems(source: Source, program: Program, schema: str) -> list[Problem]:
-    """What a RELAX NG schema (XML syntax) says against a well-formed template with placeholders, either branch taken.
+    """The violations of a RELAX NG schema (XML syntax) by a well-formed template with placeholders, for either branch.
 
-    Processing instructions, which RELAX NG does not see, are refused with it.
+    Processing instructions, which RELAX NG does not see, are rejected, too.
     """
     from lxml import etree  # noqa: PLC0415 - only `cuecard check` asks
 
@@ -36,11 +36,11 @@ def schema_problems(source: Source, program: Program, schema: str) -> list[Probl
 
 
 def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
-    """Nodes, what of them to look for in the text, and what is wrong with them."""
+    """The nodes that break a rule, what to search for in the text to find them, and the problem."""
     for node in tree.xpath("//processing-instruction()")[:1]:
         yield node, f"<?{node.target}", "a processing instruction"
     crowded = next((each for each in tree.iter("*") if len(each.attrib) > MAX_ATTRIBUTES), None)
-    if crowded is not None:  # libxml2 compares each attribute with each
+    if crowded is not None:  # libxml2 compares each attribute with every other
         message = f"an element with {len(crowded.attrib):,} attributes; at most {MAX_ATTRIBUTES}"
         yield crowded, _mark(crowded, ""), message
     elif not judge.validate(tree):
@@ -52,7 +52,7 @@ def _broken_rules(tree: Any, judge: Any) -> Iterator[tuple[Any, str, str]]:
 
 
 def _filled(source: Source, program: Program, taken: int) -> str:
-    """The text as it could be printed: a filler for a value, an element for a partial, nothing for other mustaches."""
+    """The text as it might be rendered: a filler for a value, an element for a partial, nothing for other mustaches."""
     nodes = list(walk(program.body))
     values = [(node.start, node.end) for node in nodes if isinstance(node, Mustache)]
     in_tags, plain = in_attributes(program, source.text), blanked(source.text, values, FILLER)
@@ -68,7 +68,7 @@ def _filled(source: Source, program: Program, taken: int) -> str:
 
 
 def _mark(node: Any, message: str) -> str:
-    """What in the text is wrong: the text between sections that is in the way, or else a tag."""
+    """The part of the text that is wrong: stray text between sections, or a tag."""
     texts = (node.text, *(child.tail for child in node)) if "text" in message else ()
     name = node.tag.rpartition("}")[2]
     tag = f"<{node.prefix}:{name}" if node.prefix else f"<{name}"

@@ -1,4 +1,6 @@
-"""Where the tags of a template are: a linear scan that takes mustaches for blanks. Whether it is XML, lxml decides."""
+"""The tags of a template, found by a linear scan that treats mustaches as white space. lxml decides whether it is
+XML.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,7 @@ from cuecard.template.syntax.nodes import Block, Comment, Mustache, Partial, Pro
 
 _TAG = re.compile(r"<(?P<close>/?)(?P<name>(?:[^\W\d]|:)[-\w:.·]*)")
 FILLER = "x"
-"""What stands for a value where a template is looked at: a name character, harmless in text and in attributes."""
+"""Replaces a value when a template is examined: a name character, harmless in text and in attributes."""
 
 _SKIPPED = (("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"))
 
@@ -45,13 +47,13 @@ def tags(text: str) -> Iterator[Tag]:
 
 
 def skipped(text: str) -> Iterator[tuple[int, int]]:
-    """Where comments, CDATA and processing instructions are."""
+    """The spans of comments, CDATA and processing instructions."""
     at = 0
     while (start := text.find("<", at)) >= 0:
         end = next((close for begin, close in _SKIPPED if text.startswith(begin, start)), None)
         found = text.find(end, start) if end else -1
         at = found + len(end) if end and found >= 0 else start + 1
-        if end and found < 0:  # what is never closed holds all the rest
+        if end and found < 0:  # an unclosed one extends to the end
             yield start, len(text)
             return
         if end:
@@ -59,7 +61,7 @@ def skipped(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _tag_end(text: str, at: int) -> int:
-    """The offset behind the `>` that ends a tag; quotes may hold one."""
+    """The offset after the `>` that ends a tag; quotes may contain others."""
     quote = ""
     for index in range(at, len(text)):
         character = text[index]
@@ -75,7 +77,7 @@ def _tag_end(text: str, at: int) -> int:
 
 
 def blanked(text: str, spans: Iterable[tuple[int, int]], filler: str) -> str:
-    """The text with these spans filled, line breaks kept, so that every other offset stays what it was."""
+    """The text with these spans filled but line breaks kept, so that all other offsets stay the same."""
     pieces, at = [], 0
     for start, end in sorted(spans):
         if end > at:
@@ -86,7 +88,7 @@ def blanked(text: str, spans: Iterable[tuple[int, int]], filler: str) -> str:
 
 
 def mustache_spans(body: Iterable[Statement]) -> Iterator[tuple[int, int]]:
-    """Where mustaches stand: values, comments, partials, and the tags of blocks but not what is between them."""
+    """The spans of mustaches: values, comments, partials, and the tags of blocks, but not what is between them."""
     for node in body:
         if isinstance(node, Mustache | Comment):
             yield node.start, node.end
@@ -106,7 +108,7 @@ def _block_tags(node: Block | Partial) -> Iterator[tuple[int, int]]:
 
 
 def in_attributes(program: Program, text: str) -> frozenset[int]:
-    """The offsets of mustaches that stand inside a tag."""
+    """The offsets of mustaches inside a tag."""
     spans = sorted(mustache_spans(program.body))
     plain = blanked(text, spans, " ")
     found = [(tag.start, tag.end) for tag in tags(plain)]

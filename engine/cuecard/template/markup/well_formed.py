@@ -1,4 +1,4 @@
-"""Whether a template is well-formed XML whichever branches of its blocks are taken.
+"""Whether a template is well-formed XML in every combination of branches.
 
 Checked once, with placeholders; a rendered prompt is never parsed.
 """
@@ -23,7 +23,7 @@ def document_problems(source: Source, program: Program) -> list[Problem]:
 
 
 def fragment_problems(source: Source, program: Program) -> list[Problem]:
-    """Every place where a partial is not well-formed XML on its own, whichever branches are taken."""
+    """Every place where a partial is not well-formed XML on its own, in every combination of branches."""
     found = [*_check(source, program, "partial"), *_check_branches(source, program)]
     return list(dict.fromkeys([*found, *_misplaced(source, program), *tag_problems(source, program)]))
 
@@ -52,12 +52,12 @@ def _branches(node: Statement) -> list[Program]:
         return [node.program] if node.program else []
     if not isinstance(node, Block):
         return []
-    # A missing branch is an empty one: `{{#if}}` without `else` may print nothing.
+    # A missing branch is an empty one: `{{#if}}` without `else` may render nothing.
     return [node.program or Program([]), node.inverse or Program([])]
 
 
 def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
-    """Each branch on its own: an element opened in it must be closed in it."""
+    """Check each branch alone: an element opened in it must be closed in it."""
     plain = blanked(source.text, mustache_spans(program.body), FILLER)
     found = list(tags(plain))
     starts = [tag.start for tag in found]
@@ -69,7 +69,7 @@ def _check_branches(source: Source, program: Program) -> Iterator[Problem]:
 
 
 def _misplaced(source: Source, program: Program) -> Iterator[Problem]:
-    """A value in a comment, CDATA or a processing instruction could end it."""
+    """Values in comments, CDATA or processing instructions, which they could end."""
     spans = sorted(mustache_spans(program.body))
     closed = list(skipped(blanked(source.text, spans, FILLER)))
     for start, end in spans:

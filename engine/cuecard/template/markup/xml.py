@@ -1,4 +1,6 @@
-"""Texts read by lxml, the only module that knows it besides `relaxng.py`: no entities, no network, no huge trees."""
+"""Parses texts with lxml, without entities, network access or huge trees. Besides `relaxng.py`, the only module
+that uses lxml.
+"""
 
 from __future__ import annotations
 
@@ -11,15 +13,17 @@ from cuecard.errors import Problem
 from cuecard.template.syntax.source import Source
 
 MAX_ERRORS = 100
-"""How many mistakes of one text are told."""
+"""The maximum number of errors reported for one text."""
 
 _MISMATCH = re.compile(r"tag mismatch: \S+ line (\d+) and")
 _FOLLOWS = ("attributes construct error", "Couldn't find end of Start Tag", "Premature end", "Extra content")
-"""What is said of an element after the mistake in it, or at the end of a text that is torn already."""
+"""Messages about an element that only follow from an earlier error, or from the end of a broken text."""
 
 
 def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Problem]:
-    """What makes the text no XML; `wrapper` is an element to put around it. Its offsets are those of the source."""
+    """The errors that make the text invalid XML; `wrapper` is an element to put around it. Offsets are those of the
+    source.
+    """
     from lxml import etree  # noqa: PLC0415 - lxml loads when the first outline is made
 
     doctype = text.find("<!DOCTYPE")
@@ -36,7 +40,9 @@ def xml_problems(source: Source, text: str, wrapper: str = "") -> Iterator[Probl
 
 
 def _further(source: Source, etree: Any, text: str, first: tuple[int, int], shift: int) -> Iterator[Problem]:
-    """The other mistakes of a text that is no XML: libxml2 reads on; what only follows from a mistake is left out."""
+    """The other errors of an invalid text, found by libxml2 as it reads on, without those that merely follow from
+    an earlier one.
+    """
     parser = xml_parser(etree, recover=True)
     with suppress(etree.XMLSyntaxError):  # nothing at all was found in it
         etree.fromstring(text.encode("utf-8", "surrogatepass"), parser)
@@ -52,7 +58,7 @@ def _further(source: Source, etree: Any, text: str, first: tuple[int, int], shif
 
 
 def xml_parser(etree: Any, *, recover: bool = False) -> Any:
-    """A parser that looks at nothing but the text: no entities, no network, no huge trees, no other encoding."""
+    """A parser that reads only the text: no entities, no network, no huge trees, no other encoding."""
     return etree.XMLParser(
         resolve_entities=False,
         no_network=True,
@@ -65,7 +71,9 @@ def xml_parser(etree: Any, *, recover: bool = False) -> Any:
 
 
 def described(source: Source, position: tuple[int, int], told: str, shift: int) -> Problem:
-    """What lxml told of a place, as a problem of the source; `shift` is how much stands before it in the first line."""
+    """An error of lxml as a problem of the source; `shift` is the number of characters before the text in the first
+    line.
+    """
     line, column = position
     column -= shift if line == 1 else 0
     offset = source.starts[min(max(line, 1), len(source.starts)) - 1] + max(0, column - 1)

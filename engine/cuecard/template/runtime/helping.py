@@ -1,4 +1,4 @@
-"""How generated code calls the helpers that every template has."""
+"""How generated code calls the standard helpers."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _ELEMENT = re.compile(r"[A-Za-z_][\w.-]*", re.ASCII)
 
 @dataclass(frozen=True, slots=True)
 class HelperCaller(PartialCaller):
-    """Calls of helpers, each failing with a place."""
+    """Calls helpers; errors have a place."""
 
     def standard(self, name: str, helper: Callable[..., Json], place: int, *values: Json, **pairs: Json) -> Json:
         """The result of a helper."""
@@ -40,7 +40,7 @@ class HelperCaller(PartialCaller):
         return made
 
     def tool(self, exists: Json, place: int) -> Json:
-        """Whether the tool that a template asks for exists in this call."""
+        """Whether a tool exists in this call."""
         if exists is None:
             hint = "pass the answer as a value"
             self.fail(place, "wrong-value", "`tool` only works in the texts of an agent", hint)
@@ -50,9 +50,9 @@ class HelperCaller(PartialCaller):
         """A value as XML: an element for each key of an object, `item` for each item of a list; texts are data.
 
         Args:
-            value: what is printed.
-            name: the element around it; none when it is empty.
-            place: where the call stands.
+            value: the value to print.
+            name: the element around it; none if it is empty.
+            place: the place of the call.
         """
         element = self.text(name, place)
         if element and not _ELEMENT.fullmatch(element):
@@ -65,7 +65,7 @@ class HelperCaller(PartialCaller):
             self.fail(place, "value-too-deep", "the value is nested too deeply", "print a part of it")
 
     def _lines(self, value: Json, tags: tuple[str, str] | None, place: int) -> list[str]:
-        """The lines of an element; `tags` is what stands in its two tags."""
+        """The lines of an element; `tags` is the content of its two tags."""
         if isinstance(value, Mapping):
             inner = [line for key, each in value.items() for line in self._lines(each, self._tags(key, place), place)]
         elif isinstance(value, (list, tuple)):
@@ -76,7 +76,7 @@ class HelperCaller(PartialCaller):
         return [f"<{tags[0]}>", *inner, f"</{tags[1]}>"] if tags else inner
 
     def _tags(self, key: Json, place: int) -> tuple[str, str]:
-        """The element of a key: of one that is no name, or the name of an element of the prompt, `entry`."""
+        """The element for a key; `entry` if the key is not a valid name, or is the name of an element of the prompt."""
         text = self.text(key, place)
         if _ELEMENT.fullmatch(text) and not TagNames.of(self.names).open(f"{text}>"):
             name = self.quoted(text, place)
@@ -84,6 +84,6 @@ class HelperCaller(PartialCaller):
         return f'entry key="{self.quoted(key, place, attribute=True)}"', "entry"
 
     def quoted(self, value: Json, place: int, *, attribute: bool = False) -> str:
-        """Data between tags, or between the quotes of a tag."""
+        """Data quoted for use between tags, or in an attribute."""
         text = self.text(value, place).replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         return text.replace('"', "&quot;").replace("\n", " ") if attribute else text

@@ -1,4 +1,4 @@
-"""How generated code finds values, and what it says of those that are not there."""
+"""How generated code looks up values, and reports missing ones."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """What a step in the midst of a path has not found, and where it looked: the next step tells it."""
+    """A missing value in the middle of a path: the key and where it was looked up, for the next step to report."""
 
     key: str
     within: Json
@@ -37,7 +37,7 @@ class Lookups(Printer):
         return lookup(value, key)
 
     def through(self, value: Json | Missing, key: str, place: int) -> Json | Missing:
-        """`value.key` in the midst of a path."""
+        """`value.key` in the middle of a path."""
         if isinstance(value, dict) and key in value:
             return value[key]
         if isinstance(value, Missing):
@@ -65,7 +65,7 @@ class Lookups(Printer):
         self.fail(place, "missing-value", f"`{key}` has no value here", hint)
 
     def nothing(self, key: str, place: int) -> NoReturn:
-        """Raise: there is nothing to look into."""
+        """Raise: there is no value to look into."""
         self.fail(place, "missing-value", f"`{key}` is read from a missing value", "supply the value before it")
 
     def param(self, values: Sequence[Json] | None, index: int, place: int) -> Json:
@@ -75,9 +75,9 @@ class Lookups(Printer):
         return values[index] if index < len(values) else None
 
     def lookup(self, value: Json, key: Json, place: int) -> Json:
-        """The helper `lookup`: a value in which there is nothing to find is the result itself (Handlebars.js)."""
+        """The helper `lookup`: a value without keys is the result itself (Handlebars.js)."""
         return value if is_nothing(value) else lookup(value, self.text(key, place))
 
     def uncalled(self, name: str, place: int) -> NoReturn:
-        """Raise: a value is called."""
+        """Raise: a value is called like a helper."""
         self.fail(place, "unknown-helper", f"`{name}` is a value, not a helper", f"write `{name}` by itself")

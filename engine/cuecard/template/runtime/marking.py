@@ -1,4 +1,4 @@
-"""How the templates of an agent print values: between marks, for the gate that the assembled text goes through."""
+"""How the templates of an agent print values: between marks, for the gate that checks the assembled text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class MarkingRuntime(Runtime):
-    """The functions of one compiled template whose data has to be told from its own text."""
+    """The runtime of a compiled template whose data must be told apart from its own text."""
 
     def html(self, value: Json, place: int) -> str:
-        """`{{x}}`: escaped as ever, and marked as such; `Shown` data is marked alone."""
+        """`{{x}}`: escaped as usual and marked as escaped; `Shown` data is only marked."""
         if isinstance(value, Trusted):
             return value
         text = self.text(value, place)
         return marked(text) if isinstance(value, Shown) else marked(Printer.html(self, text, place), HTML)
 
     def are_clean(self, values: Sequence[Json]) -> bool:  # noqa: ARG002 - whatever they are, they are marked
-        """Never: each is printed by itself, between marks."""
+        """Always false: each value is printed separately, between marks."""
         return False
 
     def bare(self, value: Json, place: int) -> str:
@@ -41,10 +41,10 @@ class MarkingRuntime(Runtime):
         return marked(escape_text(self.text(value, place), mode="names", attribute=True))
 
     def block(self, value: Json, place: int) -> str:
-        """What a helper has made of its block: data, unless the helper is an author's."""
+        """The output of a block helper: data, unless the helper is trusted."""
         return value if isinstance(value, Trusted) else marked(self.text(value, place))
 
     def quoted(self, value: Json, place: int, *, attribute: bool = False) -> str:
-        """Data between the tags that `xml` writes; an author's as it is."""
+        """Data between the tags that `xml` writes; trusted text is printed as it is."""
         text = Runtime.quoted(self, value, place, attribute=attribute)
         return text if isinstance(value, Trusted) else marked(text)

@@ -1,4 +1,4 @@
-"""How generated code calls partials, and what keeps it within the limits of a render."""
+"""How generated code calls partials and stays within the limits of a render."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 class PartialCaller(Lookups):
     """Calls the partials of one compiled template.
 
-    `units` are its partials, each with a `body` that runs it; all are there before the first render.
+    `units` are its partials, each with a `body` that runs it; all exist before the first render.
     """
 
     units: Mapping[str, Any] = field(default_factory=dict)
@@ -38,7 +38,7 @@ class PartialCaller(Lookups):
         indent: str,
         place: int,
     ) -> str:
-        """`{{> name}}`: the partial, or the block that stands in for it (Handlebars.js invokePartial)."""
+        """`{{> name}}`: the partial, or the block that replaces it (Handlebars.js invokePartial)."""
         data, _scope, env = at
         if env.depth >= MAX_PARTIALS:
             message = f"partial calls are nested more than {MAX_PARTIALS} levels deep"
@@ -66,18 +66,18 @@ class PartialCaller(Lookups):
         return indented(text, indent) if indent else text
 
     def partial_name(self, value: Json, place: int) -> str:
-        """What a computed name is as a text."""
+        """A computed name as a text."""
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             message = f"the name of a partial is of type {type(value).__name__}"
             self.fail(place, "unknown-partial", message, "compute a text with the partial's name")
         return self.text(value, place)
 
     def include(self, name: str, place: int) -> Callable[[Json], str]:
-        """`{{> name}}` of a partial that needs nothing but its context."""
+        """`{{> name}}` for a partial that needs only its context."""
         unit, most, work_left = self.units[name], self.limits.output, WORK_LEFT.get
 
         def included(context: Json) -> str:
-            # `spend`, written out: there may be one of these for each item of a loop.
+            # `spend`, inlined: this may be called for each item of a loop.
             if (left := work_left()) is not None:
                 left[0] -= PER_CALL
                 if left[0] < 0:
@@ -93,18 +93,18 @@ class PartialCaller(Lookups):
         return included
 
     def joined(self, pieces: Sequence[str]) -> str:
-        """The text of many pieces, of which each may be a long value: looked at before it is made."""
+        """Join many pieces, each of which may be a long value, after checking their length."""
         if sum(map(len, pieces)) > self.limits.output:
             raise TemplateLimitError(too_much_output(self.limits.output, self.source.name))
         return "".join(pieces)
 
     def work(self, amount: int, place: int) -> None:
-        """Note work that is about to be done."""
+        """Count work that is about to be done."""
         if not spend(amount):
             self.too_much_work(place)
 
     def linked(self, error: TemplateError, place: int) -> CuecardError:
-        """The error of a partial, from further out; of partials that call each other, each link is told once."""
+        """The error of a partial with its caller added; each link of recursive partials is listed once."""
         link = self.source.where(self.places[place][0])
         return error if link in error.problems[0].chain else error.within(link)
 
@@ -114,20 +114,20 @@ class PartialCaller(Lookups):
         raise TemplateLimitError(self.problem(place, "too-much-output", message, "print less of the values"))
 
     def too_much_work(self, place: int) -> NoReturn:
-        """Raise: partials call each other, or loops walk, too often."""
+        """Raise: too many calls of partials or loop items."""
         message = f"one render makes more than {self.limits.work:,} partial calls and loop iterations"
         hint = "partials that call others twice double the work; call them once, or loop over fewer items"
         raise TemplateLimitError(self.problem(place, "too-much-work", message, hint))
 
 
 def too_much_output(most: int, name: str) -> Problem:
-    """The problem of a text that is too long as a whole."""
+    """The problem for a text that is too long as a whole."""
     message = f"the template prints more than {most:,} characters"
     return Problem("too-much-output", message, "print less of the values", name)
 
 
 def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The context of a partial that is called with `name=value`."""
+    """The context of a partial called with `name=value`."""
     if type(context) is dict:
         return {**context, **added}
     if isinstance(context, (list, tuple, str)):
@@ -136,7 +136,7 @@ def extended(context: Json, added: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def indented(text: str, indent: str) -> str:
-    """The text of a partial that stands alone on its line, behind the blanks of that line."""
+    """The text of a partial that is alone on its line, indented like that line."""
     lines = text.split("\n")
     return "\n".join(
         line if not line.strip(MARKS) and index == len(lines) - 1 else indent + line for index, line in enumerate(lines)

@@ -1,4 +1,4 @@
-"""How generated code prints values: escaped where they are data, as JavaScript writes them, failing with a place."""
+"""How generated code prints values: escaped if they are data, formatted as in JavaScript; errors have a place."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 _EXACT = 10**15
-"""Below this, JavaScript writes an integer as Python does."""
+"""Below this, JavaScript formats an integer as Python does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +29,7 @@ class Printer:
     is_strict: bool = False
 
     def fail(self, place: int, code: str, message: str, hint: str = "") -> NoReturn:
-        """Raise a TemplateRenderError at a node."""
+        """Raise a `TemplateRenderError` at a node."""
         raise TemplateRenderError(self.problem(place, code, message, hint))
 
     def problem(self, place: int, code: str, message: str, hint: str = "") -> Problem:
@@ -37,19 +37,21 @@ class Printer:
         return self.source.problem(*self.places[place], code, message, hint)
 
     def html(self, value: Json, place: int) -> str:  # noqa: C901 - seven searches, written out because that is quickest
-        """`{{x}}`: seven characters in the spelling of Handlebars.js; trusted text as it is.
+        """`{{x}}`: seven characters are escaped as in Handlebars.js; trusted text is printed as it is.
 
-        A search before each replacement, written out: most texts hold one or two of the seven, and this takes half the
-        time of seven replacements, or of a loop over them, and a sixth of that of `str.translate`.
+        Each replacement is preceded by a search, and the loop is unrolled: most texts contain one or two of the seven,
+        and this takes half the time of seven replacements or of a loop, and a sixth of that of `str.translate`.
         """
         if type(value) is not str:
             if type(value) is int and -_EXACT < value < _EXACT:
                 return f"{value}"
             return value if isinstance(value, Trusted) else self.html(self.text(value, place), place)
         text: str = value
-        if text.isidentifier():  # a word, as most names are, holds none of the seven, and nothing that looks like them
+        if (
+            text.isidentifier()
+        ):  # a word, such as most names, contains none of the seven, and nothing that looks like them
             return text
-        if "&" in text:  # first, because the others bring ampersands in
+        if "&" in text:  # first, because the others insert ampersands
             text = text.replace("&", "&amp;")
         if "<" in text:
             text = text.replace("<", "&lt;")
@@ -67,7 +69,9 @@ class Printer:
         return text if not self.names or text.isascii() else escape_text(text, self.names, mode=self.escaping)
 
     def are_clean(self, values: Sequence[Json]) -> bool:
-        """Whether `html` prints each of these as it is: one look at a few short texts is cheaper than one at each."""
+        """Whether `html` would print all of these unchanged: one check of a few short texts is cheaper than one for
+        each.
+        """
         if type(values[0]) is not str:
             return False
         try:
@@ -77,7 +81,7 @@ class Printer:
         return (text.isascii() or not self.names) and not _needs_escape(text)
 
     def bare(self, value: Json, place: int) -> str:
-        """`{{{x}}}`: readable, but unable to open or close a section; trusted text as it is."""
+        """`{{{x}}}`: readable, but unable to open or close a section; trusted text is printed as it is."""
         if isinstance(value, Trusted):
             return value
         if type(value) is str and value.isascii() and "<" not in value:
@@ -91,7 +95,9 @@ class Printer:
         return escape_text(self.text(value, place), self.names, mode=self.escaping, attribute=True)
 
     def text(self, value: Json, place: int) -> str:
-        """The value as JavaScript prints it; in a strict template, no object: nobody means `[object Object]`."""
+        """The value as JavaScript prints it; in a strict template, an object is an error: nobody wants `[object
+        Object]`.
+        """
         try:
             if self.is_strict and type(value) is not str and holds_object(value):
                 self.object_printed(place)
@@ -102,16 +108,16 @@ class Printer:
             self.fail(place, "value-too-deep", "the value is nested too deeply to print", "print a part of it")
 
     def block(self, value: Json, place: int) -> str:
-        """What a helper has made of its block."""
+        """The output of a block helper."""
         return self.text(value, place)
 
     def object_printed(self, place: int) -> NoReturn:
-        """Raise: nobody means `[object Object]`."""
+        """Raise: nobody wants `[object Object]`."""
         hint = "print it as JSON, `{{{json value}}}`, or name a part of it, such as `value.name`"
         self.fail(place, "object-printed", "an object cannot be printed as text", hint)
 
     def not_data(self, value: Json, place: int) -> NoReturn:
-        """Raise: functions and objects are not values."""
+        """Raise: functions and other objects are not values."""
         if isinstance(value, Code):
             message, hint = "`@partial-block` is called, not printed", "write `{{> @partial-block}}`"
         else:

@@ -1,4 +1,4 @@
-"""What generated code calls: lookups, printing, blocks, helpers and partials, each failing with a place."""
+"""What generated code calls: lookups, printing, blocks, helpers and partials; errors have a place."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 _TOGETHER = 16
-"""How many items a loop renders before it looks how much it has printed."""
+"""How many items a loop renders before it checks the length of its output."""
 
 
 def log(*_values: Json) -> None:
-    """What `log` prints. Its values are computed all the same, as Handlebars.js does."""
+    """`log` prints nothing, but its arguments are evaluated, as in Handlebars.js."""
 
 
 def found_in(data: Json, key: str) -> Json:
-    """A further step into `@data`: where there is nothing to look into, that nothing (Handlebars.js lookupData)."""
+    """A further step into `@data`; a missing value is passed on (Handlebars.js lookupData)."""
     return data if is_nothing(data) else lookup(data, key)
 
 
@@ -32,7 +32,7 @@ class Runtime(HelperCaller):
     """The functions of one compiled template."""
 
     def falsy(self, value: Json, place: int, *, include_zero: bool = False) -> bool:
-        """What `if` takes for no."""
+        """Whether `if` treats a value as false."""
         kind = type(value)
         if kind is str or kind is bool or kind is list or value is None:
             return not value
@@ -41,13 +41,13 @@ class Runtime(HelperCaller):
         except NotData:
             self.not_data(value, place)
         except TemplateRenderError:
-            # A block that cannot be printed without its context is there all the same.
+            # A block that cannot be printed without its context still exists.
             if self.is_strict and isinstance(value, Code):
                 return False
             raise
 
     def each(self, value: Json, fn: Fn, place: int) -> str | None:
-        """`{{#each}}`; None when there is nothing to walk."""
+        """`{{#each}}`; None if there is nothing to iterate over."""
         keys, items = self.items(value, place)
         if not items:
             return None
@@ -81,7 +81,7 @@ class Runtime(HelperCaller):
     def long_loop(
         self, items: Sequence[Json], keys: Sequence[Json], body: LoopBody, place: int, around: tuple[Any, ...]
     ) -> str:
-        """The same, a few items at a time, so that it is stopped when it has printed too much."""
+        """The same, a few items at a time, so that it can be stopped when the output is too long."""
         pieces, size, last = [], 0, len(items) - 1
         for first in range(0, len(items), _TOGETHER):
             beyond = first + _TOGETHER
@@ -93,18 +93,18 @@ class Runtime(HelperCaller):
         return "".join(pieces)
 
     def items(self, value: Json, place: int) -> tuple[Sequence[Json], Sequence[Json]]:
-        """The keys and values that `each` walks."""
+        """The keys and values that `each` iterates over."""
         try:
             return items_of(value)
         except NotData:
             self.not_data(value, place)
 
     def within(self, value: Json, fn: Fn, place: int) -> str | None:
-        """`{{#with}}`; None when there is nothing to go into."""
+        """`{{#with}}`; None if there is no value."""
         return None if self.falsy(value, place, include_zero=True) else fn(value, None, (value,))
 
     def section(self, value: Json, fn: Fn | None, context: Json, place: int) -> str | None:
-        """`{{#x}}` of a value, not a helper (Handlebars.js blockHelperMissing); None for the other branch."""
+        """`{{#x}}` for a value, not a helper (Handlebars.js blockHelperMissing); None for the other branch."""
         if not is_data(value):
             self.not_data(value, place)
         if value is None or value is False or (isinstance(value, (list, tuple)) and not value):
@@ -118,7 +118,7 @@ class Runtime(HelperCaller):
     def call(
         self, helper: Callable[..., Json], params: Sequence[Json], options: Options, place: int, *, wants_options: bool
     ) -> Json:
-        """A helper's result; whatever it raises becomes an error at the place of the call."""
+        """A helper's result; any exception becomes an error at the place of the call."""
         try:
             return helper(*params, options=options) if wants_options else helper(*params, **options.hash)
         except (TemplateError, RecursionError):

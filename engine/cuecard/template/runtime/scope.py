@@ -1,4 +1,4 @@
-"""What is in reach where code runs: contexts, `@data`, partials; and the branches of blocks, bound to it."""
+"""What running code can access: contexts, `@data`, partials, and the branches of blocks bound to them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from cuecard.model import Json
 
 Scope: TypeAlias = "tuple[Json, Any]"
-"""Contexts from the inside out, as linked pairs: `../` walks along them."""
+"""Contexts from the inside out, as linked pairs: `../` follows them."""
 
 Data: TypeAlias = dict[str, Any]
 """A frame of `@data`; `_parent` is the frame around it."""
@@ -23,34 +23,34 @@ Body: TypeAlias = "Callable[[Json, Data, Scope, Any, Env], str]"
 """A generated function: context, data frame, scope, block parameters, environment -> text."""
 
 LoopBody: TypeAlias = "Callable[..., str]"
-"""A generated function of some items, as `template.loop.Loop` describes it."""
+"""A generated function for some items, described in `template.loop.Loop`."""
 
 PartialBody: TypeAlias = "Callable[[Json, Data, Env], str]"
-"""A partial: context, data frame, environment -> text. It sees no context but its own (Handlebars.js invokePartial)."""
+"""A partial: context, data frame, environment -> text. It sees only its own context (Handlebars.js invokePartial)."""
 
 
 UNDEFINED = object()
-"""What stands in a scope where there is no context at all."""
+"""Stands for a missing context in a scope."""
 
 NULL_CONTEXT: Mapping[str, Json] = MappingProxyType({})
-"""What null is as the context of a block helper (Handlebars.js nullContext)."""
+"""Null as the context of a block helper (Handlebars.js nullContext)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Env:
-    """The partials that can be called from here, and how deep the calls are."""
+    """The partials that can be called from here, and the depth of calls."""
 
     partials: dict[str, PartialBody]
     depth: int = 0
 
     def find(self, name: str) -> PartialBody | None:
-        """The partial of that name."""
+        """The partial with this name."""
         return self.partials.get(name)
 
 
 @dataclass(frozen=True, slots=True)
 class Fn:
-    """A branch of a block, or an inline partial, bound to where it was written."""
+    """A branch of a block, or an inline partial, bound to its surroundings."""
 
     body: Body
     data: Data
@@ -61,25 +61,27 @@ class Fn:
     inlines: Callable[[Env], Env] | None = None
 
     def __call__(self, context: Json, data: Data | None = None, params: Sequence[Json] | None = None) -> Trusted:
-        """The branch rendered with this context; safe to print as it is."""
+        """Render the branch with this context; the result is safe to print as it is."""
         bound = (params, self.params) if self.takes_params else self.params
         frame = self.data if data is None else data
         return Trusted(self.body(context, frame, self.inner(context), bound, self.env))
 
     def as_partial(self, context: Json, data: Data, env: Env) -> str:
-        """The inline partial, called by name."""
+        """Call the inline partial by name."""
         own = Env(self.env.partials, env.depth)
         own = self.inlines(own) if self.inlines else own
         return self.body(context, data, self.inner(context), self.params, own)
 
     def inner(self, context: Json) -> Scope:
-        """The scope inside; no context is what JavaScript calls undefined, which is not the null of an item."""
+        """The inner scope; a missing context is JavaScript's undefined, unlike an item that is null."""
         return push(UNDEFINED if context is None else context, self.scope)
 
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What a helper with a parameter named `options` gets: hash, context, `@data`, and the branches of its block."""
+    """The argument of a helper with a parameter named `options`: hash, context, `@data`, and the branches of its
+    block.
+    """
 
     name: str
     hash: Mapping[str, Json]
@@ -106,8 +108,8 @@ def push(context: Json, scope: Scope | None) -> Scope:
 
 
 def outer(scope: Any, depth: int, *, boxed: bool = False) -> Json:
-    """The context `depth` levels out; None beyond the root. `boxed`: from within a block that keeps its context, which
-    is one level more where there is no context to keep.
+    """The context `depth` levels out; None beyond the root. `boxed`: inside a block that keeps its context, which adds
+    a level if there is no context to keep.
     """
     for _ in range(depth - (boxed and scope is not None and scope[0] is UNDEFINED)):
         scope = scope[1] if scope is not None else None
@@ -134,7 +136,7 @@ class PartialBlock(Code):
     around: PartialBody | None
 
     def __call__(self, context: Json, data: Data, _env: Env) -> str:
-        """The block, called by name."""
+        """Call the block by name."""
         return self.block(context, {**frame(data), "partial-block": self.around})
 
     def is_blank(self) -> bool:

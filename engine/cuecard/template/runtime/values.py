@@ -1,4 +1,4 @@
-"""Values as a template sees them: JSON only, looked up as keys and items, printed and judged as JavaScript would."""
+"""Values as a template sees them: JSON only, accessed by keys and items, printed and tested as in JavaScript."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ if TYPE_CHECKING:
 
 
 _NAME = 64
-"""How long a name is at most."""
+"""The maximum length of a name."""
 
 
 class Code:
-    """Something that runs and yet may stand among values: `@partial-block`. It is tested, and called as a partial."""
+    """Code that may be among the values: `@partial-block`. It can be tested, and called as a partial."""
 
     __slots__ = ()
 
     def is_blank(self) -> bool:
-        """Whether it prints nothing on its own, which is what `{{#if @partial-block}}` asks in Handlebars.js."""
+        """Whether it renders to nothing, which is what `{{#if @partial-block}}` tests in Handlebars.js."""
         raise NotImplementedError
 
 
@@ -31,10 +31,10 @@ class NotData(Exception):  # noqa: N818 - never shown: the runtime turns it into
 
 
 class WrongValueError(Exception):
-    """A value that a helper cannot use; the message goes on after the helper's name, as in "takes a list"."""
+    """A value that a helper cannot use; the message continues after the helper's name, as in "takes a list"."""
 
     def __init__(self, message: str, hint: str = "") -> None:
-        """What is wrong, and the way out."""
+        """Take the problem and the way to fix it."""
         super().__init__(message)
         self.hint = hint
 
@@ -42,7 +42,7 @@ class WrongValueError(Exception):
 def lookup(value: Json, key: str) -> Json:
     """`value.key`: a mapping's key, a sequence's or text's item or `length`; None for anything else.
 
-    Never an attribute, never a method (Handlebars.js 4.7 looks up own properties only).
+    Attributes and methods are never accessible (Handlebars.js 4.7 looks up own properties only).
     """
     if isinstance(value, dict):
         return value.get(key)
@@ -56,19 +56,19 @@ def lookup(value: Json, key: str) -> Json:
 
 
 def has(value: Json, key: str) -> bool:
-    """Whether a mapping or a sequence has the key, be its value null or not."""
+    """Whether a mapping or a sequence has the key, even if its value is null."""
     if isinstance(value, Mapping):
         return key in value
     return isinstance(value, (list, tuple)) and (key == "length" or (_is_index(key) and int(key) < len(value)))
 
 
 def is_data(value: Any) -> bool:
-    """Whether a value is JSON on its outside: what a template may judge, walk and print."""
+    """Whether a value is JSON at its top level, so that a template may test, iterate over and print it."""
     return value is None or isinstance(value, (str, bool, int, float, list, tuple, Mapping))
 
 
 def is_empty(value: Json) -> bool:
-    """What `if` and `with` treat as absent: null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
+    """Whether `if` and `with` treat a value as absent: null, false, "", NaN and []; not 0 (Handlebars isEmpty)."""
     if isinstance(value, (list, tuple)):
         return not value
     if isinstance(value, (str, bool)) or value is None:
@@ -88,14 +88,14 @@ def is_falsy(value: Json, *, include_zero: bool = False) -> bool:
 
 
 def is_nothing(value: Json) -> bool:
-    """What JavaScript itself takes for no: unlike `if`, it takes an empty list for something."""
+    """Whether JavaScript itself treats a value as false: unlike `if`, it treats an empty list as true."""
     if value is None or isinstance(value, (str, bool)):
         return not value
     return isinstance(value, (int, float)) and (value == 0 or value != value)  # noqa: PLR0124 - NaN; `isnan` of 10**400 raises
 
 
 def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
-    """Keys and values as `each` walks them; a mapping's integer keys come first, as JavaScript has them."""
+    """Keys and values in the order of `each`; a mapping's integer keys come first, as in JavaScript."""
     if isinstance(value, (list, tuple)):
         return range(len(value)), value
     if isinstance(value, Mapping):
@@ -110,7 +110,7 @@ def items_of(value: Json) -> tuple[Sequence[Json], Sequence[Json]]:
 
 
 def _may_be_indexes(keys: list[Any]) -> bool:
-    """False where none of them begins with a digit, nor with what sorts before digits."""
+    """False if none of them begins with a digit or with a character that sorts before digits."""
     try:
         return bool(min(keys, default=":") < ":")
     except TypeError:
@@ -122,12 +122,12 @@ def _is_index(key: Any) -> bool:
 
 
 def is_name(text: str) -> bool:
-    """Whether a text may be a name, which an error may repeat; other values may be secret, and are never told."""
+    """Whether a text may be a name, which an error may repeat; other values may be secret and are never repeated."""
     return len(text) <= _NAME and text.isprintable() and " " not in text
 
 
 def named(text: str) -> str:
-    """A computed name as an error says it."""
+    """A computed name for use in an error."""
     return f"`{text}`" if is_name(text) else f"the computed name: a text of {len(text):,} characters"
 
 
@@ -147,14 +147,14 @@ def text_of(value: Json) -> str:
 
 
 def holds_object(value: Json) -> bool:
-    """Whether it is a mapping, or a list in which one is."""
+    """Whether it is a mapping, or a list that contains one."""
     if isinstance(value, (list, tuple)):
         return any(map(holds_object, value))
     return isinstance(value, Mapping)
 
 
 def same(left: Json, right: Json) -> bool:
-    """JavaScript's `==`, by which a block that keeps its context is told from one that does not."""
+    """JavaScript's `==`, which distinguishes blocks that keep their context from others."""
     if left is right:
         return True
     containers = (list, tuple, Mapping)

@@ -1,6 +1,6 @@
-"""What people write who come from Jinja, JavaScript or Python, and what it is in Handlebars.
+"""What people used to Jinja, JavaScript or Python write, and the equivalent in Handlebars.
 
-Asked only about a text that is wrong already, so no hint stands at a template that is right.
+Consulted only for texts that are wrong, so a correct template never gets a hint.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _VALUE = re.compile(r"""\"[^"]*"|'[^']*'|[^,\s]+""")
 _FILTERED = re.compile(r"(?P<value>[\w$@./-]+)\s*\|\s*\Z")
 _OTHERWISE = '"otherwise"'
 _NAMES = {"tojson": "json", "to_json": "json", "toUpperCase": "upper", "toLowerCase": "lower", "strip": "trim"}
-"""Helpers that are called otherwise elsewhere."""
+"""Helpers that have other names elsewhere."""
 
 _METHODS = {
     **dict.fromkeys(("length", "size", "count"), "{}.length"),
@@ -53,7 +53,7 @@ _METHODS = {
     "join": 'join {} ", "',
 }
 _BEFORE = 200
-"""How many characters are looked at."""
+"""How many characters are examined."""
 
 WORDS = {
     **dict.fromkeys(("elseif", "elsif", "elif"), "write `{{else if value}}`"),
@@ -77,11 +77,11 @@ WORDS = {
     **dict.fromkeys(("now", "today"), "the date of a call is `currentDate`"),
     "todo": "`cuecard import` left this unchanged: write what is meant, and remove the mark",
 }
-"""Words of other template languages, and what to write instead."""
+"""Words from other template languages, and what to write instead."""
 
 
 def word_hint(name: str) -> str:
-    """What to write for a name that is a word of another language; empty if it is none."""
+    """What to write instead of a word from another language; empty if it is none."""
     if name.endswith("?"):
         return f"write `{name[:-1]}` without `?`: a key that is missing has no value"
     return WORDS.get(name, "")
@@ -92,18 +92,18 @@ FOREIGN = re.compile(
     r"|macro|endmacro|call|filter|with|endwith|raw|endraw|unless|endunless|assign|case|comment|todo)\b[^\n]{0,200}?%\}"
     r"|(?<![`\\{])\{#-?[ ][^\n{}]{0,200}?[ ]-?#\}"
 )
-"""A tag or comment of Jinja or Liquid; not where a text shows one in backticks."""
+"""A tag or comment of Jinja or Liquid, unless it is shown in backticks."""
 
 PLACEHOLDER = re.compile(
     r"(?<![{`\\])(?:\$?\{[ ]?(?P<name>[A-Za-z_]\w{0,99})[ ]?\}(?!\})|<%=?[ ]*(?P<other>\w{1,99})[ ]*%>)"
 )
-"""A placeholder of Python, JavaScript or ERB; only those that name an input are meant as one."""
+"""A placeholder of Python, JavaScript or ERB; only those that name an input are taken for one."""
 
 _CODE = re.compile(r"^[ ]{0,3}(?P<fence>`{3,}|~{3,}).*?(?:^[ ]{0,3}(?P=fence)|\Z)|`[^`\n]+`", re.MULTILINE | re.DOTALL)
 
 
 def is_code(text: str, at: int) -> bool:
-    """Whether an offset stands in code as Markdown has it: in a fence, or between backticks in its line."""
+    """Whether an offset is inside Markdown code: in a fence, or between backticks on its line."""
     spans = _code_of(text)
     place = bisect_right(spans, at, key=itemgetter(1))
     return place < len(spans) and spans[place][0] < at
@@ -115,7 +115,7 @@ def _code_of(text: str) -> list[tuple[int, int]]:
 
 
 def foreign_hint(word: str | None) -> str:
-    """What to write for a tag of Jinja or Liquid; None for a comment."""
+    """What to write instead of a tag of Jinja or Liquid; None for a comment."""
     if word is None:
         return "write `{{! ... }}`"
     written = {"if": "{{#if value}}", "unless": "{{#unless value}}", "else": "{{else}}", "with": "{{#with value}}"}
@@ -125,7 +125,7 @@ def foreign_hint(word: str | None) -> str:
 
 
 def bracket(text: str, opening: int, at: int) -> tuple[int, str, str] | None:
-    """`items[0]` and `user['name']`, from the bracket at `at`: where it ends, what is wrong, and the way out."""
+    """`items[0]` and `user['name']`, from the bracket at `at`: its end, the problem, and the way to fix it."""
     before = _PATH_BEFORE.search(text[max(opening, at - _BEFORE) : at])
     steps = _STEPS.match(text, at)
     if not before or not steps:
@@ -180,7 +180,7 @@ def literal_step(path: str, step: str) -> str:
 
 
 def is_comparison(text: str, at: int) -> bool:
-    """Whether a `<` is meant as `less than`: the tag ends behind it, and nothing there looks like markup."""
+    """Whether a `<` means `less than`: the tag ends after it, and nothing there looks like markup."""
     return text[at : at + 2] != "</" and text[at - 1 : at] in {" ", "\t"} and bool(_ORDER.match(text, at))
 
 
@@ -191,7 +191,7 @@ def operator(text: str, at: int) -> str:
 
 
 def compared(sign: str) -> str:
-    """What to write for an operator."""
+    """What to write instead of an operator."""
     if sign not in _CALLS:
         return CALCULATED
     return f"an operator is a call: write `({_CALLS[sign]})`, as in `{{{{#if ({_CALLS[sign]})}}}}`"
@@ -212,7 +212,7 @@ def piped(value: str, name: str, given: Sequence[str] = ()) -> str:
 
 
 def looped(name: str, written: str) -> str:
-    """`item in items`, `items as item`: what to write instead; empty where it is neither. `written`: the values."""
+    """`item in items`, `items as item`: what to write instead; empty if it is neither. `written`: the arguments."""
     found = _LOOPED.match(written) if name in {"each", "for", "foreach"} else None
     found = found or (_NAMED.match(written) if name in {"each", "with", "for", "foreach"} else None)
     if not found:
@@ -222,7 +222,7 @@ def looped(name: str, written: str) -> str:
 
 
 def misused(name: str, values: tuple[str, ...], written: str) -> str:
-    """What to write for a block or helper with too many values; empty where it is no habit that is known."""
+    """What to write instead of a block or helper with too many arguments; empty if it is no known habit."""
     if found := looped(name, written[:_BEFORE]):
         return found
     if values[:1] == ("not",) and len(values) == 2 and name in {"if", "unless"}:

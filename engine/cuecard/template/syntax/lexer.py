@@ -1,4 +1,4 @@
-"""Text to tokens, by the rules of Handlebars.js 4.7's lexer. Every scan is linear; nothing backtracks."""
+"""Splits text into tokens by the rules of Handlebars.js 4.7's lexer. Every scan is linear; nothing backtracks."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ _INSIDE: tuple[tuple[str, str], ...] = (
 
 
 def _alternatives(rules: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
-    # ASCII: `\b` as JavaScript has it.
+    # ASCII: `\b` as in JavaScript.
     named = (f"(?P<{kind}_{number}>{pattern})" for number, (kind, pattern) in enumerate(rules))
     return re.compile("|".join(named), re.ASCII)
 
@@ -77,7 +77,7 @@ _RAW_END = re.compile(r"\{\{\{\{/(" + _NAME + r")\}\}\}\}")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A kind, the text as written, and where it stands."""
+    """A kind, the text as written, and its offset."""
 
     kind: str
     text: str
@@ -88,8 +88,8 @@ class Token:
 def tokenize(source: Source, mistakes: Mistakes) -> Iterator[Token]:
     """The tokens of a template, ending with one of kind `EOF`.
 
-    A tag that is never closed, and a character that no tag may hold, are written down. In their place stands a token of
-    kind `BAD`, and then one that closes the tag.
+    An unclosed tag, or a character that a tag must not contain, is recorded as a mistake and replaced by a token of
+    kind `BAD` and one that closes the tag.
     """
     return _Lexer(source, mistakes).tokens()
 
@@ -106,7 +106,9 @@ class _Lexer:
         yield Token("EOF", "", len(self.text), len(self.text))
 
     def content(self) -> Iterator[Token]:
-        """Text up to the next tag. A backslash before `{{` makes that tag text; two make one backslash and a tag."""
+        """Text up to the next tag. A backslash before `{{` turns the tag into text; two produce a backslash and a
+        tag.
+        """
         while (start := self.position) < len(self.text):
             found = self.text.find("{{", start)
             end = len(self.text) if found < 0 else found
@@ -119,7 +121,7 @@ class _Lexer:
             yield from self.slice(end, self.position)
 
     def end_of_escape(self, start: int) -> int:
-        """Where the text that a backslash protects ends: before the next tag, or before the backslashes of that tag."""
+        """The end of the text that a backslash protects: before the next tag, or before the backslashes of that tag."""
         found = self.text.find("{{", start)
         return len(self.text) if found < 0 else found - _slashes(self.text, start, found)
 
@@ -160,7 +162,7 @@ class _Lexer:
                 return
 
     def rest_of_tag(self) -> Iterator[Token]:
-        """What cannot be read, up to the end of the tag; where it has none in its line, what was a tag is unclear."""
+        """The unreadable rest of a tag, up to its end; if there is no end on its line, it is unclear what was a tag."""
         start = self.position
         ends = [self.text.find(mark, start) for mark in ("}}", "{{", "\n")]
         end = min((each for each in ends if each >= 0), default=len(self.text))
@@ -232,7 +234,7 @@ def _hint(character: str) -> str:
 
 
 def _slashes(text: str, start: int, end: int) -> int:
-    """How many backslashes, at most two, stand before `end` and not before `start`."""
+    """The number of backslashes, at most two, before `end` and not before `start`."""
     return 2 if text.endswith("\\\\", start, end) else int(text.endswith("\\", start, end))
 
 

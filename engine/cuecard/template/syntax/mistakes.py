@@ -1,4 +1,4 @@
-"""What is wrong with the tags of a template: all of it, so that an author mends it in one go."""
+"""The mistakes in the tags of a template, all collected so that an author can fix them in one go."""
 
 from __future__ import annotations
 
@@ -9,48 +9,48 @@ from cuecard.errors import Problem, Span, TemplateSyntaxError
 from cuecard.records import dataclass
 
 MAX_MISTAKES: Final = 100
-"""How many mistakes of one template are told; what stands behind the last one is not read."""
+"""The maximum number of mistakes reported for one template; nothing after the last one is read."""
 
 _NOWHERE = Span(0, 0)
 
 
 class TagError(Exception):
-    """A tag that no reading makes sense of; the parser goes on behind it."""
+    """A tag that makes no sense; the parser continues after it."""
 
     def __init__(self, problem: Problem) -> None:
-        """Say what is wrong with it."""
+        """Take the problem."""
         super().__init__(problem.message)
         self.problem = problem
 
 
 class EnoughError(Exception):
-    """Nothing behind this place is worth reading: what is told of it might only follow from what is wrong before it."""
+    """Nothing after this place is worth reading: its problems might only follow from earlier ones."""
 
 
 @dataclass(slots=True)
 class Mistakes:
-    """What was found so far.
+    """The mistakes found so far.
 
     Attributes:
         problems: the mistakes.
-        is_tangled: whether it is unclear what the author meant to be a tag, so that blocks tell nothing any more.
+        is_tangled: whether it is unclear what was meant as a tag, so that unbalanced blocks mean nothing.
     """
 
     problems: list[Problem] = field(default_factory=list)
     is_tangled: bool = False
 
     def add(self, problem: Problem) -> None:
-        """Write a mistake down.
+        """Add a mistake.
 
         Raises:
-            EnoughError: when there are as many as people can read.
+            EnoughError: when the maximum is reached.
         """
         self.problems.append(problem)
         if len(self.problems) == MAX_MISTAKES:
             raise EnoughError
 
     def refuse(self) -> None:
-        """Go on only where there is none.
+        """Raise the mistakes, if there are any.
 
         Raises:
             TemplateSyntaxError: with all of them, in the order of the text.

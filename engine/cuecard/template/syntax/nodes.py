@@ -43,7 +43,7 @@ class Literal:
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A head with parameters: what stands in a mustache, a block's opening tag, or (`nested`) parentheses."""
+    """A head with parameters: the content of a mustache, a block's opening tag, or (`nested`) parentheses."""
 
     start: int
     end: int
@@ -143,7 +143,7 @@ Statement: TypeAlias = Content | Mustache | Comment | Block | Partial
 
 
 def branches(node: Statement) -> tuple[Program, ...]:
-    """What stands inside a block or a partial's block."""
+    """The programs inside a block or a partial's block."""
     program = node.program if isinstance(node, Block | Partial) else None
     inverse = node.inverse if isinstance(node, Block) else None
     return tuple(branch for branch in (program, inverse) if branch)
@@ -158,7 +158,7 @@ def walk(body: Sequence[Statement]) -> Iterator[Statement]:
 
 
 def calls_in(body: Sequence[Statement]) -> Iterator[Call]:
-    """Every call of these statements, those in parentheses with it, outer before inner."""
+    """Every call in these statements, including those in parentheses, outer before inner."""
     for node in walk(body):
         if isinstance(node, Mustache | Block | Partial):
             yield from _calls(node.call)
@@ -172,7 +172,7 @@ def _calls(call: Call) -> Iterator[Call]:
 
 
 def as_path(head: Path | Literal | Call) -> Path:
-    """A literal as a head is a name: `{{"a b"}}` looks up that key (Handlebars.js transformLiteralToPath)."""
+    """A literal used as a head is a name: `{{"a b"}}` looks up that key (Handlebars.js transformLiteralToPath)."""
     if isinstance(head, Call):
         return as_path(head.head)
     if isinstance(head, Literal):

@@ -1,4 +1,4 @@
-"""Numbers as JavaScript writes and reads them (ECMA-262: Number::toString, StringToNumber)."""
+"""Numbers as JavaScript formats and parses them (ECMA-262: Number::toString, StringToNumber)."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _DECIMAL = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def number_of(text: str) -> float:
-    """What a text is worth where JavaScript compares it with a number: 0 if blank, NaN if it is no decimal number."""
+    """The number that JavaScript uses for a text in comparisons: 0 if blank, NaN if it is not a decimal number."""
     text = text.strip()
     if not text:
         return 0
@@ -17,7 +17,7 @@ def number_of(text: str) -> float:
 
 
 def number_text(value: float) -> str:
-    """A boolean, or a number as JavaScript writes it (ECMA-262, Number::toString); integers below 1e21 are exact."""
+    """A boolean or number as JavaScript formats it (ECMA-262, Number::toString); integers below 1e21 are exact."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, int) and abs(value) < 10**21:

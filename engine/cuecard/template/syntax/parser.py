@@ -1,4 +1,4 @@
-"""Tokens to a syntax tree, by the grammar of Handlebars.js 4.7."""
+"""Parses tokens into a syntax tree by the grammar of Handlebars.js 4.7."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from cuecard.template.syntax.parser_calls import HEADS, CallParser
 from cuecard.template.syntax.source import Source
 
 MAX_DEPTH = 100
-"""How deep blocks may nest, and how many branches a chain of `{{else if}}` may have."""
+"""The maximum depth of blocks, and the maximum number of branches in a chain of `{{else if}}`."""
 
 _BRANCHES = ("INVERSE", "OPEN_INVERSE_CHAIN")
 _END = ("EOF", "OPEN_ENDBLOCK", *_BRANCHES)
@@ -44,18 +44,18 @@ _BEGINNINGS = (
 )
 
 _UNKNOWN = "\0"
-"""The name of a block whose tag is wrong: it is closed by any name."""
+"""The name of a block whose tag is wrong; any name closes it."""
 
 _Opened: TypeAlias = tuple[Call, tuple[str, ...], Token]
-"""What a tag calls, the names it gives, and its end."""
+"""What a tag calls, its block parameters, and its end."""
 
 
 def parse(source: Source) -> Program:
     """The tree of a template, as written: whitespace control comes after.
 
     Raises:
-        TemplateSyntaxError: with every tag that no reading makes sense of; of blocks that do not fit, the first.
-        TemplateLimitError: when blocks or parentheses nest too deep.
+        TemplateSyntaxError: with every tag that makes no sense, and the first unbalanced block.
+        TemplateLimitError: when blocks or parentheses are nested too deep.
     """
     mistakes = Mistakes()
     try:
@@ -94,18 +94,18 @@ class _Parser(CallParser):
         return self.problem(token, "unopened-block", message, self.way_to_open(name, token), to=end)
 
     def stray_else(self, token: Token) -> Problem:
-        """An `else` that stands outside of any block."""
+        """An `else` outside any block."""
         hint = "put it inside a block, or remove it"
         return self.problem(token, "stray-else", "`else` is outside of any block", hint)
 
     def misfit(self, problem: Problem) -> None:
-        """Write down that blocks do not fit, if that can be told."""
+        """Record that blocks are unbalanced, if that is certain."""
         if self.mistakes.is_tangled:
             raise EnoughError
         self.mistakes.add(problem)
 
     def give_up(self, problem: Problem) -> NoReturn:
-        """Write down that blocks do not fit, and read no further: who belongs to whom is unclear from here on."""
+        """Record that blocks are unbalanced, and stop reading: from here on, it is unclear what belongs together."""
         self.misfit(problem)
         raise EnoughError
 
@@ -165,11 +165,11 @@ class _Parser(CallParser):
         return Block(opening.start, end, call, program, inverse, strip, inverse_strip, close_strip, decorator)
 
     def opening_tag(self) -> _Opened:
-        """What stands in the tag that opens a block; where that is wrong, a block of any name."""
+        """The content of the tag that opens a block; a block with any name if the tag is wrong."""
         return self.attempt(self.opened) or self.unknown()
 
     def unknown(self) -> _Opened:
-        """Stands for a tag that is wrong: the rest of its block is read all the same."""
+        """Replaces a wrong tag, so that the rest of its block can be read."""
         token = self.tokens[self.index - 1]
         return Call(token.start, token.end, Path(token.start, token.end, _UNKNOWN, (), 0), (), ()), (), token
 
@@ -188,7 +188,7 @@ class _Parser(CallParser):
         return call, tuple(params), self.take("CLOSE")
 
     def inverse(self, *, chain: bool) -> tuple[Program | None, Strip]:
-        """The other branch, if there is one; an `{{else if}}` makes a branch of one block."""
+        """The other branch, if there is one; an `{{else if}}` becomes a branch with one block."""
         if self.next.kind == "INVERSE":
             token = self.take("INVERSE")
             return self.program(), _strip(token, token)
@@ -225,7 +225,7 @@ class _Parser(CallParser):
         return closing.end, _strip(token, closing)
 
     def closing_tag(self, token: Token, opening: Token, call: Call) -> Token:
-        """The end of the tag that closes a block; its head stands at the cursor."""
+        """The end of the tag that closes a block; its head is at the cursor."""
         name, head = _name(call), self.head()
         if name not in {head.original, _UNKNOWN}:
             opened = self.source.where(opening.start)
@@ -238,7 +238,7 @@ class _Parser(CallParser):
         return self.take("CLOSE")
 
     def way_to_open(self, name: str, closing: Token) -> str:
-        """What to do about a block that is closed and was never opened."""
+        """The hint for a block that is closed but was never opened."""
         for first, second in pairwise(self.tokens):
             if first.kind == "OPEN" and second.text == name and first.start < closing.start:
                 if name in WORDS:
@@ -247,7 +247,7 @@ class _Parser(CallParser):
         return f"remove it, or open it with `{{{{#{name}}}}}`"
 
     def way_to_close(self, name: str, opening: Token) -> str:
-        """What to do about a block that is never closed."""
+        """The hint for a block that is never closed."""
         endings = (f"end{name}", "endfor") if name == "each" else (f"end{name}",)
         for first, second in pairwise(self.tokens):
             if first.kind == "OPEN" and second.text in endings and first.start > opening.start:
@@ -260,7 +260,7 @@ class _Parser(CallParser):
             content, end = self.take("CONTENT"), self.take("END_RAW_BLOCK")
         except TagError as error:
             if self.next.kind == "BAD":
-                raise EnoughError from None  # it has no end: everything behind it is part of it
+                raise EnoughError from None  # it has no end: everything after it is part of it
             self.mistakes.add(error.problem)
             self.index += 1
             return _nothing(opening)
@@ -295,7 +295,7 @@ class _Parser(CallParser):
 
 
 def _nothing(token: Token) -> Comment:
-    """Stands for a tag that is wrong."""
+    """Replaces a wrong tag."""
     return Comment(token.start, token.end, Strip())
 
 
@@ -304,13 +304,13 @@ def _strip(opening: Token, closing: Token) -> Strip:
 
 
 def _close_chain(inverse: Program | None, strip: Strip) -> None:
-    """The branch of an `{{else if}}` ends where what holds it ends: Handlebars.js prepareBlock."""
+    """The branch of an `{{else if}}` ends where its parent ends: Handlebars.js prepareBlock."""
     if inverse and inverse.chained and isinstance(inverse.body[0], Block):
         inverse.body[0].close_strip = strip
 
 
 def _else_hint(call: Call) -> str:
-    """What to write for an `else` that is opened as a block."""
+    """What to write instead of an `else` opened as a block."""
     written = {"else": "{{else if value}}" if call.params else "{{else}}"}
     written |= dict.fromkeys(("elseif", "elsif", "elif"), "{{else if value}}")
     found = written.get(_name(call), "")

@@ -1,4 +1,4 @@
-"""Tokens to calls: a head with its values, paths, literals, and parentheses. The lower half of the parser."""
+"""Parses calls: a head with its arguments, paths, literals and parentheses. The lower half of the parser."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cuecard.template.syntax.numbers import number_text
 from cuecard.template.syntax.source import Source
 
 MAX_NESTED = 40
-"""How deep parentheses may nest, and how many names a path may have."""
+"""The maximum depth of parentheses, and the maximum number of names in a path."""
 
 HEADS = ("ID", "SEGMENT", "DATA", "STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
-"""What a head or a value may begin with; a value also with a parenthesis."""
+"""The tokens that a head or an argument may begin with; an argument may also begin with a parenthesis."""
 
 _LITERALS = ("STRING", "NUMBER", "BOOLEAN", "UNDEFINED", "NULL")
 _SHOWN = {"EOF": "the end of the template", "CLOSE": "`}}`", "CLOSE_SEXPR": "`)`", "EQUALS": "`=`", "ID": "a name"}
@@ -39,10 +39,10 @@ Read = TypeVar("Read")
 
 
 class CallParser:
-    """A cursor over the tokens of a template, and what stands inside tags."""
+    """A cursor over the tokens of a template that reads the contents of tags."""
 
     def __init__(self, source: Source, mistakes: Mistakes) -> None:
-        """Read the tokens; what is wrong with them is written down."""
+        """Read the tokens, recording mistakes."""
         self.source, self.mistakes = source, mistakes
         self.tokens = list(tokenize(source, mistakes))
         self.index = self.parentheses = 0
@@ -53,7 +53,7 @@ class CallParser:
         return self.tokens[self.index]
 
     def take(self, *kinds: str) -> Token:
-        """The token at the cursor, which must be of one of these kinds; the cursor moves on."""
+        """The token at the cursor, which must be of one of these kinds; advances the cursor."""
         token = self.next
         if token.kind not in kinds:
             self.unexpected(token, kinds)
@@ -61,11 +61,11 @@ class CallParser:
         return token
 
     def call(self) -> Call:
-        """A head and its values."""
+        """A head and its arguments."""
         return self.arguments(self.next.start, self.head())
 
     def arguments(self, start: int, head: Path | Literal | Call) -> Call:
-        """The values after a head, then the `name=value` pairs."""
+        """The arguments after a head, then the `name=value` pairs."""
         params: list[Expression] = []
         pairs: list[tuple[str, Expression]] = []
         while True:
@@ -82,11 +82,11 @@ class CallParser:
                 params.append(self.param())
 
     def param(self) -> Expression:
-        """A value."""
+        """An argument."""
         return self.subexpression() if self.next.kind == "OPEN_SEXPR" else self.head()
 
     def subexpression(self) -> Call:
-        """`(head values)`."""
+        """`(head arguments)`."""
         opening = self.take("OPEN_SEXPR")
         self.parentheses += 1
         if self.parentheses > MAX_NESTED:
@@ -137,13 +137,13 @@ class CallParser:
         return Path(first.start, segments[-1].end, "@" * data + original, tuple(parts), depth, data, scoped)
 
     def literal_step(self, first: Token) -> NoReturn:
-        """Raise: a path that begins at `first` goes on with a number or another literal."""
+        """Raise: a path that begins at `first` continues with a number or another literal."""
         token, path = self.next, self.source.text[first.start : self.tokens[self.index - 1].start]
         message = f"`{token.text}` is a value, but a path continues with a name or brackets"
         self.fail(token, "unexpected-token", message, habits.literal_step(path, token.text))
 
     def foreign(self, token: Token) -> None:
-        """Raise where the token is an operator or a filter of another language."""
+        """Raise if the token is an operator or a filter of another language."""
         text, start = self.source.text, token.start
         start -= token.kind == "EQUALS" and text[start - 1] == "="
         sign = habits.operator(text, start)
@@ -184,7 +184,7 @@ class CallParser:
         self.fail(token, "unexpected-token", f"found {shown} where {wanted} is expected", hint)
 
     def too_deep(self, token: Token, message: str, hint: str) -> NoReturn:
-        """Raise: a limit was passed."""
+        """Raise: a limit was exceeded."""
         raise TemplateLimitError(self.source.problem(token.start, token.end, "too-deep", message, hint))
 
     def fail(self, token: Token, code: str, message: str, hint: str, *, to: int = 0) -> NoReturn:
@@ -196,7 +196,7 @@ class CallParser:
         return self.source.problem(token.start, to or token.end, code, message, hint)
 
     def attempt(self, read: Callable[[], Read]) -> Read | None:
-        """What a tag says; None where it is wrong: that is written down, and the cursor stands behind the tag."""
+        """The result of reading a tag; None if it is wrong, which is recorded, with the cursor after the tag."""
         parentheses = self.parentheses
         try:
             return read()
@@ -207,7 +207,7 @@ class CallParser:
             return None
 
     def skip_tag(self) -> bool:
-        """Move the cursor behind the tag it stands in; whether that holds what the lexer has told of."""
+        """Move the cursor to the end of the current tag; whether the tag contains a mistake found by the lexer."""
         is_told = False
         while self.next.kind not in _TAG_ENDS:
             is_told |= self.next.kind == "BAD"
@@ -217,7 +217,7 @@ class CallParser:
 
 
 def segment_text(token: Token) -> str:
-    """The name that a token stands for: `[a b]` is `a b` (Handlebars.js id; brackets over two lines stay)."""
+    """The name that a token represents: `[a b]` is `a b` (Handlebars.js id; brackets that span two lines stay)."""
     if token.kind != "SEGMENT":
         return token.text
     text = _ESCAPED.sub(r"\1", token.text)

@@ -15,14 +15,14 @@ _LINE_END = re.compile("\n")
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """The text of one template; `starts` are the offsets at which its lines begin."""
+    """The text of one template; `starts` are the offsets of its lines."""
 
     name: str
     text: str
     starts: tuple[int, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Counted once: a line number per problem and per input must not cost a walk through the text.
+        # Counted once: a line number per problem and per input must not require a scan of the text.
         object.__setattr__(self, "starts", (0, *(end.end() for end in _LINE_END.finditer(self.text))))
 
     def span(self, start: int, end: int) -> Span:

@@ -1,7 +1,7 @@
 """Whitespace control: `~` and standalone lines, in the order and with the corner cases of Handlebars.js 4.7.
 
-Content nodes are narrowed in place; nothing is copied. A tag alone on its line takes the line with it; a standalone
-partial keeps the indentation and gives it to each line of the partial.
+Content nodes are narrowed in place; nothing is copied. A tag alone on its line removes the line; a standalone partial
+keeps its indentation and applies it to each line.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cuecard.template.syntax.nodes import Block, Comment, Content, Mustache, Par
 
 @dataclass(frozen=True, slots=True)
 class _Shape:
-    """What a statement asks of the text around it: strip it (`~`), and whether it could stand alone on its line."""
+    """How a statement affects the text around it: stripping it (`~`), and whether it could be alone on its line."""
 
     left: bool = False
     right: bool = False
@@ -25,7 +25,7 @@ class _Shape:
 
 
 def control_whitespace(program: Program, text: str) -> None:
-    """Narrow the contents of a freshly parsed template."""
+    """Narrow the content nodes of a freshly parsed template."""
     _Control(text).program(program, root=True)
 
 
@@ -108,7 +108,7 @@ class _Control:
         return shape
 
     def ends_line(self, body: Sequence[Statement], index: int, *, root: bool = False) -> bool:
-        """Whether only blanks stand between a line break (or the root's beginning) and the statement at `index`."""
+        """Whether only spaces are between a line break (or the root's beginning) and the statement at `index`."""
         if not index:
             return root
         content = body[index - 1]
@@ -119,7 +119,7 @@ class _Control:
         return "\n" in blank or (root and index == 1 and len(blank) == len(written))
 
     def begins_line(self, body: Sequence[Statement], index: int, *, root: bool = False) -> bool:
-        """Whether only blanks stand between what came before `index` and a line break (or the root's end)."""
+        """Whether only spaces are between the statement before `index` and a line break (or the root's end)."""
         if index >= len(body):
             return root
         content = body[index]
@@ -130,7 +130,9 @@ class _Control:
         return "\n" in blank or (root and index == len(body) - 1 and len(blank) == len(written))
 
     def trim_right_of(self, body: Sequence[Statement], index: int, *, everything: bool = False) -> None:
-        """Narrow the content at `index` from its beginning: all blanks, or up to and with the first line break."""
+        """Narrow the content at `index` from its beginning: all white space, or up to and including the first line
+        break.
+        """
         content = body[index] if index < len(body) else None
         if not isinstance(content, Content) or (content.right_stripped and not everything):
             return
@@ -145,7 +147,9 @@ class _Control:
         content.right_stripped = cut > 0
 
     def trim_left_of(self, body: Sequence[Statement], index: int, *, everything: bool = False) -> bool:
-        """Narrow the content before `index` from its end: all blanks, or the indentation. Whether anything was cut."""
+        """Narrow the content before `index` from its end: all white space, or the indentation. Returns whether
+        anything was cut.
+        """
         content = body[index - 1] if 0 < index <= len(body) else None
         if not isinstance(content, Content) or (content.left_stripped and not everything):
             return False
