@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 from cuecard.errors import closest
@@ -39,32 +40,35 @@ _PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "
 """What follows a hyphen in words that are no names: `read-only`."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True, eq=False)
 class KnownNames:
-    """The names of tools, and how they start: what a word that is none of them is held against.
-
-    `shortened` leads from each name, whole and with any one character left out, to the names that it comes from. Two
-    words that share a shortened form are one slip apart: a character missing, added or changed, or two swapped. So a
-    word is looked up instead of being compared with thousands of names.
-    """
+    """The names of tools, and how they start: what a word that is not one of them is compared with."""
 
     names: frozenset[str]
     starts: frozenset[str]
-    shortened: Mapping[str, Sequence[str]]
 
     @classmethod
     def of(cls, names: Iterable[str]) -> KnownNames:
-        """What is looked up once for all cards."""
+        """Prepare these names once for all cards."""
         found = frozenset(names)
+        return cls(found, frozenset(start for name in found if (start := _start(name))))
+
+    @cached_property
+    def _shortened(self) -> Mapping[str, Sequence[str]]:
+        """The names by each of their shortened forms: the whole name, and the name without any one character.
+
+        Two words that share such a form are one slip apart: a character missing, added or changed, or two swapped. So a
+        word is looked up instead of being compared with thousands of names.
+        """
         shortened: dict[str, list[str]] = {}
-        for name in found:
+        for name in self.names:
             for form in _shortened(name):
                 shortened.setdefault(form, []).append(name)
-        return cls(found, frozenset(start for name in found if (start := _start(name))), shortened)
+        return shortened
 
     def meant(self, word: str) -> str:
         """The name that a word is a misspelling of; empty when it is none."""
-        alike = {name for form in _shortened(word) for name in self.shortened.get(form, ())}
+        alike = {name for form in _shortened(word) for name in self._shortened.get(form, ())}
         return closest(word, alike, _LIKE)
 
 
