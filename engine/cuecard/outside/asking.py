@@ -1,4 +1,4 @@
-"""One JSON request to a model service, with a bound on time and size; what is secret in it is never shown."""
+"""One JSON request to a model service, with limits on time and size; its secrets are never shown."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from urllib.request import HTTPRedirectHandler, Request, build_opener
 from cuecard.records import dataclass
 
 MAX_ANSWER = 1 << 20
-"""More than any answer to a tiny question, in bytes."""
+"""The maximum size of an answer in bytes, more than any tiny question needs."""
 
 _SHOWN = 200
 
 
 class AskingError(Exception):
-    """The service gave no answer that could be read; `status` is the HTTP status, 0 where there was none."""
+    """The service gave no readable answer; `status` is the HTTP status, or 0 if there was none."""
 
     def __init__(self, message: str, status: int = 0) -> None:
         super().__init__(message)
@@ -27,15 +27,15 @@ class AskingError(Exception):
 
 
 class _Stay(HTTPRedirectHandler):
-    """A redirect is an error: it would carry the key to an address that nobody named."""
+    """Treats a redirect as an error: it would send the key to an address that the user did not give."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Never."""
+        """Do not follow redirects."""
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Where requests go, what they are sent with, and how long one may take, in seconds."""
+    """The address and headers of requests, and the timeout in seconds."""
 
     url: str
     headers: Mapping[str, str]
@@ -85,7 +85,7 @@ class Service:
         return f"HTTP {error.code}" + (f": {said}" if said else "")
 
     def _hidden(self, text: str) -> str:
-        """The text without what the headers hold: some services repeat what they were sent."""
+        """The text without the values of the headers, since some services repeat what they were sent."""
         for value in self.headers.values():
             secret = value.removeprefix("Bearer ")
             text = text.replace(secret, "...") if len(secret) > 3 else text

@@ -23,7 +23,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Assistant:
-    """A runnable assistant as its files describe it: paths resolved, scenarios in the order of their names."""
+    """A runnable assistant from its files: paths resolved, scenarios sorted by name."""
 
     name: str
     folder: Path
@@ -36,19 +36,19 @@ class Assistant:
         return self.folder / self.file.agent
 
     def server(self, data: Path, now: datetime) -> ServerCommand:
-        """How to start the tool server on this data."""
+        """How to start the tool server with this data."""
         return self._command(self.file.server.command, data, now)
 
     def snapshot(self, data: Path, now: datetime) -> ServerCommand | None:
-        """How to look at the server's content, if the file says."""
+        """How to take a snapshot of the server's content, if the file says."""
         snapshot = self.file.server.snapshot
         return self._command(snapshot, data, now) if snapshot else None
 
     def chosen(self, names: tuple[str, ...]) -> tuple[Scenario, ...]:
-        """The scenarios of these names; all when none is named.
+        """The scenarios with these names; all if none is named.
 
         Raises:
-            InputError: with every name that no scenario has.
+            InputError: with every unknown name.
         """
         known = {scenario.name: scenario for scenario in self.scenarios}
         wrong = [name for name in names if name not in known]
@@ -77,7 +77,7 @@ def read_assistant(path: Path) -> Assistant:
     document = read_yaml(source.text, source.name)
     refuse_other_kind(document, "assistant")
     file = validate(document, AssistantFile)
-    # Resolved, because commands that hold `{here}` run elsewhere.
+    # Resolved, because commands that contain `{here}` run elsewhere.
     folder = found.parent.resolve()
     problems = [*document.warnings, *_missing(document, file, folder), *unknown_placeholders(document, file)]
     scenarios, found_problems = _read_scenarios(folder / file.scenarios) if file.scenarios else ((), [])

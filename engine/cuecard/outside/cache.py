@@ -1,4 +1,4 @@
-"""Keeps what took long to make between processes: one file for each thing, in a folder that never grows without end."""
+"""Keeps expensive results between processes: one file each, in a folder of bounded size."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from pathlib import Path
 from cuecard.records import dataclass
 
 MAX_FOLDER = 256 << 20
-"""How much the folder holds, in bytes; what was not asked for longest goes first."""
+"""The maximum size of the folder in bytes; the least recently used files are deleted first."""
 
 MAX_FILE = MAX_FOLDER // 4
 
 _MAGIC = b"cuecard-kept-1\n"
 _DIGEST = 32
-_ABANDONED = 3600.0  # seconds after which a file that somebody began to write is nobody's
+_ABANDONED = 3600.0  # seconds after which a temporary file counts as abandoned
 
 
 @dataclass(frozen=True, slots=True)
 class Cache:
-    """Bytes by key. It never raises: what cannot be kept or read is made anew.
+    """Bytes by key. It never raises: what cannot be stored or read is simply computed again.
 
-    A file is written whole or not at all, beside the others and then renamed, so that many processes may share the
-    folder. It is read only if it is this user's own, plain, and what was written under this key.
+    Files are written atomically, so several processes may share the folder. A file is read only if it is a regular file
+    of this user, with the content that was written under this key.
 
     Attributes:
-        folder: where the files are; None keeps nothing.
-        limit: how many bytes they may have together.
+        folder: where the files are; None stores nothing.
+        limit: the maximum total size in bytes.
     """
 
     folder: Path | None = None
     limit: int = MAX_FOLDER
 
     def get(self, key: str) -> bytes | None:
-        """What is kept under a key; None when that is nothing, or not what was written."""
+        """The value of a key; None if there is none, or if it was damaged."""
         if self.folder is None:
             return None
         file = self._file(key)
@@ -51,11 +51,11 @@ class Cache:
         if data[: len(_MAGIC)] != _MAGIC or data[len(_MAGIC) : start] != _digest(key, data[start:]):
             return None
         with suppress(OSError):
-            os.utime(file)  # the folder's oldest files are those that nobody has asked for
+            os.utime(file)  # reading a file updates its time, so the oldest files are the least recently used
         return data[start:]
 
     def put(self, key: str, value: bytes) -> None:
-        """Keep this, where the folder allows it."""
+        """Store a value, if the folder allows it."""
         if self.folder is None or len(value) > min(MAX_FILE, self.limit):
             return
         with suppress(OSError):
@@ -68,21 +68,21 @@ class Cache:
 
 
 def cache_at(wish: str | Path | bool) -> Cache:  # noqa: FBT001 - as `Engine.open(cache=...)` takes it
-    """The cache in this folder; in the user's where the wish is True, and none where it is False."""
+    """The cache in this folder; True stands for the user's cache folder, False for no cache."""
     if isinstance(wish, bool):
         return Cache(user_cache() if wish else None)
     return Cache(Path(wish))
 
 
 def user_cache() -> Path:
-    """Where this user's programs keep what they can make anew, such as `~/.cache/cuecard`."""
+    """The user's cache folder, such as `~/.cache/cuecard`."""
     from platformdirs import user_cache_path  # noqa: PLC0415 - only who searches pays for it
 
     return user_cache_path("cuecard", appauthor=False) / "search"
 
 
 def fingerprint(parts: Iterable[str]) -> str:
-    """A key of everything that something is made of."""
+    """A key derived from everything that a value depends on."""
     made = hashlib.sha256()
     for part in parts:
         text = part.encode("utf-8", "surrogatepass")
@@ -95,10 +95,10 @@ def _digest(key: str, value: bytes) -> bytes:
 
 
 def _read(file: Path) -> bytes:
-    """The bytes of a plain file of this user's that nobody else may write.
+    """The bytes of a regular file of this user that nobody else may write.
 
     Raises:
-        OSError, ValueError: when there is none.
+        OSError, ValueError: when there is no such file.
     """
     opened = os.open(file, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
     with os.fdopen(opened, "rb") as stream:
@@ -122,7 +122,7 @@ def _replace(file: Path, data: bytes) -> None:
 
 
 def _tidy(folder: Path, limit: int) -> None:
-    """Take away what is too much, the oldest first, and what others began to write and left."""
+    """Delete files beyond the limit, the oldest first, and abandoned temporary files."""
     kept, now = [], time.time()
     for file in folder.iterdir():
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Objects of the host's that a file names as `package.module:name`; imported only where the host allows code."""
+"""The host's own objects that a file names as `package.module:name`; imported only if the host allows code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from typing import TypeAlias
 from cuecard.errors import Problem, SpecError
 
 Describe: TypeAlias = Callable[[str, str], Problem]
-"""Makes a problem of a message and a hint, at the place that names the object."""
+"""Turns a message and a hint into a problem at the place that names the object."""
 
 
 def named_object(written: str, describe: Describe) -> object:
-    """What `package.module:name` names.
+    """The object that `package.module:name` names.
 
     Raises:
         SpecError: when there is no such module or name, or when importing it fails.

@@ -1,7 +1,7 @@
-"""Files below a folder, opened so that no link, device or endless file gets in the way, whoever changes them meanwhile.
+"""Files below a folder, opened safely despite links, devices, endless files and concurrent changes.
 
-Each name of a path is opened on its own and never followed (`openat` with `O_NOFOLLOW`): a path that was checked first
-and opened later could have become another one in between.
+Each part of a path is opened separately without following links (`openat` with `O_NOFOLLOW`): a path that is checked
+first and opened later could have changed in between.
 """
 
 from __future__ import annotations
@@ -17,25 +17,25 @@ from typing import BinaryIO
 from cuecard.records import dataclass
 
 MAX_ENTRIES = 200_000
-"""How many names a folder may hold that is looked into."""
+"""The maximum number of entries in a folder."""
 
 _READ = os.O_RDONLY | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 _FOLDER = _READ | getattr(os, "O_DIRECTORY", 0)
 _BY_HANDLE = os.open in os.supports_dir_fd and os.scandir in os.supports_fd
-"""Whether files can be opened from an open folder; where they cannot (Windows), paths have to do."""
+"""Whether files can be opened relative to an open folder; if not (Windows), paths have to do."""
 
 
 class RefusedError(Exception):
-    """A file that is not read; the text says why."""
+    """A file was not read; the message says why."""
 
 
 class TooLargeError(RefusedError):
-    """A file that is not read because of its size."""
+    """A file was not read because of its size."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """What a folder holds under one name, links not followed."""
+    """One entry of a folder, without following links."""
 
     name: str
     kind: int
@@ -53,11 +53,11 @@ class Entry:
 
 
 def entries(root: str, parts: Sequence[str]) -> list[Entry]:
-    """What the folder holds, by name; without what was removed while it was listed.
+    """The entries of a folder by name, without those deleted while it was listed.
 
     Raises:
         OSError: when it cannot be listed, or when a part of the path is a link.
-        TooLargeError: when it holds more than `MAX_ENTRIES` names.
+        TooLargeError: when it has more than `MAX_ENTRIES` entries.
     """
     with _opened(root, parts) as (handle, folder):
         with os.scandir(folder if handle is None else handle) as listing:
@@ -69,11 +69,11 @@ def entries(root: str, parts: Sequence[str]) -> list[Entry]:
 
 
 def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tuple[int, int]]:
-    """The bytes of a regular file, and what tells it from every other file.
+    """The bytes of a regular file, and its identity.
 
     Raises:
         OSError: when it cannot be read, or when a part of the path is a link.
-        RefusedError: when it is no regular file; `TooLargeError` when it is larger than `limit` bytes.
+        RefusedError: when it is not a regular file; `TooLargeError` when it is larger than `limit` bytes.
     """
     with open_below(root, parts, limit) as file:
         data = file.read(limit + 1)
@@ -85,11 +85,11 @@ def read_below(root: str, parts: Sequence[str], limit: int) -> tuple[bytes, tupl
 
 @contextmanager
 def open_below(root: str, parts: Sequence[str], limit: int) -> Iterator[BinaryIO]:
-    """A regular file, open for reading; it had at most `limit` bytes when it was opened.
+    """A regular file, opened for reading; it had at most `limit` bytes when it was opened.
 
     Raises:
         OSError: when it cannot be opened, or when a part of the path is a link.
-        RefusedError: when it is no regular file; `TooLargeError` when it is larger.
+        RefusedError: when it is not a regular file; `TooLargeError` when it is larger.
     """
     if not parts:
         raise RefusedError("this is not a regular file")
@@ -97,7 +97,7 @@ def open_below(root: str, parts: Sequence[str], limit: int) -> Iterator[BinaryIO
         path = Path(prefix, parts[-1])
         if not stat.S_ISREG(os.stat(path, dir_fd=folder, follow_symlinks=False).st_mode):
             raise RefusedError("this is not a regular file")
-        # Not to wait for a writer, should it have become a pipe by now.
+        # Non-blocking, in case it has become a pipe by now.
         handle = os.open(path, _READ | getattr(os, "O_NONBLOCK", 0), dir_fd=folder)
         with os.fdopen(handle, "rb") as file:
             seen = os.fstat(handle)
@@ -118,7 +118,9 @@ def _entry(handle: int | None, folder: str, name: str) -> Entry | None:
 
 @contextmanager
 def _opened(root: str, parts: Sequence[str]) -> Iterator[tuple[int | None, str]]:
-    """The folder as a handle and a path from it: each part is opened from the one before, and no link is followed."""
+    """The folder as a handle and a path relative to it: each part is opened relative to the previous one, without
+    following links.
+    """
     if not _BY_HANDLE:
         yield None, os.fspath(Path(root, *parts))
         return

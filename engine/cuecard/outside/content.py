@@ -1,4 +1,4 @@
-"""Where the shipped prompts, tool instructions, schemas and examples are."""
+"""The location of the shipped prompts, tool instructions, schemas and examples."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cuecard.outside.paths import is_there
 
 
 def content_root() -> Path:
-    """The folder that holds `prompts/`, `tool_instructions/`, `schemas/` and `examples/`.
+    """The folder that contains `prompts/`, `tool_instructions/`, `schemas/` and `examples/`.
 
-    In an installed package they are bundled; in a checkout they stand at its top.
+    They are bundled with an installed package; in a checkout, they are at the top level.
     """
     package = Path(__file__).parents[1]
     bundled = package / "_bundled"
@@ -20,7 +20,7 @@ def content_root() -> Path:
 
 
 def find_content(path: Path, kind: Literal["agent", "assistant"] = "agent") -> Path:
-    """The path itself; where nothing is, what cuecard brings under that path or name.
+    """The path itself or, if nothing exists there, the content that cuecard ships under that path or name.
 
     `prompts/cms/agent.yaml` works anywhere, and so does `cms`: the agent of that name, or its assistant.
     """
@@ -33,7 +33,9 @@ def find_content(path: Path, kind: Literal["agent", "assistant"] = "agent") -> P
 
 
 def find_agent(path: str | Path) -> Path:
-    """The same for the library, with a warning where a shipped agent is taken: one's own may be missing by mistake."""
+    """The same for the library, with a warning if a shipped agent is used, since the user's own may be missing by
+    mistake.
+    """
     given = Path(path)
     found = find_content(given)
     if found != given:

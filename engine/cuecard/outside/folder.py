@@ -23,7 +23,7 @@ from cuecard.outside.skills import read_skill_texts
 from cuecard.outside.yaml_files import ENDINGS, in_folder
 
 MAX_LAYERS = 16
-"""How many agent files may extend each other."""
+"""The maximum number of agent files that extend each other."""
 
 _Layer: TypeAlias = tuple[SourceText, Document]
 
@@ -42,23 +42,23 @@ def read_agent(path: str | Path) -> AgentSources:
 
 
 def folder_of(path: str | Path) -> Path:
-    """The folder of the agent at `path`: what its files name is relative to it."""
+    """The folder of the agent at `path`, which paths in its files are relative to."""
     given = Path(path)
     return given if is_folder(given) else given.parent
 
 
 class _Layers:
-    """The agent file and those that it extends, and what is wrong with them."""
+    """The agent file and those that it extends, with their problems."""
 
     def __init__(self, folder: Path, document: Document) -> None:
         self.folder = folder
         self.listed = texts(document.value.get("roots"))
 
     def of(self, agent: SourceText, document: Document) -> list[_Layer]:
-        """The agent file and all that it extends, the lowest first; what several of them extend is there once.
+        """The agent file and all files that it extends, from the base up; each file occurs once.
 
         Raises:
-            SpecError: with every one of them that is missing, or cannot be read as YAML.
+            SpecError: with every file that is missing or cannot be read as YAML.
         """
         below: dict[str, _Layer] = {}
         problems = [*self._below(agent, document, (agent.path,), below)]
@@ -69,7 +69,7 @@ class _Layers:
     def _below(
         self, source: SourceText, document: Document, above: tuple[str, ...], found: dict[str, _Layer]
     ) -> Iterator[Problem]:
-        """What is wrong with the files that this one extends; those that can be read are put into `found`."""
+        """The problems of the files that this one extends; readable files are added to `found`."""
         own = source.path.rpartition("/")[0]
         for at, place in _extended(document):
             target = posixpath.join(own, place)
@@ -99,7 +99,7 @@ class _Layers:
 
 def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentSources:
     """The texts of every file that the merged agent file names."""
-    # What is wrong with how they lie over each other is found again, and told, when the agent is made.
+    # Problems of merging are found again, and reported, when the agent is built.
     document = lay_over([(written, source.path.rpartition("/")[0]) for source, written in layers]).document
     named = AgentPlaces.of(document.value)
     folders = [posixpath.dirname(source.path) for source, _ in layers]
@@ -137,7 +137,7 @@ def _follow(folder: Path, agent: SourceText, layers: Sequence[_Layer]) -> AgentS
 
 
 def _extended(document: Document) -> Iterator[tuple[Place, str]]:
-    """The agent files that this one extends, each with its place."""
+    """The agent files that this one extends, each with the place that names it."""
     written = document.value.get("extends")
     for index, text in enumerate(written if isinstance(written, list) else [written]):
         if isinstance(text, str) and text:
@@ -145,7 +145,7 @@ def _extended(document: Document) -> Iterator[tuple[Place, str]]:
 
 
 def _way_out(place: str) -> str:
-    """What to do about a name that commands take for an agent of ours; empty for every other."""
+    """The hint for a name that commands would take for a shipped agent; empty for any other name."""
     found = find_content(Path(place))
     if "/" in place or not is_there(found):
         return ""
@@ -154,5 +154,5 @@ def _way_out(place: str) -> str:
 
 
 def _once(sources: Iterable[SourceText]) -> tuple[SourceText, ...]:
-    """Each file once, however many sections show it."""
+    """Each file once, even if several sections show it."""
     return tuple({source.path: source for source in sources}.values())

@@ -1,4 +1,4 @@
-"""Loads the helpers that an agent file names, where the host allows code."""
+"""Loads the helpers that an agent file names, if the host allows code."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ _NAME = re.compile(r"[^\W\d][\w-]*")
 
 
 def helper_loader(*, allow_code: bool) -> LoadHelpers:
-    """What loads helpers, or refuses to."""
+    """The function that loads helpers, or refuses to."""
     return load_helpers if allow_code else refuse_helpers
 
 
 def load_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
-    """The functions by name; what they return is data, or an author's where the file says so.
+    """The functions by name; their results are data, or trusted if the file says so.
 
     Raises:
-        SpecError: when they cannot be imported, or are no mapping of names to functions.
+        SpecError: when they cannot be imported, or are not a mapping of names to functions.
     """
     found = _object(named)
     if not isinstance(found, Mapping):

@@ -1,7 +1,8 @@
 """Compiled agents that outlive the process: a command that shows an unchanged agent compiles nothing.
 
-What is kept is code as much as values, as Python's own compiled files are, and it is believed as they are: from a file
-of this user's that nobody else may write (`Cache`), for the very texts, and made by these very sources of cuecard.
+A stored agent contains code as well as values, as Python's own compiled files do, and is trusted under similar
+conditions: it comes from a file of this user that nobody else may write (`Cache`), was made from exactly these texts,
+and by exactly these sources of cuecard.
 """
 
 from __future__ import annotations
@@ -23,16 +24,16 @@ from cuecard.outside.cache import Cache, fingerprint
 
 _PACKAGE = Path(__file__).parents[1]
 _OTHERS = frozenset({("builtins", "frozenset"), ("builtins", "set"), ("builtins", "getattr"), ("functools", "partial")})
-"""What a kept agent is made of beside cuecard's own classes and functions."""
+"""What a stored agent consists of besides cuecard's own classes and functions."""
 
 
 def kept_agent(sources: AgentSources, cache: Cache, load: LoadHelpers = refuse_helpers) -> Agent:
-    """The agent of these texts, as another process has compiled it, or compiled now and kept for the next.
+    """The agent made from these texts: compiled by an earlier process, or compiled now and stored for the next.
 
-    One with helpers of the host's is made anew each time: their code is not cuecard's to keep.
+    An agent with the host's own helpers is compiled each time, since their code is not cuecard's to store.
 
     Raises:
-        SpecError: with every problem of every file; an agent that has errors is never kept.
+        SpecError: with every problem of every file; an agent with errors is never stored.
     """
     if cache.folder is None:
         return _built(sources, load)
@@ -70,7 +71,7 @@ def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 
 def _written(agent: Agent) -> bytes | None:
-    """None for an agent that another process could not make again, such as one of another backend."""
+    """The agent as bytes; None if another process could not restore it, for example because of another backend."""
     stream = io.BytesIO()
     try:
         _Writer(stream, pickle.HIGHEST_PROTOCOL).dump(agent)
@@ -91,7 +92,7 @@ def _read(data: bytes | None) -> Agent | None:
 
 @once
 def _code() -> tuple[str, ...]:
-    """Which code compiles agents here: Python, pydantic, and each module of cuecard by its size and time."""
+    """The code that compiles agents here: Python, pydantic, and each module of cuecard by size and time."""
     import pydantic  # noqa: PLC0415 - only its version is asked for
 
     return sys.version, pydantic.VERSION, *sorted(_modules(str(_PACKAGE)))

@@ -1,4 +1,6 @@
-"""Token counts that outlive the process: a command that shows an unchanged prompt need not unpack a token table."""
+"""Token counts that outlive the process, so that a command that shows an unchanged prompt need not unpack a token
+table.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +16,10 @@ from cuecard.outside.tokens import PATTERNS, REMEMBERED, TokenCounter, bundled_c
 
 
 def kept_counter(encoding: str, cache: Cache) -> TokenCounter:
-    """A counter for a bundled encoding, whose counts are kept for the next process when this one ends.
+    """A counter for a bundled encoding that stores its counts for the next process when this one ends.
 
     Raises:
-        TokenizerError: when no table of that name is bundled.
+        TokenizerError: when no table with this name is bundled.
     """
     counter = bundled_counter(encoding)
     if cache.folder is None:
@@ -28,14 +30,14 @@ def kept_counter(encoding: str, cache: Cache) -> TokenCounter:
 
 
 class KeptCounts:
-    """Counts by the fingerprint of the text, read at the first count; the last `REMEMBERED` of them are written."""
+    """Counts by the fingerprint of the text, loaded at the first count; the last `REMEMBERED` of them are stored."""
 
     def __init__(self, encoding: str, cache: Cache, count: CountTokens) -> None:
         self._encoding, self._cache, self._count, self._new = encoding, cache, count, False
         self._known: dict[str, int] | None = None
 
     def count(self, text: str) -> int:
-        """How many tokens the text costs."""
+        """The number of tokens in the text."""
         known = self._known = self._read() if self._known is None else self._known
         name = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
         tokens = known.pop(name, None)
@@ -45,14 +47,14 @@ class KeptCounts:
         return tokens
 
     def save(self) -> None:
-        """Keep the counts, if there are new ones."""
+        """Store the counts, if there are new ones."""
         if self._new and self._known:
             last = dict(list(self._known.items())[-REMEMBERED:])
             self._cache.put(self._key, json.dumps(last).encode())
 
     @cached_property
     def _key(self) -> str:
-        """Another table counts otherwise; reading it packed is quick, only unpacking it takes long."""
+        """The cache key, which depends on the table; reading the packed table is quick, only unpacking it is slow."""
         table = files("cuecard").joinpath("data", f"{self._encoding}.bin.gz").read_bytes()
         return fingerprint(("token counts", PATTERNS[self._encoding], hashlib.sha256(table).hexdigest()))
 

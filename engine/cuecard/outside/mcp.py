@@ -36,9 +36,9 @@ class ToolServer:
     Attributes:
         client: the MCP client.
         start: how it was started.
-        said: what it says on its standard error.
-        dropped: tools that it lists and that cannot be used, each with the reason.
-        meta: tool to what the server says beside its definition (`_meta`): data, whatever it says.
+        said: its output on standard error.
+        dropped: tools that it lists but that cannot be used, each with the reason.
+        meta: by tool, what the server says beyond its definition (`_meta`); always treated as data.
     """
 
     client: Client
@@ -48,10 +48,10 @@ class ToolServer:
     meta: dict[str, dict[str, Json]] = field(default_factory=dict)
 
     async def tools(self) -> tuple[ToolCard, ...]:
-        """Every tool of the server that can be used, page by page, in its order; the others are `dropped`.
+        """Every usable tool of the server, page by page, in the server's order; the others are `dropped`.
 
         Raises:
-            ToolServerError: when the server dies, keeps silent, lists its tools without end, or does not speak MCP.
+            ToolServerError: when the server dies, does not answer, lists tools endlessly, or does not speak MCP.
         """
         self.dropped.clear()
         cards: dict[str, ToolCard] = {}
@@ -79,7 +79,8 @@ class ToolServer:
         raise ToolServerError(Problem("server-pages", message, hint, self.start.name))
 
     async def call(self, tool: str, arguments: Mapping[str, Json]) -> ToolResult:
-        """Call a tool. What the tool refuses, says wrongly or not in time is a result with `is_error`, for the model.
+        """Call a tool. If the tool refuses, answers incorrectly or too late, the result has `is_error`, for the model
+        to read.
 
         Raises:
             ToolServerError: when the server dies.
@@ -88,7 +89,7 @@ class ToolServer:
         from mcp.types import CallToolRequest, CallToolRequestParams, CallToolResult  # noqa: PLC0415 - the same
 
         try:
-            # Not `call_tool`, which lists all tools again for one it does not know, and holds results against schemas.
+            # Not `call_tool`, which lists all tools again for an unknown one and validates results against schemas.
             question = CallToolRequest(params=CallToolRequestParams(name=tool, arguments=dict(arguments)))
             answer = await self.client.session.send_request(question, CallToolResult)
         except MCPError as error:
@@ -105,14 +106,14 @@ class ToolServer:
 
 @asynccontextmanager
 async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIterator[ToolServer]:
-    """A running server; it is stopped when the block ends, whatever happens in it.
+    """A running server; it is stopped when the block ends, even after an error.
 
     Args:
         start: how to start it.
-        modern: whether to ask first for a version of MCP without a handshake, which extensions need.
+        modern: whether to ask first for a version of MCP without a handshake, as extensions require.
 
     Raises:
-        ToolServerError: when the command does not start, ends early, does not answer in time, or writes what is no MCP.
+        ToolServerError: when the command does not start, exits early, does not answer in time, or does not speak MCP.
     """
     from mcp.client.client import Client  # noqa: PLC0415 - `cuecard --help` needs no mcp
     from mcp.shared.exceptions import MCPError  # noqa: PLC0415 - the same
@@ -121,7 +122,7 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
     from cuecard.outside.mcp_transport import connected  # noqa: PLC0415 - the same
 
     gate, said = Gate(start.name), LastWords()
-    # The plain handshake: asking first which protocol a server speaks would double the wait for a silent one.
+    # The plain handshake: asking first for the protocol version would double the wait for a silent server.
     transport = connected(start, gate, said)
     mode = "auto" if modern else "legacy"
     client = Client(
@@ -133,7 +134,7 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
     except MCPError as error:
         raise server_error(error, start, said, gate.strays) from None
     except BaseExceptionGroup as group:
-        # The client wraps whatever ends its block, also what the caller raised in it.
+        # The client wraps every exception that ends its block, including the caller's own.
         found = list(leaves(group))
         cause = next((each for each in found if isinstance(each, MCPError)), found[0])
         if isinstance(cause, MCPError):
@@ -142,7 +143,7 @@ async def open_server(start: ServerCommand, *, modern: bool = False) -> AsyncIte
 
 
 def offered() -> list[ClientExtension]:
-    """The extensions of MCP that are spoken here."""
+    """The supported extensions of MCP."""
     from mcp.client.extension import advertise  # noqa: PLC0415 - `cuecard --help` needs no mcp
 
     return [advertise("io.modelcontextprotocol/skills")]

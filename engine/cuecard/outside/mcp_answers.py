@@ -1,4 +1,4 @@
-"""What a tool server says, read with care: definitions of tools, and results; never more than can be used."""
+"""Reads the answers of a tool server defensively: tool definitions and results, within limits."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
     from mcp.types import CallToolResult, ContentBlock, Tool
 
 MAX_PAGES: Final = 200
-"""How many pages of tools are asked for."""
+"""The maximum number of pages of tools."""
 MAX_TOOLS: Final = 10_000
-"""How many tools a server may have."""
+"""The maximum number of tools of a server."""
 MAX_DEFINITION: Final = 64 * 1024
-"""How many characters the definition of a tool may have, as JSON; a larger one is dropped."""
+"""The maximum length of a tool definition as JSON, in characters; a larger one is dropped."""
 MAX_BLOCKS: Final = 1_000
-"""How many blocks of content the result of a tool may have; one with more is an error for the model to read."""
+"""The maximum number of content blocks in a result; more is an error for the model to read."""
 MAX_RESULT: Final = 1024 * 1024
-"""How many characters the result of a tool may have; a larger one is an error for the model to read."""
+"""The maximum length of a result in characters; more is an error for the model to read."""
 
 _IS_JSON = JsonValue(finite=True)
 
 
 def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCard | Problem:
-    """The card of a tool, or why it is dropped."""
+    """The card of a tool, or the reason to drop it."""
     name, schema = visible(tool.name)[:64], tool.input_schema
     if tool.name in known:
         hint = "the first is used; report to the server's authors that names must be unique"
@@ -45,7 +45,7 @@ def read_tool(tool: Tool, known: Mapping[str, ToolCard], source: str) -> ToolCar
 
 
 def read_result(tool: str, answer: CallToolResult) -> ToolResult:
-    """What a tool says: its structured content, else its text; other blocks by their kind."""
+    """The content of a result: structured content, otherwise text; other blocks are given by their kind."""
     told = answer.structured_content
     value = "\n".join(map(_text, answer.content)) if told is None else told
     if not _IS_JSON.fits(value):
@@ -57,7 +57,7 @@ def read_result(tool: str, answer: CallToolResult) -> ToolResult:
 
 
 def failed(tool: str, message: str) -> ToolResult:
-    """A result that says what went wrong, for the model to read."""
+    """An error result for the model to read."""
     return ToolResult(tool, without_controls(message)[:MAX_RESULT], is_error=True)
 
 
@@ -66,7 +66,7 @@ def _text(block: ContentBlock) -> str:
 
 
 def _clean(value: Json) -> Json:
-    """Without control characters, which no prompt may hold."""
+    """The value without control characters, which prompts must not contain."""
     if isinstance(value, str):
         return without_controls(value)
     if isinstance(value, dict):

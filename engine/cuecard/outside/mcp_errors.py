@@ -1,4 +1,4 @@
-"""One clear error for whatever goes wrong with a tool server, with its last words."""
+"""One clear error for each failure of a tool server, including its last output."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
 
 CONNECTION_CLOSED: Final = -32000
 REQUEST_TIMEOUT: Final = -32001
-"""The two JSON-RPC codes by which the MCP client says that the server is gone, or silent."""
+"""The two JSON-RPC codes with which the MCP client reports that the server is gone or silent."""
 
 UNREADABLE: Final = -32099
-"""The code by which the gate says that what a server wrote cannot be used; the message says what it is."""
+"""The code with which the gate reports unusable output of a server; the message describes it."""
 
 TAIL_LINES: Final = 8
-"""How many of the last lines on the server's standard error an error shows."""
+"""The number of lines from the server's standard error that an error shows."""
 _LINE = 500
 _FOR_MCP = "standard output is reserved for MCP; report it to the server's authors"
 
 
 def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServerError:
-    """A command that is not there, may not be run, or could not be a command at all, such as one that holds NUL."""
+    """A command that does not exist, may not be run, or is invalid, such as one that contains NUL."""
     cause = getattr(error, "strerror", None) or str(error)
     message = f"the tool server cannot be started: `{visible(start.command[0])[:_LINE]}`: {cause.lower()}"
     hint = f"install the command, or change `{start.settings[0]}`"
@@ -36,7 +36,7 @@ def cannot_start(error: OSError | ValueError, start: ServerCommand) -> ToolServe
 
 
 def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays: int = 0) -> ToolServerError:
-    """A server that is gone, silent, says no, or writes what cannot be used."""
+    """A server that is gone, silent, refuses, or writes unusable output."""
     hint = "start it by hand for details"
     if error.code == REQUEST_TIMEOUT:
         code, message = "server-timeout", f"the tool server did not answer within {start.timeout:g} s"
@@ -54,13 +54,13 @@ def server_error(error: MCPError, start: ServerCommand, said: LastWords, strays:
 
 
 def not_mcp(error: ValidationError, start: ServerCommand, said: LastWords) -> ToolServerError:
-    """An answer that is JSON, and not of the shape that MCP has."""
+    """An answer that is JSON but not valid MCP."""
     message = f"the tool server's answer is not valid MCP: {first_mistake(error)}"
     return _told(start, said, "server-output", message, _FOR_MCP)
 
 
 def first_mistake(error: ValidationError) -> str:
-    """What is wrong with something that is not of the shape that MCP has; what it holds is not repeated."""
+    """The first problem of an invalid MCP message, without repeating its content."""
     first, *more = error.errors(include_input=False, include_url=False, include_context=False)
     place = ".".join(map(str, first["loc"])) or "the answer"
     others = f" (and {len(more)} more)" if more else ""
@@ -68,7 +68,7 @@ def first_mistake(error: ValidationError) -> str:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors of a group, and of the groups in it."""
+    """The errors of an exception group, including nested groups."""
     if isinstance(error, BaseExceptionGroup):
         for each in error.exceptions:
             yield from leaves(each)

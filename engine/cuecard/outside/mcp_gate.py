@@ -1,4 +1,4 @@
-"""Which messages of a tool server reach the client: answers to what was asked, and of these what can be used."""
+"""Decides which messages of a tool server reach the client: the usable parts of answers to its requests."""
 
 from __future__ import annotations
 
@@ -30,20 +30,22 @@ from cuecard.outside.mcp_errors import UNREADABLE, first_mistake
 from cuecard.outside.mcp_lines import TooLong, UnreadableError, read_message
 
 _OURS: Final = frozenset({CONNECTION_CLOSED, REQUEST_TIMEOUT, UNREADABLE})
-"""Codes that say what happened to the connection; a server that says them means something of its own."""
+"""Codes that describe the connection; from a server, they mean something else."""
 
 _USED = ("name", "description", "inputSchema", "_meta")
-"""What is read of a tool. The rest is left out unseen, such as schemas of results that take minutes to hold against."""
+"""The keys of a tool that are read. The rest is dropped unseen, such as output schemas that take minutes to
+validate against.
+"""
 
 _OF_EXTENSIONS = frozenset({"skills/list", "skills/get"})
-"""What MCP itself does not define; who asks checks the answers."""
+"""Methods that MCP itself does not define; the caller validates the answers."""
 
 _ID_LENGTH = 200
 
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """What follows from a line: answers for the client, and what the server is told in return."""
+    """The outcome of a line: answers for the client, and replies to the server."""
 
     answers: tuple[JSONRPCMessage, ...] = ()
     reply: JSONRPCMessage | None = None
@@ -51,12 +53,12 @@ class Passed:
 
 @dataclass(slots=True)
 class Gate:
-    """What was asked of a server, and what it may answer.
+    """The open requests to a server, and the answers it may give.
 
     Attributes:
-        source: how problems call the server.
+        source: the name of the server in problems.
         dropped: tools that it lists and that cannot be used, each with the reason.
-        strays: how many lines were no messages.
+        strays: the number of lines that were not messages.
     """
 
     source: str
@@ -66,17 +68,17 @@ class Gate:
     _version: str = LATEST_HANDSHAKE_VERSION
 
     def sent(self, message: JSONRPCMessage) -> None:
-        """Remember what is asked, until it is answered or given up."""
+        """Remember a request until it is answered or cancelled."""
         if isinstance(message, JSONRPCRequest):
             self._asked[message.id] = message.method
         elif isinstance(message, JSONRPCNotification) and message.method == "notifications/cancelled":
             self._asked.pop((message.params or {}).get("requestId", ""), None)
 
     def received(self, line: bytes | TooLong) -> Passed:
-        """What follows from a line of the server.
+        """Process a line of the server.
 
-        A line that is meant as an answer and cannot be read answers everything that is asked with an error: whose it is
-        cannot be told, and nobody shall wait for it.
+        An unreadable line that looks like an answer ends all open requests with an error: it is unclear which one it
+        belongs to, and none may wait forever.
         """
         try:
             message = read_message(line)
@@ -105,11 +107,11 @@ class Gate:
             return _failure(number, UNREADABLE, f"a message that is not valid MCP: {first_mistake(error)}")
 
     def _result(self, method: str, found: Any) -> dict[str, Any]:
-        """The result, so far as it can be used.
+        """The usable part of a result.
 
         Raises:
             UnreadableError: when it cannot.
-            ValidationError: when it is not what MCP answers.
+            ValidationError: when it is not valid MCP.
         """
         if not isinstance(found, dict):
             raise UnreadableError("a result that is not an object")
@@ -134,7 +136,7 @@ class Gate:
         return result
 
     def _tools(self, listed: Any) -> list[dict[str, Any]]:
-        """The tools that are ones. One more than allowed is enough to tell that there are too many."""
+        """The valid tools. One more than allowed is enough to see that there are too many."""
         if not isinstance(listed, list):
             raise UnreadableError("a list of tools that is not a list")
         usable = []
@@ -157,7 +159,7 @@ class Gate:
 
 
 def _refusal(number: RequestId, error: Any) -> JSONRPCMessage:
-    """What a server answers in place of a result, under a code that is its own."""
+    """A server's error in place of a result, with a code that belongs to servers."""
     code, message = (error.get("code"), error.get("message")) if isinstance(error, dict) else (None, None)
     if not isinstance(code, int) or not isinstance(message, str):
         return _failure(number, UNREADABLE, "an error that is not valid JSON-RPC")
@@ -169,7 +171,7 @@ def _failure(number: RequestId, code: int, message: str) -> JSONRPCMessage:
 
 
 def _reply(number: RequestId, method: Any) -> JSONRPCMessage | None:
-    """What a server is answered that asks: that somebody is here, and that there is nothing to be had."""
+    """The reply to a server's own request: pings are answered, everything else is not available."""
     if len(str(number)) > _ID_LENGTH:
         return None
     if method == "ping":

@@ -1,4 +1,4 @@
-"""A tool server that speaks MCP over HTTP: the same connection as over pipes, with the same bounds."""
+"""A tool server that speaks MCP over HTTP: the same connection as over pipes, with the same limits."""
 
 from __future__ import annotations
 
@@ -26,31 +26,31 @@ from cuecard.outside.mcp_lines import MAX_LINE, LastWords
 from cuecard.outside.mcp_process import ServerCommand
 
 TOKEN: Final = "CUECARD_MCP_TOKEN"  # noqa: S105 - the name of the variable
-"""The environment variable with the bearer token of a tool server; an argument would be in every list of processes."""
+"""The environment variable with the bearer token of a tool server; an argument would be visible in process lists."""
 
 _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
 _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 
 class _TooMuchError(Exception):
-    """An answer of more bytes than are read."""
+    """An answer with more bytes than the limit."""
 
 
 @asynccontextmanager
 async def open_http_server(
     url: str, seconds: float, option: str = "--mcp-url", *, modern: bool = False
 ) -> AsyncIterator[ToolServer]:
-    """A connection to a server at an address; closed when the block ends.
+    """A connection to a server by address; closed when the block ends.
 
     Args:
-        url: where it is, such as `https://example.com/mcp`.
-        seconds: how long connecting, or one answer, may take at most.
-        option: what errors call it.
+        url: its address, such as `https://example.com/mcp`.
+        seconds: the timeout for connecting and for each answer.
+        option: its name in errors.
         modern: whether to ask first for a version of MCP without a handshake, which extensions need.
 
     Raises:
-        InputError: when the address is none.
-        ToolServerError: when nobody is there, the server refuses, does not answer in time, or speaks no MCP.
+        InputError: when the address is invalid.
+        ToolServerError: when there is no server, or it refuses, does not answer in time, or does not speak MCP.
     """
     start = _address(url, seconds, option)
     gate, said = Gate(option), LastWords()
@@ -82,13 +82,13 @@ def _address(url: str, seconds: float, option: str) -> ServerCommand:
     if not usable:
         hint = "write http:// or https://, a host, and a path"
         raise InputError(Problem("wrong-option", f"`{url[:200]}` is not a server address", hint, option))
-    # What may be secret in an address is not repeated.
+    # Possible secrets in an address are not repeated.
     shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
     return ServerCommand([], {}, Path.cwd(), seconds, option, (option, "--timeout"), f"it is at: {shown}")
 
 
 def _told(found: list[BaseException], start: ServerCommand, said: LastWords, gate: Gate) -> BaseException:
-    """The one error to raise: what HTTP says tells more than that the connection ended."""
+    """The error to raise: what HTTP reports is more useful than the end of the connection."""
     for each in reversed(found):
         if isinstance(each, _TooMuchError):
             return ToolServerError(
@@ -106,12 +106,12 @@ def _told(found: list[BaseException], start: ServerCommand, said: LastWords, gat
 
 @dataclass(frozen=True, slots=True)
 class _Watch:
-    """Sees every answer before it is read."""
+    """Inspects every answer before it is read."""
 
     failures: list[Exception]
 
     async def look(self, response: httpx2.Response) -> None:
-        """Bound what is read of an answer; a stream of events has a bound for each of them in the client."""
+        """Limit the size of an answer; for event streams, the client limits each event."""
         if response.status_code >= 400 and response.request.method == "POST":
             told = f"status {response.status_code} {response.reason_phrase}".strip()
             self.failures.append(httpx2.HTTPError(told))
@@ -140,7 +140,7 @@ class _Bounded(httpx2.AsyncByteStream):
 async def _connected(
     url: str, http: httpx2.AsyncClient, gate: Gate, failures: list[Exception]
 ) -> AsyncIterator[tuple[Any, Any]]:
-    """What the client reads from and writes to, with the gate in between."""
+    """The streams of the client, with the gate in between."""
     async with streamable_http_client(url, http_client=http) as (reads, writes), anyio.create_task_group() as tasks:
         incoming, received = anyio.create_memory_object_stream[SessionMessage | Exception](0)
         sent, outgoing = anyio.create_memory_object_stream[SessionMessage](0)
@@ -170,7 +170,7 @@ async def _connected(
 
 
 async def _pass(each: SessionMessage, gate: Gate, incoming: _Incoming, writes: Any) -> None:
-    """One message of the server, so far as the gate lets it through."""
+    """Pass on a message of the server, as far as the gate allows."""
     passed = gate.received(each.message.model_dump_json(by_alias=True, exclude_unset=True).encode())
     if passed.reply is not None:
         await writes.send(SessionMessage(passed.reply))

@@ -1,4 +1,4 @@
-"""What a tool server writes, line by line, and what of it is kept: never more than a bound."""
+"""The output of a tool server, line by line, within limits."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from typing import Any, Final
 from pydantic_core import from_json
 
 MAX_LINE: Final = 8 * 1024 * 1024
-"""How many bytes a line of a tool server may have; of a longer one, nothing is kept."""
+"""The maximum length of a line in bytes; longer lines are discarded."""
 MAX_VALUES: Final = 1_000_000
-"""How many values a message may hold, which take far more memory than their text."""
+"""The maximum number of values in a message, since values take far more memory than their text."""
 MAX_STDERR: Final = 64 * 1024
-"""How many of the last bytes on a server's standard error are kept."""
+"""How many of the last bytes of a server's standard error are kept."""
 
 _DEEP = 100
-"""More than any value may nest that is used, less than the JSON reader takes: what is cut here is refused there."""
+"""Deeper than any usable value, but less than the JSON parser's limit: what is cut here is rejected later."""
 
 _NO_VALUE = b"NaN"
-"""Stands for what is cut. No value of JSON, so whoever checks a value finds it."""
+"""Stands for what was cut. It is not valid JSON, so validation finds it."""
 
 _TOKENS = re.compile(rb'"(?:[^"\\]++|\\.)*+"?|[\[{]|[\]}]|-?[0-9][0-9.eE+-]{999,}', re.DOTALL)
 _ESCAPES = re.compile(
@@ -29,23 +29,23 @@ _ESCAPES = re.compile(
 
 
 class UnreadableError(Exception):
-    """A line that is meant as a message and cannot be read; says why."""
+    """A line that looks like a message but cannot be read; says why."""
 
 
 class TooLong:
-    """Stands for a line of more than `MAX_LINE` bytes."""
+    """Stands for a line longer than `MAX_LINE` bytes."""
 
 
 @dataclass(slots=True)
 class Lines:
-    """Cuts what comes into lines, and holds no more than one of them."""
+    """Splits the input into lines, buffering at most one line."""
 
     _pieces: list[bytes] = field(default_factory=list)
     _size: int = 0
     _skips: bool = False
 
     def feed(self, data: bytes) -> Iterator[bytes | TooLong]:
-        """The lines that end in this piece; a line that gets too long is told of once, as soon as it is."""
+        """The lines that end in this piece; an overlong line is reported once, as soon as it exceeds the limit."""
         *ended, rest = data.split(b"\n")
         for piece in ended:
             yield from self._add(piece)
@@ -66,27 +66,27 @@ class Lines:
 
 @dataclass(slots=True)
 class LastWords:
-    """The end of what a server says on its standard error."""
+    """The last output of a server on its standard error."""
 
     _kept: bytes = b""
 
     def add(self, data: bytes) -> None:
-        """Keep this, and forget what is too long ago."""
+        """Add output, dropping the oldest beyond the limit."""
         self._kept = (self._kept + data)[-MAX_STDERR:]
 
     def lines(self) -> list[str]:
-        """The lines of it that are not empty."""
+        """The lines that are not empty."""
         return [line for line in self._kept.decode(errors="replace").splitlines() if line.strip()]
 
 
 def read_message(line: bytes | TooLong) -> dict[str, Any] | None:
-    """The JSON object of a line; None for a line that is not meant as a message, such as one for people.
+    """The JSON object in a line; None for a line that is not a message, such as a log line.
 
-    Lone halves of surrogate pairs are left out of texts. What nests too deep, and numbers of a thousand digits, are
-    replaced by NaN, which whoever checks a value refuses: one of them does not take the whole message away.
+    Lone surrogates are removed from texts. Values nested too deep and numbers with a thousand digits are replaced by
+    NaN, which validation rejects later, so that one of them does not invalidate the whole message.
 
     Raises:
-        UnreadableError: for a line that is meant as a message and is none.
+        UnreadableError: for a line that looks like a message but is not one.
     """
     if isinstance(line, TooLong):
         raise UnreadableError(f"a line of more than {MAX_LINE:,} bytes")
@@ -113,7 +113,7 @@ def _object(value: Any) -> dict[str, Any]:
 
 
 def _mended(line: bytes) -> bytes:
-    """The line without what the JSON reader takes offence at, though JSON allows it."""
+    """The line without constructs that JSON allows but the parser rejects."""
     pieces: list[bytes] = []
     depth = kept = 0
     for token in _TOKENS.finditer(line):

@@ -1,4 +1,4 @@
-"""The process of a tool server: started in a group of its own, and stopped whatever happens."""
+"""The process of a tool server: started in its own process group, and always stopped."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from anyio.abc import Process
 
 GRACE: Final = 2.0
-"""Seconds that a server has to end once its input is closed, and once more when it is told to."""
+"""Seconds that a server has to exit after its input is closed, and again after it is told to terminate."""
 
 _KEPT = "HOME LANG LOGNAME PATH SHELL TERM USER"
 _KEPT_ON_WINDOWS = "APPDATA COMSPEC LOCALAPPDATA PATH PATHEXT SYSTEMDRIVE SYSTEMROOT TEMP USERNAME USERPROFILE"
@@ -31,12 +31,12 @@ class ServerCommand:
 
     Attributes:
         command: the program and its arguments.
-        env: environment variables on top of a few harmless ones (PATH, HOME and the like).
-        folder: where it runs.
-        timeout: seconds that starting it, or one tool call, may take.
-        name: how errors call it, such as the file it is configured in.
-        settings: where its command and its timeout are set, for errors.
-        where: how errors say where it is, in place of its command.
+        env: environment variables in addition to a few harmless ones (PATH, HOME and the like).
+        folder: its working directory.
+        timeout: the timeout in seconds for starting it and for each tool call.
+        name: its name in errors, such as the file that configures it.
+        settings: where its command and timeout are configured, for errors.
+        where: how errors describe its location, instead of its command.
     """
 
     command: Sequence[str]
@@ -50,7 +50,7 @@ class ServerCommand:
 
 @asynccontextmanager
 async def running(start: ServerCommand) -> AsyncIterator[Process]:
-    """The server's process, with pipes; gone when the block ends, and all that it started with it.
+    """The server's process, with pipes; when the block ends, it and all its child processes are stopped.
 
     Raises:
         ToolServerError: when the command does not start.
@@ -75,13 +75,13 @@ async def running(start: ServerCommand) -> AsyncIterator[Process]:
     finally:
         with anyio.CancelScope(shield=True):
             await stop(process)
-            # Bounded, because a child that holds the pipes may outlive the server.
+            # With a timeout, because a child that holds the pipes may outlive the server.
             with anyio.move_on_after(GRACE):
                 await process.aclose()
 
 
 async def stop(process: Process) -> None:
-    """Close the server's input, give it time, tell it and what it started to end, then end them."""
+    """Close the server's input, wait, terminate it and its children, then kill them."""
     import anyio  # noqa: PLC0415 - as above
 
     if process.stdin is not None:
@@ -95,7 +95,7 @@ async def stop(process: Process) -> None:
 
 
 async def _ended(process: Process) -> bool:
-    """Whether the process ends in time. Asked again and again: to wait for it would be to wait for its pipes, too."""
+    """Whether the process exits in time. Polled, because waiting for it would also wait for its pipes."""
     import anyio  # noqa: PLC0415 - as above
 
     deadline = anyio.current_time() + GRACE
@@ -105,7 +105,7 @@ async def _ended(process: Process) -> bool:
 
 
 async def _tell(process: Process, *, hard: bool) -> None:
-    """Send the whole group a signal to end; on Windows, which has no groups, end the tree of processes."""
+    """Send a signal to the whole group; on Windows, which has no process groups, kill the process tree."""
     if sys.platform == "win32":
         import anyio  # noqa: PLC0415 - as above
 
@@ -118,5 +118,5 @@ async def _tell(process: Process, *, hard: bool) -> None:
 
 def _harmless_variables() -> dict[str, str]:
     names = (_KEPT_ON_WINDOWS if sys.platform == "win32" else _KEPT).split()
-    # A value that begins so is a function of a shell.
+    # A value that begins like this is a shell function.
     return {name: os.environ[name] for name in names if name in os.environ and not os.environ[name].startswith("()")}

@@ -1,4 +1,4 @@
-"""Skills over MCP, its extension for skills: read from a server, every file held against its digest."""
+"""Skills over MCP, using its skills extension: read from a server, with every file checked against its digest."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cuecard.outside.mcp_errors import CONNECTION_CLOSED, REQUEST_TIMEOUT, serve
 
 EXTENSION: Final = "io.modelcontextprotocol/skills"
 MAX_SKILLS: Final = 1_000
-"""How many skills a server may have."""
+"""The maximum number of skills of a server."""
 _PAGES = 200
 
 
@@ -35,10 +35,10 @@ class _Listed(Result):
 
 
 async def served_skills(server: ToolServer) -> tuple[tuple[SkillPackage, ...], tuple[Problem, ...]]:
-    """The skills of a server, and why others are left out, each as a warning.
+    """The skills of a server, and a warning for each that was left out.
 
     Raises:
-        ToolServerError: when the server has no skills, dies, keeps silent, or lists without end.
+        ToolServerError: when the server has no skills, dies, does not answer, or lists endlessly.
     """
     extensions = server.client.server_capabilities.extensions or {}
     if EXTENSION not in extensions:
@@ -83,11 +83,11 @@ async def _entries(server: ToolServer) -> list[dict[str, Any]]:
 
 
 async def _package(server: ToolServer, entry: Mapping[str, Json]) -> SkillPackage:
-    """The skill of an entry, all of its files read and checked.
+    """The skill of an entry, with all of its files read and checked.
 
     Raises:
-        SpecError: when the entry is none, or a file is not what it says.
-        ToolServerError: when the server dies or keeps silent.
+        SpecError: when the entry is invalid, or a file does not match it.
+        ToolServerError: when the server dies or does not answer.
     """
     uri, front, resources = entry.get("uri"), entry.get("frontmatter"), entry.get("resources")
     parts = _parts(uri)
@@ -146,7 +146,7 @@ def _data(content: Any) -> bytes | None:
 
 
 def _parts(uri: Json) -> list[str]:
-    """The parts of an address, its host among them; none where it could lead elsewhere."""
+    """The parts of an address, including its host; none if it could lead elsewhere."""
     try:
         split = urlsplit(uri) if isinstance(uri, str) else None
     except ValueError:
@@ -159,7 +159,7 @@ def _parts(uri: Json) -> list[str]:
 
 
 def _within(resource: Json, folder: list[str]) -> str | None:
-    """The path of a file in a skill's folder; None where it is not in it."""
+    """The path of a file within a skill's folder; None if it is outside."""
     parts = _parts(resource.get("uri")) if isinstance(resource, dict) else []
     inside = parts[: len(folder)] == folder and len(parts) > len(folder)
     return "/".join(parts[len(folder) :]) if inside else None

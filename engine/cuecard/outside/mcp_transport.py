@@ -1,4 +1,4 @@
-"""The connection to a tool server over its pipes, as the MCP client takes one: bounded, and closed in any case."""
+"""The connection to a tool server over its pipes, as a transport for the MCP client: bounded, and always closed."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from cuecard.outside.mcp_lines import LastWords, Lines, TooLong
 from cuecard.outside.mcp_process import ServerCommand, running, stop
 
 _ENDS = (OSError, anyio.EndOfStream, anyio.BrokenResourceError, anyio.ClosedResourceError)
-"""How a pipe says that it is over."""
+"""The errors with which a pipe reports its end."""
 
 _LAST_WORDS: Final = 0.5
-"""Seconds to read what a server that has ended said; only a child that holds its pipes takes them."""
+"""Seconds to read the last output of an ended server; only needed if a child holds its pipes."""
 
 _Streams = tuple[MemoryObjectReceiveStream[SessionMessage | Exception], MemoryObjectSendStream[SessionMessage]]
 _Incoming = MemoryObjectSendStream[SessionMessage | Exception]
@@ -31,7 +31,7 @@ _Outgoing = MemoryObjectReceiveStream[SessionMessage]
 
 @dataclass(frozen=True, slots=True)
 class Pipes:
-    """A server's pipes, and what goes through them."""
+    """A server's pipes, and the messages that go through them."""
 
     process: Process
     gate: Gate
@@ -40,20 +40,20 @@ class Pipes:
     _turn: anyio.Lock = field(default_factory=anyio.Lock)
 
     async def read(self, incoming: _Incoming) -> None:
-        """Pass on answers, one line at a time, until the server closes its output."""
+        """Pass on answers line by line until the server closes its output."""
         lines = Lines()
         with suppress(*_ENDS):
             async with incoming:
                 async for data in _pieces(self.process.stdout):
                     for line in lines.feed(data):
                         await self._pass(line, incoming)
-        # A server whose output nobody takes could not end by itself.
+        # A server whose output nobody reads could not exit by itself.
         with suppress(*_ENDS):
             async for _ in _pieces(self.process.stdout):
                 pass
 
     async def write(self, outgoing: _Outgoing, incoming: _Incoming) -> None:
-        """Pass on what the client says; where the server does not read it any more, the connection is over."""
+        """Pass on the client's messages; if the server no longer reads them, the connection is over."""
         async with outgoing:
             async for each in outgoing:
                 self.gate.sent(each.message)
@@ -64,7 +64,7 @@ class Pipes:
                     return
 
     async def listen(self) -> None:
-        """Keep the last of what the server says on its standard error."""
+        """Keep the last output of the server on its standard error."""
         with suppress(*_ENDS):
             async for data in _pieces(self.process.stderr):
                 self.said.add(data)
@@ -78,7 +78,7 @@ class Pipes:
             await incoming.send(SessionMessage(answer))
 
     async def _write(self, message: JSONRPCMessage) -> None:
-        """One line. A server that does not read makes its own answers wait, and nothing grows."""
+        """Write one line. A server that does not read delays only its own answers, and no buffer grows."""
         text = message.model_dump_json(by_alias=True, exclude_unset=True)
         async with self._turn:
             if self.process.stdin is not None:
@@ -86,7 +86,7 @@ class Pipes:
 
 
 async def _pieces(pipe: ByteReceiveStream | None) -> AsyncIterator[bytes]:
-    """What a pipe yields; between two pieces others get their turn, also where there is always a next one."""
+    """The pieces that a pipe yields; other tasks get their turn between pieces, even if there is always a next one."""
     if pipe is not None:
         async for piece in pipe:
             yield piece
@@ -95,7 +95,7 @@ async def _pieces(pipe: ByteReceiveStream | None) -> AsyncIterator[bytes]:
 
 @asynccontextmanager
 async def connected(start: ServerCommand, gate: Gate, said: LastWords) -> AsyncIterator[_Streams]:
-    """What the client reads from and writes to; the server is gone when the block ends.
+    """The streams of the client; the server is stopped when the block ends.
 
     Raises:
         ToolServerError: when the command does not start.

@@ -14,22 +14,22 @@ from cuecard.outside.reading import read_text
 
 
 def read_models(own: Path | None = None) -> ModelProfiles:
-    """The profiles of `prompts/models.yaml`, and over them, figure by figure, those of a file of your own.
+    """The profiles of `prompts/models.yaml`, overridden figure by figure by a file of your own.
 
     Raises:
-        SpecError: with every problem of the file that is wrong.
+        SpecError: with every problem of the invalid file.
     """
     return _over(_shipped(), own) if own else _shipped()
 
 
 def profiles_with(own: ModelsFile | None) -> ModelProfiles:
-    """The shipped profiles, and over them those of an agent's own file, which has been checked with the agent."""
+    """The shipped profiles, overridden by an agent's own file, which was checked with the agent."""
     return _shipped().merged(own) if own else _shipped()
 
 
 @cache
 def _shipped() -> ModelProfiles:
-    """Read once: the file belongs to the installed package and does not change under it."""
+    """Read once: the file belongs to the installed package and does not change."""
     return _over(ModelProfiles(), content_root() / "prompts" / "models.yaml")
 
 

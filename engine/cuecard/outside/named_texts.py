@@ -1,4 +1,4 @@
-"""Reads the files that an agent file names, and gathers what goes wrong."""
+"""Reads the files that an agent file names, and collects problems."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cuecard.outside.roots import Place, Roots
 from cuecard.outside.walking import Walk
 
 MAX_TOTAL = 32 * 1024 * 1024
-"""How many bytes all files that an agent names may have together."""
+"""The maximum total size of the files that an agent names, in bytes."""
 
 
 class NamedTexts:
@@ -30,10 +30,10 @@ class NamedTexts:
     Attributes:
         folder: the agent's folder.
         roots: where links may lead.
-        problems: what is wrong with files that must be there.
-        unread: files that may be missing, and are there, but cannot be read, with the reason.
-        folders: those in which files were looked for by patterns.
-        not_files: paths of files that may be missing, at which there is a folder.
+        problems: the problems of files that must exist.
+        unread: optional files that exist but cannot be read, with the reason.
+        folders: the folders that patterns searched.
+        not_files: paths of optional files where there is a folder instead.
     """
 
     def __init__(self, folder: Path, roots: Roots) -> None:
@@ -46,7 +46,7 @@ class NamedTexts:
         self._room = MAX_TOTAL
 
     def found(self, search: Search) -> Iterator[SourceText]:
-        """The files that a pattern names, in the order of their paths; one that cannot be read is told as such."""
+        """The files that a pattern matches, sorted by path; an unreadable one is reported."""
         base = search.pattern.folder
         above = parts_of(base)
         try:
@@ -69,7 +69,7 @@ class NamedTexts:
             yield from self.optional("/".join((*above, *found.shown)))
 
     def optional(self, place: str) -> Iterator[SourceText]:
-        """A file that may be missing, once; where it is there but cannot be read, the reason is kept."""
+        """An optional file, read once; if it exists but cannot be read, the reason is kept."""
         if place in self._asked:
             return
         self._asked.add(place)
@@ -87,7 +87,7 @@ class NamedTexts:
                     self.unread.append((place, problem.message))
 
     def text(self, document: Document, key: Key, place: str) -> Iterator[SourceText]:
-        """The one file at `place`, by the path that a section wrote."""
+        """The file at `place`, by the path written in a section."""
         if not place.strip():
             self.problems.append(document.problem(key, "missing-file", "a path is empty", "write the path of a file"))
             return
@@ -130,7 +130,7 @@ class NamedTexts:
                 return
 
     def _within(self, folder: Path, spot: Place, patterns: tuple[str, ...]) -> list[tuple[Path, Place]]:
-        """The files of a folder that match, in the order of their paths."""
+        """The matching files of a folder, sorted by path."""
         matches = None if "*" in patterns else partial(_matches, patterns)
         walk = Walk(folder, spot, self.roots, matches).walk()
         self.problems += walk.problems

@@ -1,4 +1,4 @@
-"""Questions about paths that never fail: a name that no file can have, such as one that is too long, is not there."""
+"""Questions about paths that never fail: an impossible name, such as one that is too long, does not exist."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 
 
 def is_there(path: Path) -> bool:
-    """Whether there is anything; links are followed."""
+    """Whether anything exists; links are followed."""
     return os.path.exists(path)  # noqa: PTH110 - `Path.exists` raises for such names
 
 
@@ -22,7 +22,7 @@ def is_file(path: Path) -> bool:
 
 
 def shown(path: Path) -> str:
-    """The path as people would type it: relative to where they stand if it is below, else as given."""
+    """The path as people would type it: relative to the current folder if it is below, otherwise as given."""
     full = Path(os.path.normpath(path.absolute()))
     here = Path.cwd()
     return full.relative_to(here).as_posix() if full.is_relative_to(here) else full.as_posix()

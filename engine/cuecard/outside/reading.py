@@ -1,4 +1,4 @@
-"""The gate for files: a regular file inside the roots, of bounded size, as UTF-8 text; or an error says why not."""
+"""The gate for files: a regular file inside the roots, of limited size, as UTF-8 text; otherwise, an error says why."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from cuecard.outside.roots import Place, Roots
 __all__ = ["MAX_BYTES", "MAX_LOG_BYTES", "children", "decoded", "read_bytes", "read_place", "read_text", "shown"]
 
 MAX_BYTES = 1024 * 1024
-"""No file of an agent is larger: prompts are texts that people read."""
+"""The maximum size of an agent's files: prompts are texts that people read."""
 
 MAX_LOG_BYTES = 64 * 1024 * 1024
-"""No recorded conversation is larger; a log repeats the whole of it in each of its requests."""
+"""The maximum size of a recorded conversation; a log repeats all of it in each request."""
 
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -30,12 +30,12 @@ def read_text(
 
     Args:
         path: where it is.
-        folder: what its `path` is told relative to; its own folder when left out.
-        limit: how large it may be.
-        place: where the path leads, by the rule for links; without it, links may not leave the file's own folder.
+        folder: the folder that `path` is relative to; its own folder by default.
+        limit: the maximum size in bytes.
+        place: where the path leads by the rule for links; without it, links must not leave the file's own folder.
 
     Raises:
-        SpecError: when it is missing, unreadable, no regular file, too large, not UTF-8, or a link out of the roots.
+        SpecError: when it is missing, unreadable, not a regular file, too large, not UTF-8, or a link out of the roots.
     """
     name = shown(path)
     text = decoded(read_bytes(path, limit=limit, place=place), name)
@@ -46,17 +46,17 @@ def read_bytes(path: Path, *, limit: int, place: Place | None = None) -> bytes:
     """The bytes of a file, as `read_text` reads them.
 
     Raises:
-        SpecError: as `read_text`, but for the encoding.
+        SpecError: as `read_text`, except for the encoding.
     """
     found = place or Roots.of(path.parent).find(path.name)
     return read_place(found, shown(path), limit)[0]
 
 
 def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, int]]:
-    """The bytes of a file, and what tells it from every other.
+    """The bytes of a file, and its identity.
 
     Raises:
-        SpecError: when it is missing, unreadable, too large, or no regular file; errors call it `name`.
+        SpecError: when it is missing, unreadable, too large, or not a regular file; errors call it `name`.
     """
     by_link = f" (a link to {visible(str(place.path))})" if place.is_linked else ""
     try:
@@ -73,7 +73,7 @@ def read_place(place: Place, name: str, limit: int) -> tuple[bytes, tuple[int, i
 
 
 def children(folder: Path) -> list[Path]:
-    """What lies in a folder, by name.
+    """The entries of a folder by name.
 
     Raises:
         SpecError: when it cannot be listed.
@@ -86,7 +86,7 @@ def children(folder: Path) -> list[Path]:
 
 
 def decoded(data: bytes, name: str) -> str:
-    """The text of bytes, its line ends as newlines.
+    """The text of bytes, with line ends as newlines.
 
     Raises:
         SpecError: at the first byte that is not UTF-8.
@@ -107,7 +107,7 @@ def _unreadable(error: OSError | ValueError, place: Place, name: str, by_link: s
 
 
 def _rights(path: Path) -> str:
-    """Who asks, and what the file allows whom, where that can be told."""
+    """The current user and the file's permissions, if known."""
     try:
         seen = path.stat()
         return f": it belongs to user {seen.st_uid} and has mode {seen.st_mode & 0o7777:o}; you are user {os.getuid()}"

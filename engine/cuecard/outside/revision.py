@@ -1,4 +1,4 @@
-"""Reads a revision of a git repository into a folder, without touching the working tree or the index."""
+"""Reads a revision of a git repository into a folder without touching the working tree or the index."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.outside.reading import MAX_BYTES
 from cuecard.records import dataclass
 
 _AT_ONCE = 500
-"""How many files are read from git in one go."""
+"""The number of files that are read from git at once."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +29,18 @@ class _Entry:
 def read_revision(revision: str, into: Path) -> PurePosixPath:
     """Write the files of a revision of the repository around the current folder into the folder `into`.
 
-    Files that are too large for an agent (`MAX_BYTES`) are left out, and links that lead out of the repository.
-    Attributes such as `export-ignore` do not matter.
+    Files too large for an agent (`MAX_BYTES`) and links that lead out of the repository are left out. Attributes such
+    as `export-ignore` do not matter.
 
     Args:
-        revision: a commit, branch, tag or tree, as git names them: `HEAD~2`, `main`, `v1.0`.
+        revision: a commit, branch, tag or tree in git's notation: `HEAD~2`, `main`, `v1.0`.
         into: an empty folder.
 
     Returns:
         The current folder, as a path from the top of the repository.
 
     Raises:
-        InputError: when git is not installed, there is no repository here, or it has no such revision.
+        InputError: when git is not installed, this is not a repository, or it has no such revision.
     """
     here = _git("rev-parse", "--show-prefix")
     if here is None:
@@ -51,7 +51,7 @@ def read_revision(revision: str, into: Path) -> PurePosixPath:
         hint = "`git log` and `git branch --all` list the existing ones"
         raise InputError(Problem("unknown-revision", f"there is no revision `{revision}`", hint, revision))
     entries = tuple(_entries(os.fsdecode(tree.strip())))
-    # Links come last: a tree that somebody made by hand may have files below one, which lead elsewhere through it.
+    # Links come last: a hand-made tree may have files below a link, which would end up elsewhere.
     for kind in (False, True):
         chosen = (entry for entry in entries if entry.is_link is kind)
         while some := tuple(islice(chosen, _AT_ONCE)):
@@ -65,7 +65,7 @@ def _entries(tree: str) -> Iterator[_Entry]:
         about, _, path = line.partition(b"\t")
         mode, kind, digest, size = about.split()
         place = PurePosixPath(os.fsdecode(path))
-        # Git itself refuses such paths; a tree that somebody made by hand may have them.
+        # Git itself rejects such paths, but a hand-made tree may contain them.
         safe = not place.is_absolute() and ".." not in place.parts
         if kind == b"blob" and int(size) <= MAX_BYTES and safe:
             yield _Entry(digest.decode(), place, mode == b"120000")
@@ -75,7 +75,7 @@ def _write(entries: Sequence[_Entry], into: Path) -> None:
     contents = _contents(entry.digest for entry in entries)
     for entry, content in zip(entries, contents, strict=True):
         target = into / entry.path
-        with suppress(OSError, ValueError, RuntimeError):  # two entries of one name, names that no file can have
+        with suppress(OSError, ValueError, RuntimeError):  # two entries with one name, impossible names
             if entry.is_link and not _stays(target, os.fsdecode(content), into.resolve()):
                 continue
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -86,12 +86,14 @@ def _write(entries: Sequence[_Entry], into: Path) -> None:
 
 
 def _stays(link: Path, target: str, top: Path) -> bool:
-    """Whether a link stands below the top, whatever links lead to it, and leads to a place below it."""
+    """Whether a link is below the top, whatever links lead to it, and its target is below the top, too."""
     return link.parent.resolve().is_relative_to(top) and (link.parent / target).resolve().is_relative_to(top)
 
 
 def _contents(digests: Iterable[str]) -> Iterator[bytes]:
-    """What each object holds. `git cat-file --batch` writes a line `DIGEST blob SIZE`, the content, and a newline."""
+    """The content of each object. `git cat-file --batch` writes a line `DIGEST blob SIZE`, the content, and a
+    newline.
+    """
     answer = _git("cat-file", "--batch", said="".join(f"{digest}\n" for digest in digests).encode()) or b""
     position = 0
     while position < len(answer):
@@ -102,7 +104,7 @@ def _contents(digests: Iterable[str]) -> Iterator[bytes]:
 
 
 def _git(*arguments: str, said: bytes = b"") -> bytes | None:
-    """What a git command prints; None when it fails."""
+    """The output of a git command; None if it fails."""
     try:
         done = subprocess.run(["git", *arguments], input=said, capture_output=True, check=False)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""A file written anew: whole or not at all, where its links lead, with its permissions, and never over a newer one."""
+"""Rewrites a file: atomically, following links, with its permissions, and never over a newer version."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ _HINT = "check the permissions of the file and of its folder"
 
 
 def rewrite(path: Path, text: str, before: str) -> None:
-    """Put a text in place of a file that is there.
+    """Replace the content of an existing file.
 
     Args:
-        path: the file; a link stays a link, and the file that it leads to is written.
-        text: as UTF-8, its newlines as they are.
-        before: the text that the new one was made from, as it was read; somebody may have saved another one since.
+        path: the file; a link stays a link, and its target is written.
+        text: the new content, written as UTF-8 with its newlines unchanged.
+        before: the text that the new one was made from; someone may have saved another version since.
 
     Raises:
-        InputError: when it may not or cannot be written, or holds another text by now; then it is as it was.
+        InputError: when it may not or cannot be written, or has changed since; it is then left as it was.
     """
     real = Path(os.path.realpath(path))
     beside = ""
@@ -39,7 +39,7 @@ def rewrite(path: Path, text: str, before: str) -> None:
             file.flush()
             os.fsync(file.fileno())
         shutil.copymode(real, beside)
-        with suppress(OSError, AttributeError):  # only root may give files away; others own what they write
+        with suppress(OSError, AttributeError):  # only root can change the owner; others own what they write
             os.chown(beside, seen.st_uid, seen.st_gid)
         _check_unchanged(real, before, shown(path))
         os.replace(beside, real)  # noqa: PTH105 - both are names here
@@ -52,10 +52,11 @@ def rewrite(path: Path, text: str, before: str) -> None:
 
 
 def write_new(path: Path, text: str) -> None:
-    """Write a file that is not there; its folder is made where it is missing.
+    """Write a new file; its folder is created if it is missing.
 
     Raises:
-        InputError: when it is there by now, a link among others, or cannot be written; then nothing is.
+        InputError: when something, such as a link, exists there by now, or it cannot be written; nothing is then
+            written.
     """
     try:
         data = text.encode("utf-8")
@@ -73,7 +74,7 @@ def write_new(path: Path, text: str) -> None:
 
 
 def has_other_names(path: Path) -> bool:
-    """Whether the file has further hard links, which a new file would not have."""
+    """Whether the file has further hard links, which a replaced file would lose."""
     return path.stat().st_nlink > 1
 
 

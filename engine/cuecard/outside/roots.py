@@ -1,4 +1,4 @@
-"""The one rule for links: they may lead to places inside the roots of an agent, and nowhere else.
+"""The rule for links: they may lead to places inside the roots of an agent, and nowhere else.
 
 The roots are the agent's own folder, the folders that its YAML names, and those it lists as `roots`.
 """
@@ -21,12 +21,12 @@ LINK_RULE = (
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place that no link leads to any more: a real folder, and the names that lead on from there.
+    """A place with all links resolved: a real folder, and the names below it.
 
     Attributes:
         root: the folder.
         parts: the names below it.
-        is_linked: whether the path that was asked for went through a link.
+        is_linked: whether the requested path went through a link.
     """
 
     root: str
@@ -39,13 +39,13 @@ class Place:
         return Path(self.root, *self.parts)
 
     def below(self, name: str) -> Place:
-        """What stands there under a name."""
+        """The place with this name below it."""
         return Place(self.root, (*self.parts, name), self.is_linked)
 
 
 @dataclass(frozen=True, slots=True)
 class Roots:
-    """Where files may lie that links lead to; `home` is the folder that relative paths start from. All are real."""
+    """The folders that links may lead into; `home` is the folder that relative paths start from. All are resolved."""
 
     home: str
     folders: tuple[str, ...]
@@ -56,8 +56,8 @@ class Roots:
 
         Args:
             home: its folder.
-            named: what its YAML names; a folder counts if no link leads to it.
-            listed: folders that it lists as roots; links to them are followed, because they are listed.
+            named: what its YAML names; a folder counts if it is not reached through a link.
+            listed: folders that it lists as roots; since they are listed, links to them are followed.
         """
         real = _real(home)
         plain = [path for path in (_lexical(real, place) for place in named) if _real(path) == path]
@@ -67,14 +67,14 @@ class Roots:
 
     @classmethod
     def anywhere(cls, home: Path) -> Roots:
-        """Every folder: for what has been read by the rule before, and is only compared."""
+        """All folders, for files that were read by the rule before and are only compared."""
         return cls(_real(home), (Path(_real(home)).anchor,))
 
     def find(self, place: str) -> Place:
-        """Where a path leads, in the end.
+        """Where a path finally leads.
 
         Raises:
-            SpecError: when a link on the way leads out of the roots; it names the link, and where it leads.
+            SpecError: when a link on the way leads out of the roots; the error names the link and its target.
         """
         path = _lexical(self.home, place)
         real = _real(path)
@@ -86,18 +86,18 @@ class Roots:
         return Place(found.root, found.parts, is_linked=True)
 
     def inside(self, real: str) -> Place | None:
-        """A real path as a place below one of the roots; None where it is below none."""
+        """A resolved path as a place below one of the roots; None if it is below none."""
         return next((place for root in self.folders if (place := _below(root, real))), None)
 
 
 def link_outside(link: str, target: str) -> Problem:
-    """A link that leads out of the roots."""
+    """The error for a link that leads out of the roots."""
     message = f"a link that points outside of the roots, to {visible(target)}"
     return Problem("link-outside", message, LINK_RULE, shown(Path(link)))
 
 
 def parts_below(root: str, path: str) -> tuple[str, ...] | None:
-    """The names that lead from one real path to another below it; None if it is not below it."""
+    """The names that lead from one resolved path to another below it; None if it is not below it."""
     return Path(path).relative_to(root).parts if Path(path).is_relative_to(root) else None
 
 
@@ -107,7 +107,7 @@ def _below(root: str, real: str) -> Place | None:
 
 
 def _lexical(home: str, place: str) -> str:
-    """The path, links in what it names not followed; the folders above an absolute one are what they are."""
+    """The path without following links in the part that was named; folders above an absolute path are resolved."""
     path = os.path.normpath(Path(home, place))
     if not Path(place).is_absolute():
         return path
@@ -117,7 +117,7 @@ def _lexical(home: str, place: str) -> str:
 def _real(path: str | Path) -> str:
     try:
         return os.path.realpath(path)
-    except (OSError, ValueError):  # a name that no file can have
+    except (OSError, ValueError):  # an impossible name
         return os.fspath(path)
 
 

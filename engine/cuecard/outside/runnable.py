@@ -1,4 +1,4 @@
-"""What `cuecard run` is given: an assistant file, which has scenarios and a tool server, or a plain agent file."""
+"""The argument of `cuecard run`: an assistant file, which has scenarios and a tool server, or a plain agent file."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ class Runnable(NamedTuple):
 
 
 def find_runnable(path: Path) -> Runnable:
-    """The file that is meant; the assistant goes before the agent, wherever both have the name.
+    """The file to run; if both an assistant and an agent match, the assistant wins.
 
-    A folder stands for its `assistant.yaml`, else for its `agent.yaml`; a name that nothing on the disk has stands for
-    the assistant that cuecard brings under it, else for the agent.
+    A folder stands for its `assistant.yaml`, otherwise its `agent.yaml`; a name that does not exist on disk stands for
+    the shipped assistant with that name, otherwise the shipped agent.
 
     Raises:
-        SpecError: when the file cannot be read, or is no YAML.
-        InputError: when neither is there.
+        SpecError: when the file cannot be read or is not YAML.
+        InputError: when neither exists.
     """
     if is_folder(path):
         assistant, agent = in_folder(path, "assistant"), in_folder(path, "agent")
@@ -50,7 +50,7 @@ def find_runnable(path: Path) -> Runnable:
 
 
 def _kind(path: Path) -> Literal["agent", "assistant"]:
-    """By what is in it; what is neither is read as an assistant or an agent later, which says what is wrong."""
+    """The kind of a file by its content; if it is neither, reading it later reports the problem."""
     source = read_text(path)
     found = kind_of(read_yaml(source.text, source.name).value)
     return "assistant" if found == "assistant" or path.stem == "assistant" else "agent"

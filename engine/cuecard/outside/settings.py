@@ -12,7 +12,7 @@ from cuecard.model import DeliveryWish
 
 
 class Settings(BaseModel):
-    """What the environment says; an option on the command line goes before it."""
+    """The settings from the environment; a command-line option overrides them."""
 
     model_config = ConfigDict(frozen=True, hide_input_in_errors=True, defer_build=True)
 
@@ -33,7 +33,7 @@ class Settings(BaseModel):
 
     @property
     def cache_folder(self) -> Path | bool:
-        """As `Engine.open` takes it: a folder, the user's (True), or none (False)."""
+        """The cache for `Engine.open`: a folder, the user's cache folder (True), or none (False)."""
         if self.cache is None:
             return True
         return self.cache != "off" and Path(self.cache)
@@ -43,13 +43,13 @@ _VARIABLES = {field: f"CUECARD_{field.upper()}" for field in Settings.model_fiel
 
 
 def read_settings() -> Settings:
-    """The settings of this process; upper and lower case of their names are the same.
+    """The settings of this process; their names are case-insensitive.
 
     Raises:
-        SettingsError: with every setting that has a wrong value; the value itself is not repeated.
+        SettingsError: with every setting that has an invalid value; the value itself is not repeated.
     """
     if not any(name.upper() in _VARIABLES.values() for name in os.environ):
-        return Settings.model_construct()  # without a value there is nothing to validate
+        return Settings.model_construct()  # without values there is nothing to validate
     from pydantic_settings import BaseSettings, SettingsConfigDict  # noqa: PLC0415 - only who sets a variable pays
 
     class Environment(Settings, BaseSettings):

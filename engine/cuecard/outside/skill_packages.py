@@ -1,4 +1,4 @@
-"""The folders of an agent's skills, read whole; and skills of others, written into a folder."""
+"""Reads complete folders of an agent's skills, and writes skills from elsewhere into a folder."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from cuecard.outside.walking import Walk
 
 
 def read_packages(skills: Iterable[Skill], base: Path) -> tuple[tuple[SkillPackage, ...], tuple[Problem, ...]]:
-    """The skills with all of their files, and why others cannot be served, each as a warning.
+    """The skills with all of their files, and a warning for each skill that cannot be served.
 
-    Hidden files are left out; a link that leads out of the skill's folder is refused.
+    Hidden files are left out; a link that leads out of the skill's folder is rejected.
 
     Args:
         skills: the skills.
@@ -38,10 +38,10 @@ def read_packages(skills: Iterable[Skill], base: Path) -> tuple[tuple[SkillPacka
 
 
 def read_folder(folder: Path) -> dict[str, bytes]:
-    """Every file below a folder, by its path in it.
+    """Every file below a folder, by its path within it.
 
     Raises:
-        SpecError: when one cannot be read, is a link out of the folder, or all are too large together.
+        SpecError: when a file cannot be read or is a link out of the folder, or the files are too large in total.
     """
     roots = Roots.of(folder, (), ())
     walk = Walk(folder, roots.find("."), roots, None).walk()
@@ -57,14 +57,14 @@ def read_folder(folder: Path) -> dict[str, bytes]:
 
 
 def differing(package: SkillPackage, into: Path) -> tuple[dict[Path, bytes], tuple[Path, ...]]:
-    """The files of a skill that are not in a folder of skills as they are in it, and which of these are there.
+    """The files of a skill that are missing or different in a folder of skills, and which of them exist there.
 
     Args:
         package: the skill.
         into: the folder of skills.
 
     Raises:
-        SpecError: when what is there cannot be read.
+        SpecError: when an existing file cannot be read.
     """
     folder = into / package.name
     there: Mapping[str, bytes] = read_folder(folder) if is_folder(folder) else {}

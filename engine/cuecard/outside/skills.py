@@ -1,4 +1,4 @@
-"""Reads skills from their folders: every SKILL.md below the roots, and later, on demand, one text of one skill."""
+"""Reads skills from their folders: every SKILL.md below the roots and later, on demand, one text of a skill."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ FILE = "SKILL.md"
 def read_skill_texts(
     roots: Iterable[str], base: Path, allowed: Roots | None = None, strict: Collection[str] = ()
 ) -> tuple[tuple[SkillSource, ...], tuple[Problem, ...]]:
-    """Every SKILL.md below these folders, by root and path, and what could not be read.
+    """Every SKILL.md below these folders, by root and path, and the problems found.
 
-    Hidden folders are not looked into. A link counts only if it leads to a place below one of the roots that is not
-    read anyway; one that leads elsewhere is a problem.
+    Hidden folders are skipped. A link counts only if it leads to a place below one of the roots that is not read
+    anyway; one that leads elsewhere is a problem.
 
     Args:
-        roots: folders, relative to `base`, as the agent file writes them.
+        roots: folders, relative to `base`, as written in the agent file.
         base: the agent file's folder.
-        allowed: where links may lead; into these folders when left out.
+        allowed: where links may lead; by default, into these folders.
         strict: the roots in which a skill that cannot be read is an error; in others it is left out, with a warning.
     """
     wanted = tuple(dict.fromkeys(roots))
@@ -52,13 +52,13 @@ def read_skill_texts(
 
 
 def _of_skills(roots: Iterable[str], base: Path) -> Roots:
-    """The folders of skills and nothing else, wherever a link to one of them leads."""
+    """The folders of skills and nothing else, wherever links to them lead."""
     home = Roots.of(base, (), roots)
     return Roots(home.home, home.folders[1:])
 
 
 class _Root:
-    """Reads one root: `problems` are those of the root itself, `bad` those of skills in it."""
+    """Reads one root: `problems` are those of the root itself, `bad` those of its skills."""
 
     def __init__(self, root: str, base: Path, allowed: Roots) -> None:
         self.root, self.folder, self.base, self.allowed = root, base / root, base, allowed
@@ -109,17 +109,17 @@ def read_skill(
     unit: Unit = "bytes",
     words: WordsSpec = ENGLISH,
 ) -> SkillText:
-    """What a `read_skill` tool answers: the instructions of a skill, or a file of its folder. It never raises.
+    """The answer of a `read_skill` tool: the instructions of a skill, or a file in its folder. Never raises.
 
     Args:
-        skills: the skills that this call may use; no other exists for it.
+        skills: the skills that this call may use; others do not exist for it.
         slug: the slug or display name, in any case.
         file: a file of the skill's folder, relative to it, such as `references/forms.md`; empty for the instructions.
-        base: the agent file's folder; without it no file can be read.
+        base: the agent file's folder; without it, no file can be read.
         roots: what the agent file lists as `roots`: further folders that links may lead to.
-        limit: how long the text may be.
-        unit: what the limit counts.
-        words: what the message says where there is no text, or only a part of it.
+        limit: the maximum length of the text.
+        unit: the unit of the limit.
+        words: the words of the message if there is no text, or only a part of it.
     """
     known = tuple(skills)
     skill = find_skill(slug.strip().removeprefix("$"), known)
@@ -139,7 +139,7 @@ def read_skill(
 
 
 def _reason(error: Exception, words: WordsSpec) -> str:
-    """Why a file is not read, in the agent's words."""
+    """The reason why a file was not read, in the agent's words."""
     if isinstance(error, RefusedError):
         return str(error)
     if isinstance(error, OSError):
@@ -148,7 +148,7 @@ def _reason(error: Exception, words: WordsSpec) -> str:
 
 
 def _folder(skill: Skill, allowed: Roots | None, words: WordsSpec) -> str:
-    """The skill's folder: it may have become a link since the skill was read."""
+    """The skill's folder, resolved again: it may have become a link since the skill was read."""
     if allowed is None:
         raise RefusedError(words.skills.instructions_only)
     try:

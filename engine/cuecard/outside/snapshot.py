@@ -1,4 +1,4 @@
-"""Looks at a tool server's content from outside, with the command that the assistant file names."""
+"""Takes a snapshot of a tool server's content with the command from the assistant file."""
 
 from __future__ import annotations
 

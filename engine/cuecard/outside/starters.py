@@ -1,4 +1,4 @@
-"""What `cuecard init` writes: a small agent that works, with turns that test it."""
+"""The files that `cuecard init` writes: a small working agent, with turns that test it."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ Kind: TypeAlias = Literal["minimal", "sections", "cms"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 _RENAMED = {"editor.json": ".vscode/settings.json", "pre-commit.yml": ".pre-commit-config.yaml"}
-"""Names with a dot in front, as the files have them that a wheel carries."""
+"""The names of dotfiles, and the names under which a wheel contains them."""
 
 BESIDE = frozenset({"README.md", *_RENAMED.values()})
-"""Files that a project may have already; the agent does without them."""
+"""Files that a project may already have, and that the agent does not need."""
 
 _AGENT_NAME = re.compile(r"^agent: \S+$", re.MULTILINE)
 _MODELINE = re.compile(r"^# yaml-language-server: .*\n", re.MULTILINE)
 
 
 def starter(kind: Kind, name: str) -> Mapping[str, str]:
-    """The files of a starter: their paths and texts.
+    """The files of a starter, as paths and texts.
 
     Args:
         kind: which one.
-        name: what the agent is called.
+        name: the agent's name.
     """
     root = content_root()
     folder = root / "examples" / "starters"

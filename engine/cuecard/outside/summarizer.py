@@ -1,4 +1,4 @@
-"""Runs a summarizer with a time limit: the one part of summaries that needs a thread or a task, and a clock."""
+"""Runs a summarizer with a time limit: the only part of summaries that needs a thread or task, and a clock."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """What came of it: the summary, or None and a diagnostic that says why there is none."""
+    """The outcome: the summary, or None and a diagnostic with the reason."""
 
     text: str | None
     diagnostic: Diagnostic | None = None
 
 
 def summarize(request: SummaryRequest, summarizer: Summarizer, timeout: float) -> Reply:
-    """The summarizer's answer, at most `timeout` seconds later; never an exception of its own.
+    """The summarizer's answer within `timeout` seconds; its exceptions are never raised.
 
-    It runs in a thread that ends with the process; an answer that comes late is thrown away. The codes of the
-    diagnostic are `summarizer_failed`, `summarizer_slow` and `summarizer_empty`.
+    It runs in a daemon thread; a late answer is discarded. The codes of the diagnostic are `summarizer_failed`,
+    `summarizer_slow` and `summarizer_empty`.
     """
     answer: Future[Reply] = Future()
     context = copy_context()
@@ -38,10 +38,10 @@ def summarize(request: SummaryRequest, summarizer: Summarizer, timeout: float) -
 
 
 async def asummarize(request: SummaryRequest, summarizer: AsyncSummarizer, timeout: float) -> Reply:  # noqa: ASYNC109 - the summarizer may ignore that it was cancelled, and is not waited for then
-    """The awaited summarizer's answer, at most `timeout` seconds later, with the diagnostics of `summarize`.
+    """The awaited summarizer's answer within `timeout` seconds, with the diagnostics of `summarize`.
 
-    It runs as a task of its own, which is cancelled when it takes too long and not waited for. The caller's own
-    cancellation cancels it and passes through.
+    It runs as a separate task, which is cancelled when it takes too long, without waiting for it. The caller's own
+    cancellation cancels it and is passed on.
     """
     task = asyncio.ensure_future(_awaited(request, summarizer))
     try:

@@ -1,4 +1,4 @@
-"""Token counting with tables that travel in the package: never a download, exact for the encoding that is named."""
+"""Token counting with bundled tables: no downloads, and exact for the encoding in question."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ PATTERNS = {
     "cl100k_base": r"'(?i:[sdmt]|ll|ve|re)|[^\r\n\p{L}\p{N}]?+\p{L}++|\p{N}{1,3}+| ?[^\s\p{L}\p{N}]++[\r\n]*+|\s++$"
     r"|\s*[\r\n]|\s+(?!\S)|\s",
 }
-"""How each encoding splits a text before it merges bytes; tests hold them against tiktoken's own."""
+"""How each encoding splits a text before merging bytes; tests compare them with tiktoken's own."""
 
 REMEMBERED = 4096
-"""How many texts a counter remembers: sections and protocols recur at every step."""
+"""The number of texts whose counts are cached, since sections and protocols recur at every step."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +60,7 @@ def bundled_counter(encoding: str) -> TokenCounter:
 
 
 def uncached_count(encoding: str) -> CountTokens:
-    """The bare count of a bundled encoding, which remembers nothing."""
+    """The counting function of a bundled encoding, without a cache."""
     return lambda text: len(_encoding(encoding).encode_ordinary(text))
 
 
@@ -68,7 +68,7 @@ _UNPACKING = threading.Lock()
 
 
 def _encoding(name: str) -> tiktoken.Encoding:
-    with _UNPACKING:  # without it, threads that count first together would each unpack the table
+    with _UNPACKING:  # without it, threads that count for the first time together would each unpack the table
         return _unpacked(name)
 
 
@@ -80,7 +80,9 @@ def _unpacked(name: str) -> tiktoken.Encoding:
 
 
 def read_table(name: str) -> dict[bytes, int]:
-    """A bundled table: token bytes to rank. Packed as a count, one length byte per token, then the tokens by rank."""
+    """A bundled table, from token bytes to rank. It is packed as a count, one length byte per token, then the
+    tokens by rank.
+    """
     packed = gzip.decompress(files("cuecard").joinpath("data", f"{name}.bin.gz").read_bytes())
     (size,) = struct.unpack_from("<I", packed)
     lengths, position, ranks = packed[4 : 4 + size], 4 + size, {}

@@ -1,4 +1,4 @@
-"""Where real tools are listed: servers that speak MCP, OpenAPI descriptions, and JSON."""
+"""Sources that list real tools: MCP servers, OpenAPI descriptions, and JSON."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from cuecard.outside.mcp import ToolServer
 
 MAX_FILE_BYTES: Final = 32 * 1024 * 1024
-"""How large an OpenAPI description or a JSON file of tools may be."""
+"""The maximum size of an OpenAPI description or a JSON file of tools, in bytes."""
 MAX_SAID: Final = 64 * 1024
-"""How many characters are kept of what a server says of itself."""
+"""How many characters of a server's own instructions are kept."""
 
 
 async def server_listing(server: ToolServer) -> Listing:
-    """What an open server lists.
+    """The listing of an open server.
 
     Raises:
-        ToolServerError: when it dies, keeps silent, or lists without end.
+        ToolServerError: when it dies, does not answer, or lists endlessly.
     """
     cards = await server.tools()
     said = clean(without_controls(server.client.instructions or ""))[0][:MAX_SAID]
@@ -39,7 +39,7 @@ async def server_listing(server: ToolServer) -> Listing:
 
 
 def file_listing(path: Path, *, openapi: bool) -> Listing:
-    """What a file lists: an OpenAPI description, or JSON of tools in any of the usual shapes.
+    """The listing in a file: an OpenAPI description, or tools as JSON in any of the usual formats.
 
     Raises:
         SpecError: when it cannot be read, or is neither.
@@ -58,7 +58,7 @@ def file_listing(path: Path, *, openapi: bool) -> Listing:
 
 
 def _usable(name: str, cards: tuple[ToolCard, ...]) -> Listing:
-    """The tools whose names files and providers take, cleaned."""
+    """The tools whose names files and providers accept, cleaned."""
     hint = "the tool is skipped: names are 1 to 128 ASCII letters, digits, `_`, `-`, `.`, `:` or `/`"
     odd = [
         Problem(

@@ -1,4 +1,4 @@
-"""Looks for files below a folder: links by the one rule, no folder twice, and never more than a bound of them."""
+"""Searches for files below a folder: links by the rule of `roots.py`, no folder twice, and within limits."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from cuecard.outside.roots import Place, Roots, link_outside
 from cuecard.records import dataclass
 
 MAX_DEPTH = 16
-"""How deep below its root a file may lie."""
+"""The maximum depth of a file below its root."""
 MAX_FOLDERS = 10_000
-"""How many folders below a root are looked into."""
+"""The maximum number of folders searched below a root."""
 MAX_FILES = 10_000
-"""How many files below a root are looked at."""
+"""The maximum number of files examined below a root."""
 LARGE = "this folder is too large to search for files"
 LARGE_HINT = (
     f"at most {MAX_FOLDERS:,} folders and {MAX_FILES:,} files, {MAX_DEPTH} levels, and {MAX_ENTRIES:,} names in one "
@@ -30,25 +30,25 @@ LARGE_HINT = (
 _Parts = tuple[str, ...]
 
 Among: TypeAlias = Callable[[_Parts, bool], bool]
-"""Whether a path is of interest, and whether it is that of a folder."""
+"""Decides whether a path is of interest; told whether it is a folder."""
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Found:
-    """A file: its path below the folder as people see it, and where it is in truth."""
+    """A file: its path below the folder as written, and its real place."""
 
     shown: _Parts
     place: Place = field(compare=False)
 
 
 class Walk:
-    """Walks through one folder. What stands there itself comes first, so that a link to it adds nothing.
+    """Walks through one folder. Real entries come before links, so that a link to one of them adds nothing.
 
     Attributes:
-        found: the files, in the order in which they were met.
-        problems: folders that cannot be looked into, and links that lead out of the roots. When there are more files
-            or folders than allowed, it is told once, and the walk ends there.
-        folders: the folders that were looked into, as people see them.
+        found: the files, in the order in which they were found.
+        problems: folders that cannot be read, and links that lead out of the roots. Exceeding the number of files or
+            folders is reported once and ends the walk.
+        folders: the folders that were searched, as written.
     """
 
     def __init__(
@@ -62,12 +62,12 @@ class Walk:
         """Nothing is read yet.
 
         Args:
-            folder: the folder as people see it.
-            start: where it is in truth.
+            folder: the folder as written.
+            start: its real place.
             roots: where links may lead.
-            wanted: whether a name is that of a file that is looked for; None for every name that is no folder's.
-            among: whether a file is looked for, or a folder looked into, by its path below the folder; without it, all
-                that are neither hidden nor left over by editors.
+            wanted: whether a file with this name is searched for; None for all files.
+            among: whether a file is wanted, or a folder searched, by its path below the folder; without it, all that
+                are neither hidden nor editors' leftovers.
         """
         self.among = among
         self.folders: list[Path] = []
@@ -79,7 +79,7 @@ class Walk:
         self._is_full = False
 
     def walk(self) -> Walk:
-        """Look into the folder, and all those below it."""
+        """Search the folder and all folders below it."""
         self._into(self.start, ())
         while self._links:
             links, self._links = sorted(self._links), []
@@ -142,7 +142,7 @@ class Walk:
         self.found.append(found)
 
     def _enter(self, place: Place, shown: _Parts, identity: tuple[int, int]) -> None:
-        """Look into a folder, unless that was done."""
+        """Search a folder, unless that was done before."""
         if identity in self._seen:
             return
         if len(self._seen) >= MAX_FOLDERS:
@@ -152,7 +152,7 @@ class Walk:
         self._into(place, shown)
 
     def _end(self) -> None:
-        """There is more than is looked at: no file or folder is added any more."""
+        """A limit was reached: no further files or folders are added."""
         self._is_full = True
         self._problem((), "large-folder", LARGE, LARGE_HINT)
 
@@ -169,9 +169,9 @@ class Walk:
 
 
 def search(folder: Path, wanted: Callable[[str], bool]) -> Walk:
-    """The files below a folder whose names are wanted; those that are hidden, or in `node_modules`, are left out.
+    """The files with wanted names below a folder, except hidden ones and those in `node_modules`.
 
-    A link that leads out of the folder leads to what nobody asked for, and is no problem.
+    A link that leads out of the folder is ignored and not a problem.
     """
 
     def among(parts: _Parts, _: bool) -> bool:  # noqa: FBT001 - whether it is a folder's, which Walk passes by place
@@ -184,12 +184,12 @@ def search(folder: Path, wanted: Callable[[str], bool]) -> Walk:
 
 
 def _is_left_over(name: str) -> bool:
-    """Hidden, or what editors leave beside a file while they save: `x~`, `#x#`."""
+    """Whether a file is hidden, or was left behind by an editor: `x~`, `#x#`."""
     return name.startswith((".", "#")) or name.endswith("~")
 
 
 def _identity(folder: str) -> tuple[int, int] | None:
-    """What tells a folder from every other; None where it is gone meanwhile."""
+    """The identity of a folder; None if it is gone by now."""
     try:
         seen = Path(folder).stat()
     except OSError:

@@ -1,4 +1,4 @@
-"""Which files are YAML: both endings that people use count, everywhere."""
+"""Which files are YAML: both common extensions count everywhere."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cuecard.outside.paths import is_folder, is_there
 
 ENDINGS = ("*.yaml", "*.yml")
 AGENT_FILES = ("agent.yaml", "agent.yml")
-"""What the names of YAML files look like."""
+"""The patterns of names of YAML files."""
 
 
 def in_folder(path: Path, name: str) -> Path:
-    """The file that a folder stands for: `name.yaml` in it, or `name.yml` where only that is there."""
+    """The file that a folder stands for: its `name.yaml`, or `name.yml` if only that exists."""
     if not is_folder(path):
         return path
     plain, short = path / f"{name}.yaml", path / f"{name}.yml"

@@ -1,1 +1,1 @@
-"""Prompt files of other tools as agents: `reading.py` is the door; one file per format and per template language."""
+"""Prompt files of other tools as agents: `reading.py` is the entry point; one file per format and template language."""

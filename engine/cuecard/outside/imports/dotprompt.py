@@ -14,7 +14,7 @@ from cuecard.outside.imports.parts import EMPTY, ROLES, Imported, Input, Message
 from cuecard.outside.imports.schemas import Schema, type_of_value
 
 Partials = Callable[[str], tuple[str, str] | None]
-"""The text of a partial by its name, and how errors call its file; None where there is no such file."""
+"""Finds the text of a partial by name, and the name of its file in errors; None if there is no such file."""
 
 _HINTS = {
     "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
@@ -22,7 +22,7 @@ _HINTS = {
     "output": "pass the schema to the model's client yourself, or describe the format in the text",
     "tools": "name their files under `tools`: `cuecard tools import` writes them",
 }
-_TELLING = 40  # characters of a text that say where it stands
+_TELLING = 40  # the characters of a text that an error shows
 _SILENT = {"name", "description", "input"}
 
 
@@ -31,9 +31,9 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
 
     Args:
         text: the file.
-        name: how errors call it.
-        stem: its name without the ending.
-        partial: finds `_name.prompt` beside it.
+        name: its name in errors.
+        stem: its name without the extension.
+        partial: finds `_name.prompt` next to it.
 
     Raises:
         SpecError: when the front matter or a partial cannot be read.
@@ -70,7 +70,7 @@ def read_dotprompt(text: str, name: str, stem: str, partial: Partials) -> Import
 
 
 def _trimmed(front: Front) -> Front:
-    """The body as dotprompt reads it: without white space around it, if there is front matter."""
+    """The body as dotprompt reads it: without surrounding white space if there is front matter."""
     if front.document is None:
         return front
     body = front.body.lstrip()
@@ -116,7 +116,7 @@ def _unknown(document: Document, path: Path, given: Mapping[str, Json], known: s
 
 
 def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]) -> Iterator[Body]:
-    """Every partial, and those that they name: their texts go into `found`."""
+    """Collect every partial, including those that partials name, in `found`."""
     for name, line in body.partials.items():
         if name in found:
             continue
@@ -139,7 +139,7 @@ def _partials(body: Body, notes: Notes, partial: Partials, found: dict[str, str]
 
 
 def _messages(body: Body, notes: Notes) -> Sequence[Message]:
-    """The messages of a body; without a place for the history, it comes before a last message of the user."""
+    """The messages of a body; if the history has no place, it comes before the final user message."""
     found = list(_parted(body, notes))
     if found and found[-1].role == "user" and all(isinstance(part, str) or part.role for part in body.parts):
         found[-1] = replace(found[-1], late=True)
@@ -147,7 +147,7 @@ def _messages(body: Body, notes: Notes) -> Sequence[Message]:
 
 
 def _parted(body: Body, notes: Notes) -> Iterator[Message]:
-    """Texts with the roles in front of them; one that holds nothing but white space is none."""
+    """Texts with the roles before them; texts of only white space are dropped."""
     role: Role = "user"
     passed, at, line = False, 0, 1
     for part in body.parts:
@@ -156,7 +156,7 @@ def _parted(body: Body, notes: Notes) -> Iterator[Message]:
                 if passed and role == "system":
                     found = notes.text.find(part.strip()[:_TELLING], at)
                     line += notes.text.count("\n", at, max(at, found))
-                    at = found if found >= 0 else len(notes.text)  # one that was translated, and those behind it
+                    at = found if found >= 0 else len(notes.text)  # a translated one, and those after it
                     message = "text for the system after the history: it becomes part of the system prompt here"
                     notes.add(line, message, "no action needed if that is intended", "warning")
                 yield Message(role, part, late=passed and role != "system")

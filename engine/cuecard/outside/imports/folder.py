@@ -18,13 +18,15 @@ _EXAMPLES: Mapping[InputType, Json] = {
 
 
 def agent_name(name: str) -> str:
-    """A name as an agent can have it."""
+    """A valid name for an agent."""
     made = re.sub(r"[^A-Za-z0-9_-]+", "-", name).strip("-_")
     return (made if made[:1].isalpha() else f"agent-{made}".rstrip("-"))[:64]
 
 
 def files_of(imported: Imported) -> dict[str, str]:
-    """Path to text. Texts stand in files of their own; the turn has the sample's values, or the first that fit."""
+    """The files as paths and texts. Texts are in separate files; the turn has the sample's values, or the first
+    that fit.
+    """
     sections = list(_sections(imported))
     end = "\n" if imported.trim else ""
     texts = {f"{id_}.md": f"{message.text}{end}" for id_, message in sections}
@@ -87,6 +89,6 @@ def _key(name: str) -> str:
 
 
 def _value(value: Json) -> str:
-    """A value as YAML, in the form of JSON."""
+    """A value as YAML in JSON notation."""
     said = json.dumps(value, ensure_ascii=False, default=str)
     return "".join(c if c.isprintable() else f"\\U{ord(c):08X}" for c in said)

@@ -1,4 +1,4 @@
-"""A file with YAML front matter and a text behind it, both with the lines of the file."""
+"""A file with YAML front matter followed by a text, both with the lines of the file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def read_front(text: str, name: str) -> Front:
     if not end:
         hint = "end it with a line `---`"
         raise SpecError(Problem("front-matter", "the front matter is not closed", hint, name, Span(1, 1, 3), lines[0]))
-    # An empty line in place of the fence: places in the YAML are places in the file.
+    # An empty line replaces the fence, so that places in the YAML are places in the file.
     yaml = "\n".join(["", *lines[1:end]])
     empty = not any(line.strip() and not line.lstrip().startswith("#") for line in lines[1:end])
     document = Document(name, yaml, {}) if empty else read_yaml(yaml, name)

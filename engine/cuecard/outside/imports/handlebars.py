@@ -1,4 +1,4 @@
-"""The body of a dotprompt file, which is Handlebars with a few helpers of its own, as Handlebars of ours."""
+"""Converts the body of a dotprompt file, which is Handlebars with its own helpers, into a template of ours."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Marker:
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """A template of ours: texts and the markers between them; the inputs and the partials that it names."""
+    """The converted template: texts and the markers between them, and the inputs and partials that it names."""
 
     parts: tuple[str | Marker, ...]
     reads: Mapping[str, tuple[InputType, int]]
@@ -70,13 +70,13 @@ def from_handlebars(text: str, notes: Notes, first_line: int) -> Body:
 
     Args:
         text: the template; its line 1 is line `first_line` of the file.
-        notes: takes what has no plain counterpart, which stays in the text behind a mark.
-        first_line: where it begins in its file.
+        notes: collects what has no direct equivalent, which stays in the text after a mark.
+        first_line: the line where it begins in its file.
 
     Raises:
         TemplateSyntaxError: when it is not Handlebars.
     """
-    # Empty lines in front: problems have the lines of the file.
+    # Leading empty lines, so that problems have the lines of the file.
     before = "\n" * (first_line - 1)
     source = Source(notes.name, before + text)
     program = parse(source)
@@ -161,7 +161,7 @@ class _Reader:
             yield from self.edits(node.program.body)
 
     def unknown(self, call: Call, *, known: bool = False) -> tuple[str, str] | None:
-        """Why a call cannot be carried over: a helper of the host's, or data of the host's."""
+        """Why a call cannot be converted: a helper or data of the host."""
         name = _name(call)
         if call.has_arguments and not known and name not in {"json", "lookup"}:
             return _unknown_helper(name)
@@ -178,7 +178,7 @@ class _Reader:
         return None
 
     def left(self, node: Statement, message: str, hint: str) -> _Edit:
-        """What is not carried over stays as it is, behind a mark."""
+        """Text that is not converted stays as it is, after a mark."""
         line = self.source.span(node.start, node.end).line
         self.notes.add(line, message, hint)
         raw = self.source.text[node.start : node.end]
@@ -207,7 +207,7 @@ def _stripping(node: Mustache) -> str:
 
 
 def _kinds(program: Program) -> Mapping[str, InputType]:
-    """What inputs seem to be: a list where there is a loop over it, an object where a part of it is read."""
+    """The apparent types of inputs: a list if there is a loop over it, an object if a part of it is read."""
     kinds: dict[str, InputType] = {}
     for node in walk(program.body):
         call = node.call if isinstance(node, Mustache | Block) else None
@@ -224,7 +224,7 @@ def _kinds(program: Program) -> Mapping[str, InputType]:
 
 
 def _cut(text: str, edits: Sequence[_Edit], start: int) -> Iterator[str | Marker]:
-    """The texts between the markers; the first and the last are texts."""
+    """The texts between the markers, including the first and the last."""
     at, out, before = start, "", ""
     for edit in edits:
         out += text[at : edit.start]
@@ -243,7 +243,7 @@ _TAG_LAST = re.compile(r"\{\{~?(?:/|!|>)[^{}]*\}\}[^\S\n]*\Z")
 
 
 def _guarded(text: str, before: str, behind: str) -> str:
-    """A text between markers: a block's tag beside one did not stand on a line alone, and does so no more than then."""
+    """A text between markers: a block tag next to a marker was not alone on its line, and must not become so."""
     text = text.lstrip() if ">" in before else text
     text = text.rstrip() if "<" in behind else text
     if before and _TAG_FIRST.match(text):

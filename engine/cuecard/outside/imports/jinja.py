@@ -1,4 +1,4 @@
-"""Jinja's templates as Handlebars: Jinja's own lexer and parser read them (the extra `jinja`)."""
+"""Converts Jinja templates into Handlebars, using Jinja's own lexer and parser (the extra `jinja`)."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ _HINTS = {
 def from_jinja(
     text: str, types: Mapping[str, InputType], notes: Notes, first_line: int
 ) -> tuple[str, Mapping[str, InputType]]:
-    """A template in Handlebars, and the inputs that it reads with what they seem to be.
+    """The template in Handlebars, and the inputs that it reads with their apparent types.
 
     Args:
         text: the template; its line 1 is line `first_line` of the file.
-        types: the inputs that are declared.
+        types: the declared inputs.
         notes: takes what has no plain counterpart, which stays in the text behind a mark.
-        first_line: where the template begins in its file.
+        first_line: the line where the template begins in its file.
 
     Raises:
         InputError: when jinja2 is not installed.
@@ -59,7 +59,7 @@ def from_jinja(
         raise _wrong(notes, line, (error.message or "this cannot be parsed").rstrip(".")) from None
     except RecursionError:
         raise _wrong(notes, first_line, "it is nested too deeply") from None
-    except ValueError:  # Python reads no number of more than 4,300 digits
+    except ValueError:  # Python does not parse numbers of more than 4,300 digits
         raise _wrong(notes, first_line, "a number is too long") from None
     return writer.written(), scope.reads
 
@@ -100,7 +100,7 @@ class _Translator:
             self.left(node, reason)
 
     def print(self, node: Node, scope: Scope, piece: Piece) -> None:
-        """What an expression prints."""
+        """The Handlebars code that prints an expression."""
         kind = type(node).__name__
         if kind == "Const":
             self.writer.text(str(node.value))
@@ -169,7 +169,7 @@ class _Translator:
         scope.remarks.clear()
 
     def left(self, piece: Piece, reason: Untranslatable, raw: str = "") -> None:
-        """What is not translated stays as it is, behind a mark."""
+        """Text that is not converted stays as it is, after a mark."""
         self.notes.add(piece.line, reason.message, reason.hint)
         self.writer.text(f"{self.notes.mark(piece.line)}{raw or piece.raw}")
 
@@ -185,7 +185,7 @@ def _as_if(piece: Piece) -> Piece:
 
 
 def _printed(node: Node, scope: Scope) -> str:
-    """The tag that prints a value; what Python and JavaScript print otherwise is told or refused."""
+    """The tag that prints a value; what Python and JavaScript print differently is reported or rejected."""
     kind = type(node).__name__
     if kind == "Const" and isinstance(node.value, str):
         return node.value if _WORDS.fullmatch(node.value) else f"{{{{{{default null {quoted(node.value)}}}}}}}"

@@ -1,4 +1,6 @@
-"""Expressions of Jinja as values of Handlebars: names, texts, comparisons, and filters that have a helper here."""
+"""Converts Jinja expressions into Handlebars values: names, texts, comparisons, and filters with an equivalent
+helper.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from cuecard.config.agent_file import InputType
 from cuecard.records import dataclass
 
 Node: TypeAlias = Any
-"""A node of Jinja's syntax tree; jinja2 is an extra, so its types are not known here."""
+"""A node of Jinja's syntax tree; jinja2 is an extra, so its types are not available here."""
 
 
 class Untranslatable(Exception):  # noqa: N818 - a reason, not an error
-    """What has no plain counterpart: what it is and why, and what to do instead."""
+    """An expression without a direct equivalent: what it is, why, and what to do instead."""
 
     def __init__(self, message: str, hint: str) -> None:
         super().__init__(message)
@@ -23,14 +25,14 @@ class Untranslatable(Exception):  # noqa: N818 - a reason, not an error
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where an expression stands.
+    """The surroundings of an expression.
 
     Attributes:
         types: declared inputs.
         loops: variables of the loops around it.
-        depth: how many loops those are.
-        reads: filled with each input that is read, and what it must be.
-        remarks: filled with what prints otherwise here, and why.
+        depth: the number of those loops.
+        reads: collects each input that is read, and its required type.
+        remarks: collects what prints differently here, and why.
     """
 
     types: Mapping[str, InputType]
@@ -44,12 +46,12 @@ class Scope:
         return Scope(self.types, (*self.loops, name), self.depth + 1, self.reads, self.remarks)
 
     def read(self, name: str, kind: InputType = "string") -> None:
-        """Remember that an input is read; what is known of it best stays."""
+        """Note that an input is read, keeping the most specific type."""
         if self.reads.get(name, "string") == "string":
             self.reads[name] = kind
 
     def kind(self, node: Node) -> InputType | None:
-        """The type of a value, if it is an input that is declared."""
+        """The type of a value, if it is a declared input."""
         return self.types.get(node.name) if _is(node, "Name") and node.name not in self.loops else None
 
 
@@ -63,7 +65,7 @@ def value(node: Node, scope: Scope) -> str:
     """An expression as a parameter of Handlebars.
 
     Raises:
-        Untranslatable: when there is no plain counterpart.
+        Untranslatable: when there is no direct equivalent.
     """
     write = _WRITERS.get(type(node).__name__)
     if write is None:
@@ -72,7 +74,7 @@ def value(node: Node, scope: Scope) -> str:
 
 
 def condition(node: Node, scope: Scope) -> str:
-    """An expression as what `{{#if}}` asks; an empty object counts as nothing, as in Jinja.
+    """An expression as the condition of `{{#if}}`; an empty object counts as false, as in Jinja.
 
     Raises:
         Untranslatable: when there is no plain counterpart.
@@ -87,10 +89,10 @@ def condition(node: Node, scope: Scope) -> str:
 
 
 def quoted(text: str) -> str:
-    """A text as a literal of Handlebars.
+    """A text as a Handlebars literal.
 
     Raises:
-        Untranslatable: when it holds both kinds of quotes, a backslash or a line break.
+        Untranslatable: when it contains both kinds of quotes, a backslash or a line break.
     """
     if "\\" in text or "\n" in text or ('"' in text and "'" in text):
         raise Untranslatable(

@@ -1,4 +1,4 @@
-"""A Jinja template in pieces: texts and whole tags as Jinja's lexer sees them, and the blocks that they make."""
+"""A Jinja template in pieces: texts and whole tags from Jinja's lexer, and the blocks that they form."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MIDDLES = {"elif", "else"}
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A text, or a whole tag: `word` is the first word of a `{% %}`."""
+    """A text or a whole tag; `word` is the first word of a `{% %}`."""
 
     line: int
     kind: str
@@ -55,14 +55,14 @@ def pieces_of(tokens: Iterable[tuple[int, str, str]], first_line: int) -> list[P
             else:
                 pieces.append(Piece(line + first_line - 1, opened, raw, word))
             tag = []
-        elif kind == "data":  # what stands between `{% raw %}` and `{% endraw %}`
+        elif kind == "data":  # the text between `{% raw %}` and `{% endraw %}`
             pieces.append(Piece(line + first_line - 1, "text", text))
             tag = []
     return pieces
 
 
 def tree_of(pieces: Sequence[Piece]) -> list[Piece | Block]:
-    """Blocks with what stands in them; Jinja has checked that they are closed."""
+    """The tree of blocks; Jinja has checked that they are closed."""
     open_blocks: list[tuple[str, list[tuple[Piece, list[Piece | Block]]], list[str]]] = []
     top: list[Piece | Block] = []
     for piece in pieces:

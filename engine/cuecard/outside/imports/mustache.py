@@ -1,4 +1,4 @@
-"""Mustache as Handlebars: values, and sections of which the schema says what they are."""
+"""Converts Mustache into Handlebars: values, and sections whose types the schema declares."""
 
 from __future__ import annotations
 
@@ -48,7 +48,9 @@ class _Reader:
     reads: dict[str, InputType]
 
     def edits(self, body: Sequence[Statement], around: tuple[str, ...]) -> Iterator[_Edit]:
-        """`around` are the sections that this is in, each `each` or the name of the value that is asked."""
+        """The edits for these statements; `around` lists the enclosing sections, each as `each` or the name of the
+        tested value.
+        """
         for node in body:
             if isinstance(node, Mustache):
                 yield self.value(node, around)

@@ -1,4 +1,4 @@
-"""What a file of another tool becomes: messages, inputs, and the list of what could not be carried over."""
+"""The result of importing a file: messages, inputs, and what could not be converted."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ ROLES: Mapping[str, Role] = {
     "assistant": "assistant",
     "model": "assistant",
 }
-"""Roles of others, and what they are called here."""
+"""The roles of other tools, and their names here."""
 
 EMPTY: Mapping[InputType, Json] = {"list": [], "object": {}, "string": ""}
-"""What an input is that a template reads and no schema names; missing values print nothing elsewhere."""
+"""An input that a template reads but no schema declares; other tools print nothing for missing values."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class Message:
     """A text with its role: a Handlebars template.
 
     Attributes:
-        role: who says it.
+        role: its role.
         text: the template.
-        late: whether the conversation comes before it.
+        late: whether it comes after the conversation.
     """
 
     role: Role
@@ -42,7 +42,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Input:
-    """An input, as the agent file will have it. `default` holds one value, or none where the host must supply it."""
+    """An input for the agent file. `default` contains one value, or none if the host must supply it."""
 
     type: InputType
     default: tuple[Json, ...] = ()
@@ -52,18 +52,18 @@ class Input:
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """One file, read.
+    """One imported file.
 
     Attributes:
         name: what the agent is called.
-        source: the file, as people would type it.
+        source: the file's path as people would type it.
         messages: its texts, in order.
         inputs: by name.
         partials: texts for `{{> name}}`, by name.
         sample: values for a first turn.
-        description: what the file says of itself.
-        trim: whether white space around a message is dropped, as the other tool does.
-        problems: what could not be carried over.
+        description: the file's own description.
+        trim: whether white space around a message is dropped, as in the other tool.
+        problems: what could not be converted.
     """
 
     name: str
@@ -78,11 +78,11 @@ class Imported:
 
 
 class Notes:
-    """What could not be carried over from one file, with its places.
+    """What could not be converted in one file, with the places.
 
     Args:
-        name: how errors call the file.
-        text: what it holds.
+        name: the file's name in errors.
+        text: its content.
     """
 
     def __init__(self, name: str, text: str) -> None:
@@ -90,7 +90,7 @@ class Notes:
         self.problems: list[Problem] = []
 
     def add(self, line: int, message: str, hint: str, severity: Severity = "error") -> None:
-        """A line of the file, what is wrong with it and why, and what to do instead."""
+        """Add a problem: the line of the file, the problem, the reason, and what to do instead."""
         source = self.lines[line - 1] if 0 < line <= len(self.lines) else ""
         written = source.strip()
         column = len(source) - len(source.lstrip()) + 1
@@ -101,11 +101,11 @@ class Notes:
             self.problems.append(Problem("not-imported", message, hint, self.name, span, source, severity="warning"))
 
     def in_order(self) -> tuple[Problem, ...]:
-        """Every problem, from top to bottom; those of other files behind."""
+        """Every problem from top to bottom, followed by those of other files."""
         return tuple(
             sorted(self.problems, key=lambda each: (each.name != self.name, each.span.line if each.span else 0))
         )
 
     def mark(self, line: int) -> str:
-        """What stands in a text before what was left as it is: `cuecard check` warns of it."""
+        """The mark in a text before something that was not converted; `cuecard check` warns about it."""
         return f"{{% todo {self.name.rpartition('/')[2]}:{line} %}}"

@@ -18,7 +18,7 @@ from cuecard.outside.imports.roles import messages
 from cuecard.outside.imports.schemas import type_of, type_of_value
 
 Beside = Callable[[str], str | None]
-"""The text of a file beside the prompt; None where there is none."""
+"""Reads a file next to the prompt; None if there is none."""
 
 _HINTS = {
     "model": "the host names the model for each call; conditions can test it: `model` of a turn file",
@@ -57,7 +57,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
         text: the file.
         name: how errors call it.
         stem: its name without the ending.
-        beside: reads a file of samples that it names.
+        beside: reads a file of samples named in the prompt.
 
     Raises:
         SpecError: when the front matter or the template cannot be read.
@@ -97,7 +97,7 @@ def read_prompty(text: str, name: str, stem: str, beside: Beside) -> Imported:
 
 
 def _first_lines(front: Front) -> Mapping[str, int]:
-    """Where each word of the template stands first."""
+    """The first line of each word in the template."""
     found: dict[str, int] = {}
     for line, row in enumerate(front.body.split("\n"), front.line):
         for word in _WORD.findall(row):
@@ -115,7 +115,7 @@ def _settings(document: Document) -> Iterator[Problem]:
 
 
 def _language(document: Document, problems: list[Problem]) -> str:
-    """`jinja2` or `mustache`, however it is said."""
+    """The template language, `jinja2` or `mustache`, in any of its spellings."""
     said = document.value.get("template", "jinja2")
     for key in ("format", "kind", "type"):
         said = said.get(key, said) if isinstance(said, dict) else said
@@ -181,7 +181,7 @@ def _unsaid(document: Document, path: Path, facts: Mapping[str, Json]) -> Iterat
 
 
 def _sample(document: Document, beside: Beside, problems: list[Problem]) -> dict[str, Json]:
-    """Example values: of the inputs, and over them those of `sample`, which may name a file."""
+    """Example values of the inputs, overridden by those of `sample`, which may name a file."""
     found: dict[str, Json] = {}
     given = document.value.get("inputs")
     rows = given.items() if isinstance(given, dict) else enumerate(given if isinstance(given, list) else ())

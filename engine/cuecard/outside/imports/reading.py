@@ -1,4 +1,4 @@
-"""The door of `cuecard import`: a file of another tool, read by what its name ends in."""
+"""The entry point of `cuecard import`: reads a file of another tool by its extension."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cuecard.outside.paths import is_folder, is_there, shown
 from cuecard.outside.reading import read_text
 
 ENDINGS = (".prompt", ".prompty")
-"""What is known: dotprompt and Prompty."""
+"""The known extensions: dotprompt and Prompty."""
 
 
 def read_prompt_file(path: Path) -> Imported:
     """One file of another tool.
 
     Raises:
-        InputError: when it is a folder, or no file of a kind that is known; when a package is missing.
+        InputError: when it is a folder or an unknown kind of file, or a package is missing.
         SpecError: when it is missing, too large, not UTF-8, or its front matter or its template cannot be read.
         TemplateSyntaxError: when its Handlebars cannot be read.
     """

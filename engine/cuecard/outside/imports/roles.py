@@ -1,4 +1,4 @@
-"""Prompty's role lines, such as `system:`: they cut a text into messages."""
+"""Prompty's role lines, such as `system:`, which split a text into messages."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _LINE = re.compile(
 
 
 def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
-    """The messages of a template in Handlebars; a text before the first role is the system's.
+    """The messages of a Handlebars template; a text before the first role belongs to the system.
 
     Args:
-        text: the template, whose roles stand outside of blocks.
-        notes: takes roles that there are not here.
+        text: the template; roles must be outside blocks.
+        notes: collects roles that do not exist here.
         first_line: where the template begins in its file.
     """
     role: Role = "system"
@@ -53,7 +53,7 @@ def messages(text: str, notes: Notes, first_line: int) -> Iterator[Message]:
 
 
 def _lines(text: str) -> Iterator[re.Match[str]]:
-    """Role lines outside of blocks; a value on the line makes it a text."""
+    """Role lines outside blocks; a line with a value is a text."""
     plain = [node for node in parse(Source("prompt", text)).body if isinstance(node, Content)]
     starts = [node.start for node in plain]
     for found in _LINE.finditer(text):
@@ -63,7 +63,7 @@ def _lines(text: str) -> Iterator[re.Match[str]]:
 
 
 def _rows(notes: Notes) -> Mapping[str, Sequence[int]]:
-    """The numbers of the lines of a file, by what they say."""
+    """The line numbers of a file, by their text."""
     rows: dict[str, list[int]] = {}
     for number, row in enumerate(notes.lines, 1):
         rows.setdefault(row.strip(), []).append(number)
@@ -71,6 +71,6 @@ def _rows(notes: Notes) -> Mapping[str, Sequence[int]]:
 
 
 def _line(numbers: Sequence[int], before: int) -> int:
-    """The next line of these, or the one before where it is none of the file's: roles stay in their order."""
+    """The next of these lines, or the previous one if it is not in the file, so that roles stay in order."""
     at = bisect_right(numbers, before)
     return numbers[at] if at < len(numbers) else before

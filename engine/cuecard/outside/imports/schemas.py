@@ -1,4 +1,4 @@
-"""Schemas of others as inputs: Picoschema, JSON Schema, and the properties of Prompty."""
+"""Converts schemas into inputs: Picoschema, JSON Schema, and Prompty's properties."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ _TYPES: Mapping[str, InputType] = {
 
 
 def type_of(word: str) -> InputType | None:
-    """What a type of another tool is called here; None for one that is not known here."""
+    """The name of another tool's type here; None for an unknown one."""
     return _TYPES.get(word)
 
 
 def type_of_value(value: Json) -> InputType:
-    """The type of a value that stands for an input."""
+    """The type of an example value of an input."""
     kinds: tuple[InputType, ...] = ("boolean", "integer", "number", "list", "object")
     return next((kind for kind in kinds if is_of_type(value, kind)), "string")
 
 
 class Schema:
-    """Reads a schema, and gathers what of it an agent file does not say."""
+    """Reads a schema, and collects what an agent file cannot express."""
 
     def __init__(self, document: Document, problems: list[Problem]) -> None:
         self.document, self.problems = document, problems
         self.examples: dict[str, Json] = {}
-        """Of objects: what they may hold, for a first turn."""
+        """Example contents of objects, for a first turn."""
 
     def inputs(self, path: Path) -> dict[str, Input]:
-        """The inputs that the schema at a path declares."""
+        """The inputs declared by the schema at a path."""
         schema = self.document.at(path)
         if not isinstance(schema, dict):
             self.warn(path, "a schema in another file, or of a single value", "declare the inputs here")
@@ -56,7 +56,7 @@ class Schema:
         return dict(self._picoschema(path, schema))
 
     def warn(self, path: Path, message: str, hint: str) -> None:
-        """Something that an agent file does not say."""
+        """Warn about something that an agent file cannot express."""
         self.problems.append(self.document.problem(path, "not-imported", message, hint, severity="warning"))
 
     def _json_schema(self, path: Path, schema: Mapping[str, Json]) -> Iterator[tuple[str, Input]]:

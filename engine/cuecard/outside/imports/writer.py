@@ -1,4 +1,4 @@
-"""Handlebars text out of texts and tags: what is text stays text, and no line break is lost around a tag."""
+"""Writes Handlebars from texts and tags: text stays text, and no line break is lost around a tag."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ class _Part:
 
 
 class Writer:
-    """Gathers the parts of a template in another language, and writes them as Handlebars."""
+    """Collects the parts of a template in another language, and writes them as Handlebars."""
 
     def __init__(self) -> None:
         self._parts: list[_Part] = []
 
     def text(self, text: str) -> None:
-        """A text that is printed as it is."""
+        """Add a text that is printed as it is."""
         if text and self._parts and not self._parts[-1].is_tag:
             text = self._parts.pop().text + text
         if text:
             self._parts.append(_Part(text))
 
     def tag(self, tag: str, *, block: bool = False) -> None:
-        """A tag; `block` for those that take a line with them when they stand on it alone."""
+        """Add a tag; `block` for tags that remove their line if they are alone on it."""
         self._parts.append(_Part(tag, is_tag=True, is_block=block))
 
     def written(self) -> str:
@@ -44,7 +44,7 @@ class Writer:
         parts = self._parts
         for at, part in enumerate(parts):
             if part.is_tag:
-                # Handlebars drops a line that holds nothing but a block's tag; a comment beside it keeps the line.
+                # Handlebars drops a line that contains only a block tag; a comment next to it keeps the line.
                 yield "{{!}}" if part.is_block and self._is_alone(at) else ""
                 yield part.text
                 yield between(part.text, parts[at + 1].text if at + 1 < len(parts) else "")
@@ -69,12 +69,12 @@ def _ends_line(text: str, *, last: bool) -> bool:
 
 
 def between(tag: str, behind: str) -> str:
-    """What keeps a tag apart from the text behind it: a brace there would be read as one of the tag's."""
+    """The separator between a tag and the text after it: a brace there would be read as part of the tag."""
     return "{{!}}" if tag.endswith("}}") and behind.startswith("}") else ""
 
 
 def escaped(text: str) -> str:
-    """A text such that Handlebars prints it as it is, whatever stands behind it."""
+    """A text escaped so that Handlebars prints it as it is, whatever follows."""
     return _escaped(text, before_tag=True)
 
 
@@ -92,7 +92,7 @@ def _escaped(text: str, *, before_tag: bool) -> str:
 
 
 def _before_tag(text: str) -> str:
-    """A backslash in front of a tag would make it text, and a brace would become a part of it."""
+    """The separator before a tag: a backslash would turn the tag into text, and a brace would become part of it."""
     if text.endswith("{"):
         return _before_tag(text[:-1]) + _literal("{")
     return f"{text}\\" if text.endswith("\\") else text

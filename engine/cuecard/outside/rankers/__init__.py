@@ -1,1 +1,1 @@
-"""Rankings that touch the world: packages with weights, models in folders, functions of the host's."""
+"""Rankers that need the outside world: packages with weights, models in folders, functions of the host."""

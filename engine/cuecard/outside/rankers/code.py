@@ -1,4 +1,4 @@
-"""Functions of the host's, named in an agent file: loaded only where the host allows code."""
+"""The host's own functions, named in an agent file; loaded only if the host allows code."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class RankerMaker(Protocol):
 
 
 AnyRanker: TypeAlias = Ranker | RankerMaker
-"""What a host may hand in, and what an agent file may name."""
+"""A ranker that a host may pass, or an agent file may name."""
 
 
 def is_ranker(value: object) -> TypeGuard[AnyRanker]:
-    """Whether it could be one: nobody knows before it is called."""
+    """Whether it could be a ranker, which is only certain when it is called."""
     return callable(value) or isinstance(value, RankerMaker)
 
 
 def load_function(named: NamedRanker) -> AnyRanker:
-    """What `package.module:name` names.
+    """The ranker that `package.module:name` names.
 
     Raises:
         SpecError: when there is no such module or function, when importing it fails, or when it cannot be called.

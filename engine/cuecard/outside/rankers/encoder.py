@@ -1,4 +1,4 @@
-"""What makes sentence vectors: texts in, directions out, so that texts of like meaning lie close."""
+"""Encoders of sentence vectors: texts become directions, and texts with similar meanings are close together."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class Encoder(Protocol):
-    """Makes vectors. Threads may share it."""
+    """Encodes texts as vectors. It may be shared between threads."""
 
     @property
     def identity(self) -> str:
-        """What the vectors depend on, such as a package and its version; empty where they are not worth keeping."""
+        """What the vectors depend on, such as a package and its version; empty if they are not worth caching."""
 
     def fitted(self, texts: Sequence[str]) -> Encoder:
-        """The same encoder, knowing in which texts it will search."""
+        """The same encoder, adapted to the texts to be searched."""
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of texts to be found."""
+        """The vectors of the texts to be searched."""
 
     def ask(self, query: str) -> Vectors:
         """The vector of a query: one row."""
 
 
 def unit(vectors: Vectors) -> Vectors:
-    """Every row at length 1; rows of length 0, or of no length that a number could be, stay or become 0."""
+    """Every row scaled to length 1; rows of length 0, or of a length that is not finite, are 0."""
     import numpy as np  # noqa: PLC0415 - part of an extra
 
     lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
@@ -44,23 +44,23 @@ def unit(vectors: Vectors) -> Vectors:
 
 @dataclass(frozen=True, slots=True)
 class PairEncoder:
-    """Two encoders as one: the cosine of its vectors is the mean of theirs."""
+    """Two encoders combined: the cosine of their vectors is the mean of both."""
 
     one: Encoder
     other: Encoder
 
     @property
     def identity(self) -> str:
-        """Both, if both are worth keeping."""
+        """Both identities, if both are worth caching."""
         both = (self.one.identity, self.other.identity)
         return " + ".join(both) if all(both) else ""
 
     def fitted(self, texts: Sequence[str]) -> PairEncoder:
-        """Both, knowing in which texts they will search."""
+        """Both, adapted to the texts to be searched."""
         return PairEncoder(self.one.fitted(texts), self.other.fitted(texts))
 
     def encode(self, texts: Sequence[str]) -> Vectors:
-        """The vectors of both, side by side."""
+        """The vectors of both, concatenated."""
         return _beside(self.one.encode(texts), self.other.encode(texts))
 
     def ask(self, query: str) -> Vectors:

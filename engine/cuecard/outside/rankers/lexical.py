@@ -1,4 +1,4 @@
-"""BM25 over the words of the tools, from the cache where the catalogue is large."""
+"""BM25 over the words of the tools, cached if the catalogue is large."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from cuecard.model import ToolCard
 from cuecard.outside.cache import Cache, fingerprint
 
 WORTH_KEEPING = 100
-"""From so many tools on, making an index takes so long (0.03 s) that reading it (a tenth of that) is worth a file."""
+"""The number of tools from which an index takes so long to build (0.03 s) that caching it (a tenth of that to read)
+pays.
+"""
 
 
 def lexical_ranker(cards: Sequence[ToolCard], cache: Cache) -> Bm25Ranker:
@@ -29,7 +31,7 @@ def lexical_ranker(cards: Sequence[ToolCard], cache: Cache) -> Bm25Ranker:
     if kept is not None:
         try:
             return Bm25Ranker(unpack(kept, names), WEIGHTS)
-        except ValueError:  # of another format: made anew
+        except ValueError:  # of another format: built again
             pass
     index = WordIndex.build(cards)
     cache.put(key, pack(index))
@@ -37,7 +39,7 @@ def lexical_ranker(cards: Sequence[ToolCard], cache: Cache) -> Bm25Ranker:
 
 
 def _text(card: ToolCard) -> str:
-    """All that an index may be made of."""
+    """Everything that an index depends on."""
     instructions = card.instructions
     told = [instructions.before, instructions.after, instructions.next, instructions.gotcha] if instructions else []
     known = [card.name, card.description, card.input_schema, card.phrases, card.category, told]
@@ -46,7 +48,7 @@ def _text(card: ToolCard) -> str:
 
 @once
 def _made_by() -> tuple[str, ...]:
-    """What makes an index of the same cards another one: our own code, the stemmer, Python's tables of characters."""
+    """What else an index depends on besides the cards: our own code, the stemmer, Python's character tables."""
     from importlib.metadata import version  # noqa: PLC0415 - reads mail headers with it, and most commands search nothing
 
     catalogue = files("cuecard").joinpath("catalogue")

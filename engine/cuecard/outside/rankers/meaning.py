@@ -1,4 +1,4 @@
-"""Finds the vectors that an agent file names: a ranker that is packaged, or a model on this machine."""
+"""Finds the vectors that an agent file names: a packaged ranker, or a model on this machine."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ def by_meaning(named: NamedRanker, folder: Path, roots: Sequence[str] = ()) -> M
     Args:
         named: the ranker.
         folder: where relative paths start.
-        roots: folders outside of it where links may lead.
+        roots: folders outside it where links may lead.
 
     Raises:
-        SpecError: when its extra is not installed, or its model is not there.
+        SpecError: when its extra is not installed, or its model does not exist.
     """
     if named.name.kind == "semantic":
         packaged = PACKAGED[named.name.value]
@@ -43,10 +43,10 @@ def _model(named: NamedRanker, folder: Path, roots: Sequence[str]) -> ModelFiles
 
 
 def _need(named: NamedRanker, names: Sequence[str], modules: Sequence[str]) -> None:
-    """Whether its packages are there.
+    """Check that its packages are installed.
 
     Raises:
-        SpecError: when one is not; it names the extra and how to install it.
+        SpecError: when one is missing; the error names the extra and how to install it.
     """
     missing = [module for module in modules if not _installed(module)]
     if missing:
@@ -58,5 +58,5 @@ def _need(named: NamedRanker, names: Sequence[str], modules: Sequence[str]) -> N
 def _installed(module: str) -> bool:
     try:
         return find_spec(module) is not None
-    except ValueError:  # somebody has put None in its place
+    except ValueError:  # someone has replaced it with None
         return False

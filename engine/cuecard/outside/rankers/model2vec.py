@@ -1,4 +1,4 @@
-"""Models of model2vec, from a folder or from what a hub's client has kept on this machine; never from the network."""
+"""model2vec models, from a folder or a hub client's cache on this machine; never from the network."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from cuecard.outside.roots import Place, Roots
 
 WEIGHTS, TOKENIZER = "model.safetensors", "tokenizer.json"
 _REVISION = 200
-"""More bytes than any name of a revision has."""
+"""More bytes than the name of any revision has."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFiles:
-    """Where the files of a model are."""
+    """The paths of the files of a model."""
 
     weights: Place
     tokenizer: Place
 
 
 def find_model(place: str, folder: Path, roots: Iterable[str] = ()) -> ModelFiles | None:
-    """The files of a model: in a folder relative to `folder`, else in what a hub's client keeps by that name.
+    """The files of a model, in a folder relative to `folder` or in a hub client's cache.
 
     Args:
         place: the folder or the name.
@@ -75,13 +75,13 @@ def _files(roots: Roots, folder: str) -> ModelFiles | None:
     found = ModelFiles(*(roots.find(f"{folder}/{name}") for name in (WEIGHTS, TOKENIZER)))
     try:
         regular = all(stat.S_ISREG(each.path.lstat().st_mode) for each in (found.weights, found.tokenizer))
-    except (OSError, ValueError):  # not there, or a name that no file could have
+    except (OSError, ValueError):  # missing, or an impossible name
         return None
     return found if regular else None
 
 
 def _unknown(text: bytes, tokenizer: Any) -> int:
-    """The number of the piece for what is not known; such pieces say nothing."""
+    """The number of the piece for unknown text, which carries no meaning."""
     model = json.loads(text)["model"]
     token, number = model.get("unk_token"), model.get("unk_id")
     found = tokenizer.token_to_id(token) if isinstance(token, str) else number
@@ -89,10 +89,10 @@ def _unknown(text: bytes, tokenizer: Any) -> int:
 
 
 def _kept(name: str) -> ModelFiles | None:
-    """The newest revision of a model in the folder where clients of the hub keep what they have fetched."""
+    """The newest revision of a model in the hub client's cache folder."""
     home = Path(os.environ.get("HF_HOME") or Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache", "huggingface"))
     hub = Path(os.environ.get("HF_HUB_CACHE") or home / "hub").expanduser()
-    # The files of a revision are links to others of the same model.
+    # The files of a revision are links to other files of the same model.
     roots = Roots.of(hub / f"models--{name.replace('/', '--')}")
     try:
         revision = read(roots.find("refs/main"), _REVISION).decode("ascii").strip()

@@ -1,4 +1,6 @@
-"""Files of models, through the same gate as all others: regular, within a bound, links only inside of the roots."""
+"""Files of models, under the same rules as all others: regular files of limited size, with links only inside the
+roots.
+"""
 
 from __future__ import annotations
 
@@ -12,10 +14,10 @@ from cuecard.outside.roots import Place
 
 @contextmanager
 def opened(place: Place, limit: int) -> Iterator[BinaryIO]:
-    """A file of a model, open for reading.
+    """A file of a model, opened for reading.
 
     Raises:
-        ValueError: when it is no regular file, or larger than `limit` bytes.
+        ValueError: when it is not a regular file, or larger than `limit` bytes.
         OSError: when it cannot be opened.
     """
     try:

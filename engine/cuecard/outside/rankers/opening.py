@@ -1,4 +1,6 @@
-"""Finds the ranker that a host or an agent file wants, when the agent is opened: what is missing is told at once."""
+"""Finds the ranker that a host or an agent file wants when the agent is opened, so that a missing one is reported
+at once.
+"""
 
 from __future__ import annotations
 
@@ -18,10 +20,10 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SearchWish:
-    """What a host says of the search.
+    """A host's wishes for the search.
 
     Attributes:
-        ranker: ranks the tools, whatever the agent file names.
+        ranker: ranks the tools, overriding the agent file.
         allow_code: whether a function that the agent file names may be imported and called.
         cache: the folder that keeps indexes; True for the user's cache folder, False for none.
     """
@@ -31,7 +33,7 @@ class SearchWish:
     cache: str | Path | bool = True
 
     def open(self, named: NamedRanker, folder: Path, roots: Sequence[str] = ()) -> Search:
-        """How the agent whose file is in `folder` is searched.
+        """The search of the agent whose file is in `folder`.
 
         Args:
             named: the ranker that it names.
@@ -39,8 +41,8 @@ class SearchWish:
             roots: what the agent file lists as `roots`.
 
         Raises:
-            SpecError: when the ranker that it names is not there, or is code and not allowed.
-            InputError: when the host's own ranker cannot be called.
+            SpecError: when the ranker does not exist, or is code that is not allowed.
+            InputError: when the host's own ranker is not callable.
         """
         return Search(self._made(named, folder, roots), cache_at(self.cache))
 

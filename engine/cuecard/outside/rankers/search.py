@@ -1,4 +1,4 @@
-"""How an engine searches: what ranks is chosen when an agent is opened, and made when somebody first searches."""
+"""How an engine searches: the ranker is chosen when an agent is opened, and created at the first search."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def by_words(tools: Tools) -> Ranker:
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What ranks the tools, and where indexes are kept. Without more said, BM25, kept nowhere."""
+    """What ranks the tools, and where indexes are cached. By default BM25, without a cache."""
 
     make: Made = by_words
     cache: Cache = Cache()
 
     def index(self, cards: Sequence[ToolCard]) -> SearchIndex:
-        """The index of these tools. Where its ranker cannot be made, BM25 ranks, and every answer says why."""
+        """The index of these tools. If its ranker cannot be created, BM25 ranks, and every answer says why."""
         from cuecard.catalogue.hits import reason  # noqa: PLC0415 - most commands and many agents never search
         from cuecard.catalogue.search import SearchIndex  # noqa: PLC0415 - likewise
         from cuecard.outside.rankers.lexical import lexical_ranker  # noqa: PLC0415 - likewise

@@ -1,4 +1,4 @@
-"""Ranks by meaning: sentence vectors of a package or a model, mixed with the words."""
+"""Ranks by meaning: sentence vectors from a package or a model, combined with the words."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
 
 CALIBRATION = Calibration(confidence=0.15, cut=0.65)
-"""Of the mixed scores, whichever vectors are in them; measured in docs/rankers.md."""
+"""The calibration of the combined scores for any vectors; measured in docs/rankers.md."""
 
 
 @dataclass(frozen=True, slots=True)
 class Packaged:
-    """Vectors that come with packages: the extra that installs them, the modules it brings, and how to load them."""
+    """Vectors from packages: the extra that installs them, its modules, and how to load them."""
 
     extras: tuple[str, ...]
     modules: tuple[str, ...]
@@ -48,10 +48,10 @@ PACKAGED: Mapping[str, Packaged] = MappingProxyType(
 
 
 def semantic_ranker(tools: Tools, load: Callable[[], Encoder]) -> MixedRanker:
-    """The ranker of these tools: by words, and by the vectors that `load` makes.
+    """The ranker of these tools, by words and by the vectors that `load` returns.
 
     Raises:
-        Exception: whatever a damaged model makes its package raise.
+        Exception: anything that a package raises for a damaged model.
     """
     encoder, texts = load(), texts_of(tools.cards)
     fitted = encoder.fitted([each.all for each in texts])
@@ -60,7 +60,7 @@ def semantic_ranker(tools: Tools, load: Callable[[], Encoder]) -> MixedRanker:
 
 
 def _vectors(texts: Sequence[CardTexts], encoder: Encoder, cache: Cache) -> Vectors:
-    """The vectors of the cards, from the cache where they are there and took long to make."""
+    """The vectors of the cards, cached if they took long to compute."""
     import numpy as np  # noqa: PLC0415 - part of an extra
 
     if not encoder.identity:

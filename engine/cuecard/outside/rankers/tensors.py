@@ -1,4 +1,4 @@
-"""Reads the safetensors format: a JSON table of contents, then plain numbers. Nothing in it can be run."""
+"""Reads the safetensors format: a JSON table of contents, then plain numbers, and nothing executable."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ _KINDS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "I64": "<i8", "I32": "<i4", 
 _MAX_CONTENTS = 1 << 20
 
 MAX_WEIGHTS: Final = 4 * 1024**3
-"""How many bytes a file of weights may have; of these, only those that are used are read."""
+"""The maximum size of a file of weights in bytes; only those that are used are read."""
 
 
 def read_tensors(place: Place) -> dict[str, NDArray[Any]]:
-    """Every tensor of a file by name, read from the disk when it is used.
+    """Every tensor of a file by name, read from disk when it is used.
 
     Raises:
-        ValueError: when the file is not what it should be.
+        ValueError: when the file is invalid.
         OSError: when it cannot be read.
     """
     import numpy as np  # noqa: PLC0415 - part of an extra

@@ -1,4 +1,4 @@
-"""What rankers are made of."""
+"""What rankers are created from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Tools:
-    """The tools to be ranked, what makes the ranker of their words, and where indexes are kept."""
+    """The tools to rank, a factory for the ranker by words, and the cache for indexes."""
 
     cards: Sequence[ToolCard]
     lexical: Callable[[], Ranker]

@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
 
 NAME, PHRASES = 0.25, 0.5
-"""How much the name alone and the phrases of a card count, beside 1 for all of it."""
+"""The weights of the name alone and of the phrases of a card, next to 1 for the whole card."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VectorRanker:
-    """Names and their vectors; a score is the cosine of the angle to the query, and 0 where that is negative."""
+    """Names and their vectors; a score is the cosine of the angle to the query, or 0 if that is negative."""
 
     names: tuple[str, ...]
     vectors: Vectors
@@ -45,5 +45,5 @@ def card_vectors(texts: Sequence[CardTexts], encoder: Encoder) -> Vectors:
 
 
 def texts_of(cards: Sequence[ToolCard]) -> tuple[CardTexts, ...]:
-    """What is read of the cards."""
+    """The texts of the cards."""
     return tuple(map(CardTexts.of, cards))

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from cuecard.outside.rankers.encoder import Vectors
 
 MAX_TOKENIZER: Final = 64 * 1024**2
-"""How many bytes the file of a tokenizer may have."""
+"""The maximum size of a tokenizer's file in bytes."""
 MAX_PIECES = 512
-"""How many word pieces of a text count, as in model2vec."""
+"""The number of word pieces of a text that count, as in model2vec."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,11 @@ class WordVectors:
     Attributes:
         tokenizer: a `tokenizers.Tokenizer`.
         table: one row per vector.
-        rows: by number of a piece, its row; None where they are the same.
-        weights: by number of a piece, how much it counts; None where all count the same.
-        unknown: the number of the piece that stands for what the tokenizer does not know; it counts for nothing.
-        weighs: whether pieces that are rare in the texts to be searched count more.
-        identity: what the vectors depend on; empty where that would take longer to find out than to make them anew.
+        rows: the row of each piece; None if rows and pieces have the same numbers.
+        weights: the weight of each piece; None if all have the same weight.
+        unknown: the number of the piece for unknown text, which does not count.
+        weighs: whether pieces that are rare in the searched texts count more.
+        identity: what the vectors depend on; empty if finding out would take longer than computing them again.
     """
 
     tokenizer: Any
@@ -45,7 +45,7 @@ class WordVectors:
     identity: str = ""
 
     def fitted(self, texts: Sequence[str]) -> WordVectors:
-        """The same, with weights by rarity if it weighs."""
+        """The same encoder, with weights by rarity if `weighs` is set."""
         import numpy as np  # noqa: PLC0415 - part of an extra
 
         if not self.weighs:
@@ -68,7 +68,7 @@ class WordVectors:
         return unit(vectors)
 
     def ask(self, query: str) -> Vectors:
-        """As a text to be found."""
+        """The same as for a searched text."""
         return self.encode([query])
 
     def _pieces(self, text: str) -> list[int]:
@@ -81,7 +81,7 @@ def read_tokenizer(name: str, data: bytes) -> Any:
     """A tokenizer from its JSON; `name` is that of its file.
 
     Raises:
-        ValueError: when it is none.
+        ValueError: when it is not a tokenizer.
     """
     from tokenizers import Tokenizer  # noqa: PLC0415 - part of an extra
 

@@ -1,4 +1,4 @@
-"""Vectors of the package `wordllama`, from the files that it carries.
+"""Vectors of the package `wordllama`, from its own files.
 
 The package is never imported: its own `load()` asks a hub for the tokenizer first, and importing it sets up logging.
 """
@@ -27,7 +27,7 @@ def load_wordllama() -> WordVectors:
     """The vectors of this process, loaded once.
 
     Raises:
-        ValueError: when the package's files are not what they should be.
+        ValueError: when the package's files are invalid.
         OSError: when they cannot be read.
     """
     with _LOADING:
@@ -38,7 +38,7 @@ def load_wordllama() -> WordVectors:
 def _load() -> WordVectors:
     found = find_spec(MODULE)
     folder = Path(next(iter(found.submodule_search_locations or ()), "")) if found else Path()
-    # Installers may have put links in the package's place.
+    # Installers may have replaced the package's files with links.
     weights, tokenizer = (Roots.anywhere(folder).find(name) for name in (_WEIGHTS, _TOKENIZER))
     table = read_tensors(weights).get("embedding.weight")
     if table is None or table.ndim != 2:
