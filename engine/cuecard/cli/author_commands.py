@@ -1,4 +1,4 @@
-"""The commands of an author's workbench: an agent to begin with, its prompts as tests, what a change does."""
+"""The commands for authors: starting an agent, testing its prompts, seeing the effect of a change."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""Numbers of things, as people write them: `1 section`, `2 sections`."""
+"""Counts with their nouns: `1 section`, `2 sections`."""
 
 from __future__ import annotations
 
 
 def counted(number: int, noun: str) -> str:
-    """A number with its noun, which gets an `s` unless there is one."""
+    """A number with its noun, in the plural unless the number is one."""
     return f"{number:,} {noun}{'' if number == 1 else 's'}"

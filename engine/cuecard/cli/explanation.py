@@ -1,4 +1,4 @@
-"""A search with its reasons, as lines that people read."""
+"""The explanation of a search, as lines of text."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _INDENT = " " * 6
 
 
 def explanation_lines(found: Explanation, tools: Mapping[str, ToolCard]) -> Iterator[str]:
-    """The words of the query, the tools that are returned with what speaks for them, and those that are not."""
+    """The words of the query, the returned tools with the reasons for each, and the tools left out."""
     if found.words:
         yield "words: " + ", ".join(map(_word, found.words))
     returned = [each for each in found.ranked if each.returned]

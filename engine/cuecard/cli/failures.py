@@ -1,4 +1,4 @@
-"""How a command that fails says so: pictures on stderr; with `--json`, the same as one JSON object on stdout."""
+"""How a failing command reports errors: as pictures on stderr, or with `--json` as one JSON object on stdout."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from cuecard.errors import CuecardError, InputError, SettingsError
 
 
 def wants_json(arguments: Sequence[str]) -> bool:
-    """Whether the command line asks for JSON, right or wrong as it may be."""
+    """Whether the command line asks for JSON, even if it is invalid."""
     own = arguments[: arguments.index("--")] if "--" in arguments else arguments
     return "--json" in own or "--format=json" in own or ("--format", "json") in pairwise(own)
 
 
 def tell(error: CuecardError, *, as_json: bool) -> int:
-    """Print what is wrong; the exit code: 2 for wrong usage, 1 for problems found."""
+    """Print the problems, and return the exit code: 2 for wrong usage, 1 for problems found."""
     if as_json:
         from cuecard.cli.check.formats import report
         from cuecard.cli.json_text import json_text

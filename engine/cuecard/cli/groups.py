@@ -1,4 +1,4 @@
-"""Groups of commands: the first word names the command, or a group within."""
+"""Groups of commands: the first word names the command, or a nested group."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ Entry: TypeAlias = Union[Command, "Group"]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Commands under one name.
+    """Commands with a common name.
 
     Attributes:
         help: what they do, in one sentence.
-        commands: each by the word that is typed for it.
-        version: makes what `--version` prints; without it there is no such option.
+        commands: the commands by name.
+        version: returns the text that `--version` prints; without it, there is no such option.
     """
 
     help: str
@@ -28,16 +28,16 @@ class Group:
 
 
 def run(group: Group, words: Sequence[str], program: str) -> int:
-    """Run the command that the words name, and return its exit code; without a word, print what there is.
+    """Run the command that the words name, and return its exit code; without words, print an overview.
 
     Args:
         group: the commands.
-        words: what was typed.
-        program: how help calls the group, such as `cuecard tools`.
+        words: the command line.
+        program: the name of the group in help texts, such as `cuecard tools`.
 
     Raises:
-        InputError: when no command is called so, or its words are not what it takes.
-        CuecardError: whatever else the command raises.
+        InputError: when there is no such command, or its arguments are wrong.
+        CuecardError: any other error of the command.
     """
     first, *others = words or [""]
     if first in {"", *HELP}:

@@ -1,4 +1,4 @@
-"""JSON as commands print it: readable in any script, and nothing in it that a terminal obeys."""
+"""JSON as commands print it: readable in any script, without control characters for a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _ODD = re.compile("[^ -~\n]")
 
 
 def json_text(value: Any, indent: int | None = 2) -> str:
-    """The value as JSON; what is not printable, and halves of surrogate pairs, as escapes."""
+    """The value as JSON; unprintable characters and lone surrogates are escaped."""
     return _ODD.sub(_escaped, json.dumps(value, indent=indent, ensure_ascii=False, default=str))
 
 

@@ -1,4 +1,4 @@
-"""The command line: every command and option in one table; what a command does is imported when it runs."""
+"""The command line: every command and option in one table; a command's code is imported when it runs."""
 
 from __future__ import annotations
 
@@ -174,8 +174,10 @@ COMMANDS: Final = Group(
 
 def main() -> None:
     """The command `cuecard`: problems go to stderr as pictures; exit 1 for problems found, 2 for wrong usage."""
-    gc.set_threshold(200_000)  # a command makes much that lasts and little garbage, so it is looked for more rarely
-    atexit.register(gc.freeze)  # what is left then goes with the process: looking through it for garbage gains nothing
+    gc.set_threshold(
+        200_000
+    )  # a command creates many lasting objects and little garbage, so collecting rarely is enough
+    atexit.register(gc.freeze)  # the rest ends with the process, so a last collection would be wasted
     words = sys.argv[1:]
     try:
         sys.exit(run_command(COMMANDS, words, "cuecard"))

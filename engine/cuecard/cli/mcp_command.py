@@ -24,10 +24,10 @@ from cuecard.reload.watcher import Watcher
 
 
 def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
-    """Serve until the client closes the connection; changes of the files are followed, and the last good state serves.
+    """Serve until the client closes the connection, following changes of the files and serving the last good state.
 
     Raises:
-        SpecError: with every problem of the agent's files, when no good state of theirs is known.
+        SpecError: with every problem of the agent's files, when no good state is known.
         InputError: when the package `mcp` is not installed.
     """
     require_mcp("cuecard mcp")
@@ -70,13 +70,13 @@ async def _serve(watcher: Watcher[Engine], agent: Path) -> None:
 
 
 def _tell_refused(status: Status) -> None:
-    """That the files say something else than what is served, on stderr."""
+    """Report on stderr that the files differ from what is served."""
     if status.refused or status.restored:
         sys.stderr.write(f"{status}\n")
 
 
 def packages_of(engine: Engine, agent: Path) -> tuple[SkillPackage, ...]:
-    """The skills that are served: the agent's own, and the instructions of its tools; others are told on stderr."""
+    """The served skills: the agent's own, and the instructions of its tools; others are reported on stderr."""
     own, problems = read_packages(usable_skills_of(engine.agent, Turn()), folder_of(find_content(agent)))
     tell(problems)
     names = {package.name for package in own}
@@ -85,10 +85,10 @@ def packages_of(engine: Engine, agent: Path) -> tuple[SkillPackage, ...]:
 
 
 def require_mcp(command: str) -> None:
-    """Stop where the package is missing.
+    """Check that the package is installed.
 
     Raises:
-        InputError: when it is.
+        InputError: when it is missing.
     """
     if not find_spec("mcp"):
         hint = 'pip install "cuecard[mcp]"'
@@ -96,7 +96,7 @@ def require_mcp(command: str) -> None:
 
 
 def tell(problems: Iterable[Problem]) -> None:
-    """What is left out, on stderr: standard output is for the client."""
+    """Report what was left out on stderr, since standard output belongs to the client."""
     told, more = most_telling(problems)
     sys.stderr.write(
         "".join(f"{problem.picture()}\n" for problem in told) + (f"... and {more:,} more\n" if more else "")

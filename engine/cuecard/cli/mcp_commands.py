@@ -1,4 +1,4 @@
-"""The commands that meet other programs by MCP: `cuecard mcp`, and `cuecard skills ...`."""
+"""The commands that talk to other programs over MCP: `cuecard mcp`, and `cuecard skills ...`."""
 
 from __future__ import annotations
 

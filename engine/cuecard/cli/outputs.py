@@ -1,4 +1,4 @@
-"""Files and folders that an option names for what a command makes: reports, pictures, records."""
+"""Files and folders that options name for a command's output: reports, pictures, records."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ from cuecard.errors import InputError, Problem
 
 
 def write_output(path: Path, text: str, option: str, *, more: bool = False) -> None:
-    """Write what an option asks for, over what is there; a pipe or `/dev/stdout` will do.
+    """Write the output that an option asks for, replacing an existing file; a pipe or `/dev/stdout` works, too.
 
     Args:
-        path: where to.
-        text: what, as UTF-8.
+        path: the destination.
+        text: the content, written as UTF-8.
         option: the option, for errors.
-        more: whether to write behind what is there.
+        more: whether to append to an existing file.
 
     Raises:
         InputError: when it cannot be written.
@@ -27,10 +27,10 @@ def write_output(path: Path, text: str, option: str, *, more: bool = False) -> N
 
 
 def output_folder(path: Path, option: str) -> Path:
-    """The folder that an option names, made where it is missing.
+    """The folder that an option names, created if it is missing.
 
     Raises:
-        InputError: when it is something else, or cannot be made.
+        InputError: when it is not a folder, or cannot be created.
     """
     try:
         path.mkdir(parents=True, exist_ok=True)

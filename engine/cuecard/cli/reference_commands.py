@@ -1,4 +1,4 @@
-"""The commands about what cuecard knows of the world outside: models and their endpoints, the forms of files."""
+"""Commands for reference: problem codes, models and their endpoints, schemas of files."""
 
 from __future__ import annotations
 

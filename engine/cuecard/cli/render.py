@@ -1,4 +1,4 @@
-"""`cuecard render`: the prompt of one step, as the model gets it."""
+"""`cuecard render`: the prompt of one step, as the model sees it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,9 @@ from cuecard.model.messages import Message
 from cuecard.pipeline.prompt_split import split_prompt
 
 Form: TypeAlias = Literal["text", "json", "manifest", "messages", "compiled"]
-"""For people; for machines, everything, the record without texts, all messages, or stable and dynamic text apart."""
+"""The output format: for people, or for machines as everything, the manifest, all messages, or stable and dynamic
+text separately.
+"""
 
 
 def render(
@@ -27,7 +29,7 @@ def render(
     form: Form,
     allow_code: bool = False,
 ) -> None:
-    """Print the system prompt, then each appended block under a line that says where it goes; or JSON."""
+    """Print the system prompt, then each appended block below a line with its place; or JSON."""
     engine = open_engine(agent, delivery, allow_code=allow_code)
     call, step = call_from(engine, discovered=discovered, values=values, turn=turn)
     if form == "text":
@@ -43,7 +45,7 @@ def render(
 
 
 def _messages(step: Step) -> tuple[Message, ...]:
-    """The whole stack; without a conversation in the turn, that is the system prompt alone."""
+    """The whole message stack; without a conversation in the turn, it is just the system prompt."""
     return step.messages or (Message("system", step.system, persist=False),)
 
 

@@ -13,10 +13,10 @@ from cuecard.outside.settings import environment
 
 
 def schema(folder: Path | None, *, markdown: bool) -> None:
-    """Print all schemas as one JSON object, or write each into a file of the folder; or print the page of all keys.
+    """Print all schemas as one JSON object, write each to a file in the folder, or print the page of all keys.
 
     Raises:
-        InputError: when the folder cannot be written to.
+        InputError: when the folder is not writable.
     """
     if markdown:
         print(settings_page(environment()), end="")

@@ -26,7 +26,7 @@ _NEEDS = {"fastapi": "fastapi", "uvicorn": "uvicorn", "prometheus_client": "prom
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where to listen; `to_all` says that nobody who gets there needs a token."""
+    """The address to listen on; `to_all` says that no token is needed there."""
 
     host: str = "127.0.0.1"
     port: int = 8765
@@ -35,7 +35,7 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What the command line says of limits."""
+    """The limits from the command line."""
 
     max_body: int
     max_requests: int
@@ -52,7 +52,7 @@ def serve(
     states: Path | None = None,
     allow_code: bool = False,
 ) -> int:
-    """Answer requests until the process is told to end; 0 then.
+    """Serve requests until the process is told to stop; the exit code is 0.
 
     Raises:
         SpecError: with every problem of every agent.

@@ -1,4 +1,4 @@
-"""How to start a tool server, from an option of a command line."""
+"""The command of a tool server, from a command-line option."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.outside.mcp_process import ServerCommand
 
 
 def server_command(text: str, timeout: float, option: str = "--mcp") -> ServerCommand:
-    """How to start a server, from one argument of a command line.
+    """The command of a server, from one command-line argument.
 
     Raises:
         InputError: when it is empty, or a quote in it is never closed.

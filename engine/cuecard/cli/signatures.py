@@ -1,6 +1,6 @@
-"""Commands declared by their signatures: what a function takes is what its command line takes.
+"""Commands declared by their signatures: the parameters of a function are those of its command line.
 
-`argparse` reads the words. It is part of Python and costs nothing to load, which cannot be said of what it stands for.
+`argparse` parses the words. It is part of Python and quick to load, unlike the packages that it replaces here.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ _PLAINER: Final = {
     r"^(.+): expected one argument": r"\1 needs a value; write one that begins with a dash as `\1=VALUE`",
     "ignored explicit argument .*": "takes no value",
 }
-"""What `argparse` says, in the words of our other messages."""
+"""Messages of `argparse`, reworded in the style of our own."""
 
 _USAGE: Final = "command line"
 
 Declared: TypeAlias = "tuple[Parameter, Any, Argument | Option]"
-"""A parameter with its type, and what it is declared as."""
+"""A parameter with its type and its declaration."""
 
 
 @dataclass(frozen=True, slots=True)
 class Argument:
-    """A word that is known by its position.
+    """A positional argument.
 
     Attributes:
         help: one sentence.
-        metavar: how help calls it; the parameter's name in capitals when left out.
+        metavar: its name in help texts; by default, the parameter's name in capitals.
     """
 
     help: str
@@ -50,12 +50,12 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """A word that begins with `--`; one for a `bool` is a flag, one for a list may be repeated.
+    """A `--` option; for a `bool` it is a flag, for a list it may be repeated.
 
     Attributes:
         help: one sentence.
-        name: with its dashes; made from the parameter's name when left out.
-        metavar: how help calls its value.
+        name: with its dashes; derived from the parameter's name by default.
+        metavar: the name of its value in help texts.
         least: the smallest number allowed.
         most: the largest.
     """
@@ -77,11 +77,11 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
 
     Args:
         command: the function.
-        words: what was typed behind its name.
-        program: how help calls it, such as `cuecard tools list`.
+        words: the words after its name.
+        program: its name in help texts, such as `cuecard tools list`.
 
     Raises:
-        InputError: when the words are not what the command takes.
+        InputError: when the words do not fit the command.
     """
     own, rest = _split(words)
     declared = tuple(_declared(command))
@@ -91,7 +91,7 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
         usage = " ".join(["[OPTIONS]", *names])
         print(Parser(program, usage, summary(command), arguments, options).format_help(), end="")
         return 0
-    # argparse drops dashes that are a whole value, and leaves an empty list.
+    # argparse drops a value that consists of dashes, leaving an empty list.
     if dashes := [found[1] for word in own if (found := _DASHES.fullmatch(word))]:
         raise InputError(usage_problem(f"`--` is no value for `{name}`", program) for name in dashes)
     values, others = options.parse_known_args(own)
@@ -104,24 +104,24 @@ def call(command: Command, words: Sequence[str], program: str) -> int:
 
 
 def summary(command: Command) -> str:
-    """What a command does, in the words of its docstring."""
+    """What a command does, from its docstring."""
     return " ".join((command.__doc__ or "").split())
 
 
 def usage_problem(message: str, program: str) -> Problem:
-    """The problem of a command line that a command does not take."""
+    """The problem of a wrong command line."""
     return Problem("wrong-usage", message, f"see `{program} --help`", _USAGE)
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with headings of its own, which raises what is wrong instead of ending the process."""
+    """A parser with its own headings that raises errors instead of exiting."""
 
     def __init__(self, program: str, usage: str, about: str = "", *parents: Parser) -> None:
         super().__init__(program, f"{program} {usage}", about, parents=parents, add_help=False, allow_abbrev=False)
         self.formatter_class = lambda prog: argparse.HelpFormatter(prog, max_help_position=_HELP_COLUMN)
 
     def error(self, message: str) -> NoReturn:
-        """Say what is wrong with the command line.
+        """Report a wrong command line.
 
         Raises:
             InputError: always.
@@ -132,7 +132,7 @@ class Parser(argparse.ArgumentParser):
 
 
 def _split(words: Sequence[str]) -> tuple[Sequence[str], Sequence[str]]:
-    """The words before `--`, and those behind it, among which there are no options."""
+    """The words before `--`, and those after it, which cannot be options."""
     place = words.index("--") if "--" in words else len(words)
     return words[:place], words[place + 1 :]
 
@@ -156,11 +156,11 @@ def _options(declared: Iterable[Declared], program: str) -> Parser:
 
 
 def _declared(command: Command) -> Iterator[Declared]:
-    """Each parameter with its type and what it is declared as."""
+    """Each parameter with its type and its declaration."""
     hints = get_type_hints(command, include_extras=True)
     for parameter in signature(command).parameters.values():
         hint = hints[parameter.name]
-        while get_origin(hint) is not Annotated:  # `None` as default made it optional
+        while get_origin(hint) is not Annotated:  # a default of `None` makes it optional
             hint = next(each for each in get_args(hint) if each is not NoneType)
         yield parameter, *get_args(hint)
 
@@ -201,7 +201,7 @@ def _option_help(parameter: Parameter, mark: Option) -> str:
 
 
 def _parts(kind: Any) -> tuple[bool, Any]:
-    """Whether there may be several values, and the type of one."""
+    """Whether there may be several values, and the type of each."""
     if get_origin(kind) not in {list, Literal} and get_args(kind):
         kind = next(each for each in get_args(kind) if each is not NoneType)
     return (True, get_args(kind)[0]) if get_origin(kind) is list else (False, kind)
@@ -222,7 +222,7 @@ def _option_name(parameter: Parameter, mark: Option) -> str:
 
 
 def _reader(kind: Any, mark: Argument | Option) -> Callable[[str], Any]:
-    """What makes a value of a word."""
+    """The function that converts a word into a value."""
 
     def choice(word: str) -> str:
         if word not in get_args(kind):
@@ -248,7 +248,7 @@ def _reader(kind: Any, mark: Argument | Option) -> Callable[[str], Any]:
 
 
 def _unknown(word: str, declared: Iterable[Declared], program: str) -> Problem:
-    """The problem of an option that the command does not have."""
+    """The problem of an unknown option."""
     name = word.partition("=")[0]
     near = closest(name, [_option_name(each, mark) for each, _, mark in declared if isinstance(mark, Option)])
     advice = f"did you mean {near}?" if near else f"see `{program} --help`"

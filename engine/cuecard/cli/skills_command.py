@@ -22,7 +22,7 @@ def export_skills(agent: Path, into: Path, *, check: bool, update: bool, as_json
 
     Raises:
         SpecError: with every problem of the agent's files.
-        InputError: when a file is there that is another.
+        InputError: when a different file exists already.
     """
     return _written(packages_of(open_engine(agent), agent), into, check=check, update=update, as_json=as_json)
 
@@ -33,8 +33,8 @@ def import_skills(
     """Write the skills of a server into a folder; 1 when `check` finds a difference.
 
     Raises:
-        InputError: when not exactly one server is named, or a file is there that is another.
-        ToolServerError: when the server serves no skills, or cannot be spoken to.
+        InputError: when not exactly one server is named, or a different file exists already.
+        ToolServerError: when the server serves no skills, or cannot be reached.
     """
     if (mcp is None) == (url is None):
         hint = "use either --mcp COMMAND or --mcp-url URL"

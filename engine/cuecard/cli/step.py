@@ -1,4 +1,4 @@
-"""One step of an agent from command-line options: what `render` and `tokens` look at."""
+"""One step of an agent from command-line options, as `render` and `tokens` show it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cuecard.outside.settings import read_settings
 
 
 def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False) -> Engine:
-    """The agent's engine; an option goes before the environment, the environment before the agent file."""
+    """The agent's engine; options override the environment, which overrides the agent file."""
     settings, path = read_settings(), find_content(agent)
     salt = settings.salt.get_secret_value() if settings.salt else ""
     cache = cache_at(settings.cache_folder)
@@ -50,7 +50,7 @@ def call_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: P
 
 
 def _given(path: Path | None, inputs: Mapping[str, Json]) -> tuple[Turn, tuple[ToolResult, ...]]:
-    """The turn of a file with these inputs over its own, and the results in it."""
+    """The turn of a file, its inputs overridden by these, and the results in the file."""
     if path is None:
         return Turn(inputs=inputs), ()
     from cuecard.cli.turn_file import read_turn
@@ -64,7 +64,7 @@ def assignments(engine: Engine, texts: Sequence[str]) -> dict[str, Json]:
     """Inputs from `name=value` texts, each read as the type that the agent file declares.
 
     Raises:
-        InputError: when a text is no assignment, or its value not of that type.
+        InputError: when a text is not an assignment, or its value does not have that type.
     """
     return dict(_assignment(engine, text) for text in texts)
 
@@ -99,5 +99,5 @@ def _as_if_found(engine: Engine, discovered: str) -> list[ToolResult]:
 
 
 def unknown_tool(name: str, engine: Engine, where: str) -> Problem:
-    """The problem of a name that is not in the catalogue."""
+    """The problem of an unknown tool name."""
     return Problem("unknown-tool", f"`{name}` is not a tool of this agent", did_you_mean(name, engine.tools), where)

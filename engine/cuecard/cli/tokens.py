@@ -24,7 +24,7 @@ def tokens(
     as_json: bool,
     allow_code: bool = False,
 ) -> None:
-    """Print a table: section, tier, place, tokens, and share of the whole."""
+    """Print a table: section, tier, place, tokens, and share of the total."""
     engine = open_engine(agent, delivery, allow_code=allow_code)
     step = step_from(engine, discovered=discovered, values=values, turn=turn)
     manifest = step.manifest

@@ -28,7 +28,7 @@ _TEXTS = ToolInstructions(
 
 
 def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
-    """Write the entry, and say what to do next.
+    """Add the entry, and print what to do next.
 
     Args:
         name: the tool's name.
@@ -36,8 +36,8 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
         as_json: print what was done for machines.
 
     Raises:
-        InputError: when the name is none or a tool has it, or the file's folder is not there.
-        SpecError: when a file of the agent cannot be read, or cannot take the entry.
+        InputError: when the name is invalid or taken, or the file's folder does not exist.
+        SpecError: when a file of the agent cannot be read, or the entry cannot be added.
     """
     if not is_tool_name(name):
         hint = "letters, digits, `_`, `.`, `:`, `/` and `-`; at most 128"
@@ -59,7 +59,7 @@ def add_tool(name: str, agent: Path, *, as_json: bool) -> None:
 
 
 def _is_tool_file(path: Path) -> bool:
-    """Whether it is a file of tool instructions, or is to be one."""
+    """Whether it is a file of tool instructions, or should become one."""
     if is_folder(path) or not any(path.match(ending) for ending in ENDINGS):
         return False
     if not is_there(path):
@@ -72,7 +72,7 @@ def _file_home(file: Path) -> Home:
     if not is_folder(file.parent):
         hint = "create it, or name a file in another folder"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(file.parent)))
-    # Which agent names it is not known, so that its own tools are the only ones.
+    # It is not known which agent uses the file, so only its own tools count.
     return Home(file, file.stem, alone=True, known=tools_of(file))
 
 
@@ -83,12 +83,12 @@ def _agent_home(agent: Path) -> Home:
         hint = "create it: the agent names it under `tools: instructions:`"
         raise InputError(Problem("missing-file", "no such folder", hint, shown(folder)))
     there = [*yaml_files(folder)]
-    # Of a folder with one file, that one; of one with several, a file of its own.
+    # In a folder with one file, that file; in one with several, a separate file.
     return home if home.alone or len(there) != 1 else Home(there[0], home.source, home.alone, home.known)
 
 
 def _write(file: Path, name: str) -> int:
-    """Put the entry into the file; the line at which it begins."""
+    """Add the entry to the file, and return its line."""
     there = is_there(file)
     before = read_text(file).text if there else new_file(file.stem)
     card = ToolCard(name, f"{TODO}: what it does, in one line", {}, (), "", _TEXTS, "")

@@ -1,4 +1,4 @@
-"""`cuecard tools result`: what the model would read of a result of a tool."""
+"""`cuecard tools result`: a tool's result as the model would read it."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ _STDIN = Path("-")
 
 
 def show_result(agent: Path, tool: str, file: Path, *, failed: bool, as_json: bool, allow_code: bool) -> None:
-    """Print the text to send as this result, and on standard error what became of the result.
+    """Print the text of this result, and on standard error how it was rendered.
 
     Raises:
-        CuecardError: with everything that is wrong with the agent, or with the file.
+        CuecardError: with every problem of the agent or the file.
     """
     engine = open_engine(agent, allow_code=allow_code)
     made = engine.render_result(ToolResult(tool, _result(file), is_error=failed))
     if as_json:
         print(json_text(made.to_json()))
         return
-    # A result without a template is sent as it is, but its control characters are not for a terminal.
+    # A result without a template is sent as it is, but its control characters must not reach a terminal.
     text = re.sub(r"[^\n\t]+", lambda piece: visible(piece.group()), made.text)
     sys.stdout.write(text if text.endswith("\n") else f"{text}\n")
     sys.stderr.write("".join(f"{visible(line)}\n" for line in _told(made)))
 
 
 def _result(file: Path) -> Json:
-    """A file of JSON as JSON, anything else as a text."""
+    """The content of a file: JSON if possible, otherwise a text."""
     if file == _STDIN:
         return sys.stdin.read()
     text = read_text(file).text

@@ -1,4 +1,4 @@
-"""`cuecard tools`: look at an agent's catalogue."""
+"""`cuecard tools`: inspect an agent's catalogue."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from cuecard.model import Json, ToolCard
 
 
 def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
-    """Every tool by category, with the tokens of its protocol."""
+    """Print every tool by category, with the tokens of its protocol."""
     engine = open_engine(agent, allow_code=allow_code)
     if as_json:
         print(json_text([_card(engine, card) for card in engine.tools.values()]))
@@ -38,7 +38,7 @@ def list_tools(agent: Path, *, as_json: bool, allow_code: bool) -> None:
 
 
 def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> None:
-    """One tool: what the model reads about it, how it is found, and which tools lead to it and from it."""
+    """Print one tool: what the model reads about it, how it is found, and the tools before and after it."""
     engine = open_engine(agent, allow_code=allow_code)
     if name not in engine.tools:
         raise InputError(unknown_tool(name, engine, "tools show"))
@@ -62,7 +62,7 @@ def show_tool(agent: Path, name: str, *, as_json: bool, allow_code: bool) -> Non
 
 
 def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, allow_code: bool) -> None:
-    """What the agent's search tool would answer, and why."""
+    """Print what the agent's search tool would answer, and why."""
     engine = open_engine(agent, allow_code=allow_code)
     found = engine.explain_search(query, limit)
     if as_json:
@@ -76,7 +76,7 @@ def search_tools(agent: Path, query: str, *, limit: int | None, as_json: bool, a
 
 
 def draw_graph(agent: Path, form: Literal["mermaid", "dot"], *, allow_code: bool) -> None:
-    """The graph of BEFORE and NEXT."""
+    """Print the graph of BEFORE and NEXT."""
     graph = tool_graph(open_engine(agent, allow_code=allow_code).tools.values())
     print(graph.mermaid() if form == "mermaid" else graph.dot())
 

@@ -1,4 +1,4 @@
-"""The turn file that a command is given."""
+"""Reads the turn file passed to a command."""
 
 from __future__ import annotations
 

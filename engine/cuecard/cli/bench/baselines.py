@@ -1,4 +1,4 @@
-"""What the search is measured beside: plain BM25 with stemming, and SQLite's full-text search, where they are there."""
+"""The baselines of the search benchmark: plain BM25 with stemming and SQLite's full-text search, if installed."""
 
 from __future__ import annotations
 
@@ -30,7 +30,9 @@ _WORD = re.compile(r"[^\W_]+")
 
 
 def rank_bm25(cards: Sequence[ToolCard]) -> Ranker:
-    """`BM25Okapi` of rank-bm25 over all fields as one text, with Snowball's English stems and without stop words."""
+    """`BM25Okapi` from rank-bm25 over all fields as one text, with Snowball's English stemmer and without stop
+    words.
+    """
     from rank_bm25 import BM25Okapi
     from snowballstemmer import stemmer
 
@@ -49,7 +51,7 @@ def rank_bm25(cards: Sequence[ToolCard]) -> Ranker:
 
 
 def sqlite_fts5(cards: Sequence[ToolCard]) -> Ranker:
-    """A virtual table of SQLite with its Porter stemmer; any word of the query may match."""
+    """An SQLite virtual table with its Porter stemmer; any word of the query may match."""
     database = sqlite3.connect(":memory:")
     database.execute("create virtual table t using fts5(text, tokenize='porter')")
     database.executemany("insert into t (rowid, text) values (?, ?)", enumerate(map(_text, cards)))
@@ -65,14 +67,14 @@ def sqlite_fts5(cards: Sequence[ToolCard]) -> Ranker:
 
 
 PACKAGED = ("semantic", "wordllama", "use+wordllama")
-"""The rankers that come with extras."""
+"""The rankers that extras install."""
 
 BASELINES: Mapping[str, Build] = MappingProxyType({"rank-bm25": rank_bm25, "sqlite-fts5": sqlite_fts5})
-"""Searches of others. They score on scales of their own, so they know neither confidence nor cut."""
+"""Other search engines. Their scores have different scales, so confidence and cut do not apply."""
 
 
 def installed() -> dict[str, Build]:
-    """Every ranker that is there, then the baselines."""
+    """Every installed ranker, followed by the baselines."""
     rankers: dict[str, Build] = {"bm25": Bm25Ranker.build}
     for name in PACKAGED:
         with suppress(SpecError):  # its extra is missing
@@ -82,10 +84,10 @@ def installed() -> dict[str, Build]:
 
 
 def named_build(name: str, *, allow_code: bool) -> Build:
-    """What an agent file would get by this name; folders of models are relative to this one.
+    """The ranker that an agent file would get by this name; folders of models are relative to the current one.
 
     Raises:
-        SpecError: when it is not there, or is code and not allowed.
+        SpecError: when it does not exist, or is code that is not allowed.
     """
     named = NamedRanker(parse_ranker(name) or BM25, Problem("", "", name="--ranker"))
     search = SearchWish(allow_code=allow_code, cache=False).open(named, Path())

@@ -1,4 +1,4 @@
-"""`cuecard bench search`: how well the search finds what judged queries mean, beside what others reach."""
+"""`cuecard bench search`: how well the search answers judged queries, compared with other search engines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cuecard.outside.reading import MAX_LOG_BYTES, read_text, shown
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; the fields are the options of the command, `None` for what the agent file or nobody says."""
+    """The options of the command; `None` stands for the value from the agent file, or the default."""
 
     rankers: Sequence[str] = ()
     limit: int | None = None
@@ -38,7 +38,7 @@ class Options:
 
 
 def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
-    """Measure each ranker, and print what was found.
+    """Measure each ranker, and print the results.
 
     Raises:
         SpecError: with every problem of the catalogue or of the queries.
@@ -65,7 +65,7 @@ def bench_search(catalogue: Path, queries: Path, options: Options) -> None:
 
 
 def _catalogue(path: Path, options: Options) -> tuple[list[ToolCard], SearchSpec]:
-    """The tools that a search may find, and how: of an agent, or of a JSON file."""
+    """The tools to search, and how, from an agent or a JSON file."""
     if path.suffix.lower() in {".yaml", ".yml"} or is_folder(path):
         engine = open_engine(path, allow_code=options.allow_code)
         tools = engine.agent.spec.tools
@@ -96,7 +96,7 @@ def _wanted(options: Options) -> dict[str, Build]:
 
 
 def _loose(spec: SearchSpec) -> SearchSpec:
-    """For scores of another scale: neither confidence nor cut."""
+    """The search without confidence and cut, for scores on other scales."""
     return spec.model_copy(update={"confidence": 0.0, "cut": 0.0})
 
 

@@ -18,16 +18,16 @@ DEPTHS = (1, 3, 5, 8, 10)
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What was measured of one ranker.
+    """The measurements of one ranker.
 
     Attributes:
         ranker: its name.
-        recall: by depth, the mean share of the right tools among the first so many hits, none of them cut.
-        returned: how many tools a search returns, in the mean.
-        recall_returned: the mean share of the right tools among those.
-        empty: the share of the queries that are answered with nothing.
-        build_ms: the index, in milliseconds.
-        query_ms: one search, in milliseconds, the median.
+        recall: by depth, the mean share of the right tools among the first hits up to that depth, without the cut.
+        returned: the mean number of tools that a search returns.
+        recall_returned: the mean share of the right tools that are among those.
+        empty: the share of the queries with an empty answer.
+        build_ms: the time to build the index, in milliseconds.
+        query_ms: the median time of a search, in milliseconds.
     """
 
     ranker: str
@@ -52,8 +52,8 @@ def measure(
     queries: Iterable[JudgedQuery],
     spec: SearchSpec,
 ) -> Measured:
-    """Every query through a ranker: as the spec says, and to the greatest depth without the cut."""
-    build(cards[:1])  # what is imported once is no part of it
+    """Run every query through a ranker: with the spec's settings, and to the greatest depth without the cut."""
+    build(cards[:1])  # one-time imports do not count
     start = perf_counter()
     ranker = build(cards)
     built = perf_counter() - start
@@ -82,7 +82,9 @@ def measure(
 
 
 def answers(name: str, cards: Collection[ToolCard]) -> bool:
-    """Whether a query may name a tool so: by its name, or by the name that several servers have for one."""
+    """Whether a name in a query means this tool: its own name, or the one it has when several servers use the same
+    name.
+    """
     return any(_is(name, card.name) for card in cards)
 
 

@@ -1,4 +1,4 @@
-"""Warnings that an agent file accepts: meant so, for a reason that stands beside them."""
+"""Warnings that an agent file accepts as intended, each with a reason."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from cuecard.errors import DidYouMean, Problem
 
 
 def without_accepted(problems: Sequence[Problem], document: Document, accept: Mapping[str, str]) -> list[Problem]:
-    """The problems but for the warnings that the file accepts; errors cannot be accepted.
+    """The problems without the warnings that the file accepts; errors cannot be accepted.
 
-    What is accepted and never found is a warning itself, so that an acceptance ends with its cause.
+    An accepted warning that does not occur is a warning itself, so that acceptances do not outlive their cause.
     """
     warned = {problem.code for problem in problems if problem.severity == "warning"}
     left = [problem for problem in problems if problem.severity != "warning" or problem.code not in accept]

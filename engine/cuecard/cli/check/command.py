@@ -1,4 +1,4 @@
-"""`cuecard check`: every problem of an agent's files, all at once, and what in them costs or surprises."""
+"""`cuecard check`: every problem of an agent's files at once, and anything costly or surprising."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What people may say of a check.
+    """The options of a check.
 
     Attributes:
         format: `text` for people, `json` for machines, `github` for the annotations of a workflow.
-        select: codes or their first words, separated by commas; only these count.
-        ignore: the same; these do not count.
-        strict: warnings fail the check, too.
+        select: codes or prefixes of codes, separated by commas; only these count.
+        ignore: the same for codes to ignore.
+        strict: whether warnings fail the check, too.
         allow_code: whether helpers that an agent file names may be loaded.
     """
 
@@ -45,11 +45,11 @@ class Options:
 
 
 def check(*agents: Path, options: Options = Options()) -> int:
-    """Print what is wrong; 1 when there is an error, 0 when there is none (warnings do not fail a check).
+    """Print the problems; returns 1 if there is an error, 0 otherwise (warnings do not fail a check).
 
     Args:
         agents: agent files, their folders, or folders of such folders.
-        options: how it is checked and shown.
+        options: how to check and what to show.
 
     Raises:
         InputError: when `select` or `ignore` names no check.
@@ -69,7 +69,9 @@ def check(*agents: Path, options: Options = Options()) -> int:
 
 
 def _agents(path: Path) -> tuple[Sequence[Path], Sequence[Problem]]:
-    """The agent itself; of a folder without an agent file, those of the folders in it, and what was not looked into."""
+    """The agent itself or, for a folder without an agent file, the agents in its folders; and the places that were
+    not searched.
+    """
     if not is_folder(path) or any(is_file(path / name) for name in AGENT_FILES):
         return [path], ()
     walk = search(path, AGENT_FILES.__contains__)
@@ -99,7 +101,7 @@ def _facts(draft: Draft) -> str:
 
 
 def _sorted(problems: Sequence[Problem], sources: AgentSources) -> list[Problem]:
-    """File by file, as the files were read, and in each from top to bottom."""
+    """Sorted by file, in reading order, and from top to bottom within each."""
     names = (*(source.name for source in sources.texts()), *(problem.name for problem in problems))
     files = list(dict.fromkeys(names))
 

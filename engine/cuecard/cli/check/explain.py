@@ -1,4 +1,4 @@
-"""`cuecard explain`: what docs/checks.md says about a code. The page comes with the package, so both say the same."""
+"""`cuecard explain`: the section about a code in docs/checks.md, which comes with the package."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ _CHAPTER = re.compile(r"^### `([a-z0-9-]+)`\n\n(.*?)\s*(?=^### `|^<!-- end -->)"
 
 
 def explain(codes: Sequence[str], *, json: bool = False) -> None:
-    """Print what each code means, with its examples; without a code, one line for each that there is.
+    """Print what each code means, with its examples; without codes, print one line for each known code.
 
     Args:
-        codes: codes or their first words.
+        codes: codes or prefixes of codes.
         json: whether to print `{"codes": [{"code", "docs", "meaning", "text"}, ...]}`.
 
     Raises:
-        InputError: when one names no code.
+        InputError: when one matches no code.
     """
     wanted = named(codes) if codes else list(CODES)
     texts = _texts() if codes or json else {}

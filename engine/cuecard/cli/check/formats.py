@@ -15,14 +15,14 @@ Format: TypeAlias = Literal["text", "json", "github"]
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What is wrong with one agent, and what it is."""
+    """An agent, and its problems."""
 
     problems: Sequence[Problem]
     facts: str
 
 
 def print_report(checked: Sequence[Checked], form: Format) -> None:
-    """Print problems, and what was checked: pictures go to stderr, all else to stdout."""
+    """Print problems and a summary: pictures go to stderr, everything else to stdout."""
     if form == "json":
         print(json_text(report([problem for each in checked for problem in each.problems])))
         return
@@ -41,7 +41,9 @@ def print_report(checked: Sequence[Checked], form: Format) -> None:
 
 
 def report(problems: Sequence[Problem]) -> dict[str, Any]:
-    """Problems for machines, the same of every command: `ok`, the first `problems`, and how many `more` there are."""
+    """Problems for machines, in the same format for every command: `ok`, the first `problems`, and how many `more`
+    there are.
+    """
     told, more = most_telling(problems)
     ok = all(problem.severity != "error" for problem in problems)
     return {"ok": ok, "problems": [problem.to_json() for problem in told], "more": more}

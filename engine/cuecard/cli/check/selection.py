@@ -1,4 +1,4 @@
-"""Which codes are meant: those that `--select` and `--ignore` let count, and those that are to be explained."""
+"""Selects codes: those that count with `--select` and `--ignore`, and those to explain."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuecard.errors import InputError, Problem, did_you_mean
 
 
 def matcher(select: str, ignore: str) -> Callable[[str], bool]:
-    """Whether a code counts: selected (all are, when nothing is named) and not ignored.
+    """The test whether a code counts: selected (by default, all are) and not ignored.
 
     Args:
-        select: codes, or the first words of codes (`yaml` stands for every `yaml-...`), separated by commas.
+        select: codes or prefixes of codes (`yaml` stands for every `yaml-...`), separated by commas.
         ignore: the same.
 
     Raises:
-        InputError: with every name that fits no code.
+        InputError: with every name that matches no code.
     """
     selected, ignored = _names(select), _names(ignore)
     options = {"--select": selected, "--ignore": ignored}
@@ -27,10 +27,10 @@ def matcher(select: str, ignore: str) -> Callable[[str], bool]:
 
 
 def named(names: Sequence[str]) -> list[str]:
-    """The codes of these names, in the order of the table.
+    """The codes with these names, in the order of the table.
 
     Args:
-        names: codes, or the first words of codes; a name that is a code itself stands for no other.
+        names: codes or prefixes of codes; a name that is itself a code stands only for that code.
 
     Raises:
         InputError: with every name that fits no code.

@@ -1,4 +1,4 @@
-"""`cuecard diff`: what differs between two prompts, why, and what that costs."""
+"""`cuecard diff`: the differences between two prompts, their reasons, and their cost."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Form: TypeAlias = Literal["text", "json", "markdown"]
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What may be said on the command line; `per_million` are US dollars for a million uncached input tokens."""
+    """The options of the command; `per_million` is the price of a million uncached input tokens in US dollars."""
 
     turns: Sequence[Path] = ()
     model: str | None = None
@@ -32,14 +32,16 @@ class Options:
 
 
 def diff(before: str, after: str, reading: Reading, options: Options) -> int:
-    """Print what differs; 0, or with `exit_code` 1 when something does; 2 when a side cannot be read or rendered."""
+    """Print the differences; returns 0, or with `exit_code` 1 if there are any; 2 if a side cannot be read or
+    rendered.
+    """
     try:
         _refuse_what_does_not_fit(options)
         _refuse_idle(reading, before, after, options)
         if options.form == "markdown":
             return _review(before, after, reading, options)
         return _compare(before, after, replace(reading, turn=next(iter(options.turns), None)), options)
-    except CuecardError as error:  # not the 1 of the other commands: here, that says that the two differ
+    except CuecardError as error:  # not 1, as for other commands: here, 1 means that the two differ
         tell(error, as_json=options.form == "json")
         return 2
 
@@ -56,7 +58,7 @@ def _refuse_what_does_not_fit(options: Options) -> None:
 
 
 def _refuse_idle(reading: Reading, before: str, after: str, options: Options) -> None:
-    """Raise `InputError` when tools are to be discovered where no prompt is rendered with them."""
+    """Raise `InputError` if tools are given as discovered but no prompt would be rendered with them."""
     if not reading.discovered:
         return
     if options.form == "markdown":

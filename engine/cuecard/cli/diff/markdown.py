@@ -1,4 +1,4 @@
-"""What a pull request changes, as Markdown for GitHub: a table of turns, one of sections, the lines folded."""
+"""The effect of a pull request, as Markdown for GitHub: a table of turns, one of sections, and folded lines."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from cuecard.config.model_profile import ModelProfile
 from cuecard.errors import CuecardError
 
 MAX_CHARACTERS = 60_000
-"""How long it gets: GitHub refuses comments of more than 65,536 characters, and the action puts a line before it."""
+"""The maximum length in characters: GitHub rejects comments of more than 65,536, and the action adds a line before
+it.
+"""
 
 _ROOM_OF_TURNS = 20_000
 _ROOM_OF_SECTIONS = 40_000
@@ -26,13 +28,13 @@ _CALLS = 1000
 
 @dataclass(frozen=True, slots=True)
 class Rate:
-    """What tokens cost: the model, and US dollars for a million of its uncached input tokens, where they are known."""
+    """The price of tokens: the model, and US dollars per million of its uncached input tokens, if known."""
 
     profile: ModelProfile
     per_million: float | None = None
 
     def of(self, side: Side | None) -> tuple[str, str]:
-        """1,000 calls with this prompt: the first time, and once it is cached."""
+        """The price of 1,000 calls with this prompt, uncached and cached."""
         if side is None:
             return "-", "-"
         calls = price_of_calls(side.manifest, self.profile)
@@ -46,7 +48,7 @@ class Rate:
 
 @dataclass(slots=True)
 class _Section:
-    """The same change of a section, in all turns that have it."""
+    """The same change to a section in several turns."""
 
     change: Change
     lines: tuple[str, ...]
@@ -54,7 +56,7 @@ class _Section:
 
 
 def markdown(review: Review, rate: Rate | None) -> str:
-    """The review for people, at most `MAX_CHARACTERS` long; `rate` adds what calls cost."""
+    """The review for people, at most `MAX_CHARACTERS` long; with `rate`, it includes the cost of calls."""
     differing = [turn for turn in review.turns if turn.differs]
     body = Body(MAX_CHARACTERS)
     body.take(f"**{_headline(review, differing)}**\n\n{code(review.before)} → {code(review.after)}\n")
@@ -110,7 +112,7 @@ def _turn_row(turn: Reviewed, rate: Rate | None) -> str:
 
 
 def _why(turn: Reviewed) -> str:
-    """What is told in place of a change."""
+    """The text in place of a change."""
     if turn.failure:
         return f"cannot be rendered: {_first(turn.failure)}"
     return f"new: {_first(turn.missing)}" if turn.missing else "new"
@@ -130,7 +132,7 @@ def _unit(rate: Rate) -> str:
 
 
 def _sections(turns: Iterable[Reviewed]) -> list[_Section]:
-    """Each change once, with the turns that have it; the largest first."""
+    """Each change once, with its turns, the largest first."""
     found: dict[object, _Section] = {}
     for turn in turns:
         for change, differing in _changes(turn):
@@ -160,7 +162,7 @@ def _delta(before: int, after: int) -> str:
 
 
 def _add_lines(body: Body, sections: Sequence[_Section]) -> None:
-    """The lines of each section, folded, while there is room; then how many are left out."""
+    """Add the lines of each section, folded, while there is room; then the number of those left out."""
     note = "\nMore lines are omitted: `cuecard diff` shows them.\n"
     for section in sections:
         shown = [*islice(section.lines, _MOST_LINES)]

@@ -1,4 +1,4 @@
-"""Two editions of an agent, turn by turn: what a pull request changes."""
+"""Compares two editions of an agent turn by turn, for pull requests."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cuecard.errors import CuecardError, InputError
 from cuecard.testing.turns import find_turns, steps_of
 
 _Sides: TypeAlias = Mapping[str, Side | CuecardError]
-"""The prompt of each turn, by the turn's name, or why there is none."""
+"""The prompt of each turn by name, or the reason why there is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +22,8 @@ class Reviewed:
 
     Attributes:
         name: the turn file, and which of its turns; empty for an agent without turn files.
-        before: the earlier prompt; None where there is none.
-        after: the later one; None where it cannot be rendered.
+        before: the earlier prompt; None if there is none.
+        after: the later one; None if it cannot be rendered.
         missing: why there is no earlier prompt.
         failure: why there is no later one.
     """
@@ -36,19 +36,19 @@ class Reviewed:
 
     @property
     def comparison(self) -> Comparison | None:
-        """What differs; None where one of them is not there."""
+        """The differences; None if one of the prompts is missing."""
         return compare(self.before.manifest, self.after.manifest) if self.before and self.after else None
 
     @property
     def differs(self) -> bool:
-        """Whether the prompts differ, or one of them is not there."""
+        """Whether the prompts differ, or one of them is missing."""
         found = self.comparison
         return found is None or found.differs
 
 
 @dataclass(frozen=True, slots=True)
 class Review:
-    """All turns of two editions, and how these were named."""
+    """All turns of two editions, and the names of the editions."""
 
     before: str
     after: str
@@ -56,13 +56,13 @@ class Review:
 
 
 def review(before: str, after: str, reading: Reading, turns: Sequence[Path]) -> Review:
-    """Render the same turns, as they are now, with both editions.
+    """Render the same turns, in their current form, with both editions.
 
-    An earlier edition that is not there, or cannot be rendered, is told and no error: a pull request may bring an
-    agent, an input, or mend what was broken.
+    An earlier edition that is missing or cannot be rendered is reported, but not an error: a pull request may add an
+    agent or an input, or fix a broken one.
 
     Raises:
-        CuecardError: when the later edition, a turn file or the revision of the earlier edition cannot be read.
+        CuecardError: when the later edition, a turn file or the earlier revision cannot be read.
     """
     files = find_turns(Path(), turns) if turns else []
     later: _Sides = _sides(after, reading, files) if files else {"": reading.side(after)}
@@ -82,7 +82,7 @@ def _sides(name: str, reading: Reading, files: Sequence[Path]) -> _Sides:
 
 
 def _names_nothing(error: CuecardError, name: str) -> bool:
-    """Whether it is no edition that is named wrongly, rather than one without this agent."""
+    """Whether an error means that the edition's name is wrong, rather than that the edition lacks this agent."""
     there = ":" in name and all(problem.code == "missing-file" for problem in error.problems)
     return isinstance(error, InputError) and not there
 

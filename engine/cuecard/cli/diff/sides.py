@@ -1,4 +1,4 @@
-"""What `cuecard diff` compares: files that `render --json` wrote, turns, agents, and agents of a git revision."""
+"""The sides of `cuecard diff`: files written by `render --json`, turns, agents, and agents in a git revision."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from cuecard.testing.texts import section_texts
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two prompts; `texts` are those of `manifest.sections`, None where only the manifest is at hand."""
+    """One of the two prompts; `texts` are those of `manifest.sections`, or None if only the manifest is available."""
 
     name: str
     manifest: Manifest
@@ -41,14 +41,14 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How sides are read.
+    """The options for reading sides.
 
     Attributes:
-        agent: whose turns turn files are.
-        turn: the turn of agents.
+        agent: the agent that turn files belong to.
+        turn: the turn to render agents with.
         clock: one for both sides.
         allow_code: whether functions that an agent file names are loaded.
-        discovered: tools, as `a,b`, that both sides have found.
+        discovered: tools, as `a,b`, that both sides have discovered.
     """
 
     agent: Path | None
@@ -61,7 +61,7 @@ class Reading:
         """The prompt that an argument names.
 
         Raises:
-            CuecardError: when it cannot be read or rendered; `InputError` when it names nothing.
+            CuecardError: when it cannot be read or rendered; `InputError` when it does not exist.
         """
         path = find_content(Path(name))
         if is_folder(path):
@@ -87,10 +87,11 @@ class Reading:
 
     @contextmanager
     def opened(self, name: str) -> Iterator[Engine]:
-        """The agent that an argument names, as long as the block lasts; its clock stands still.
+        """The agent that an argument names, for the duration of the block, with a fixed clock.
 
         Raises:
-            CuecardError: when it cannot be read, also what the block raises; `InputError` when it names nothing.
+            CuecardError: when it cannot be read, including errors raised in the block; `InputError` when it does not
+                exist.
         """
         path = find_content(Path(name))
         if is_there(path):
@@ -105,14 +106,14 @@ class Reading:
 
     @contextmanager
     def _of_revision(self, name: str) -> Iterator[Path]:
-        """The path of an agent in a copy of the revision; errors say where it was copied from."""
+        """The path of an agent in a copy of the revision; errors show the original place."""
         revision, colon, inside = name.partition(":")
         if not colon or not revision:
             raise InputError(Problem("missing-file", "no such file", _FORMS, name))
         with tempfile.TemporaryDirectory(prefix="cuecard-") as folder:
             top = Path(folder).resolve()
             here = read_revision(revision, top)
-            # As git reads it: from the top of the repository, or from here when it begins with a dot.
+            # As in git: from the top of the repository, or from the current folder if it begins with a dot.
             path = posixpath.normpath((here / inside).as_posix() if inside.startswith(".") else inside)
             if not is_there(top / path):
                 raise InputError(_not_in_revision(revision, path, top))
@@ -134,7 +135,7 @@ _FORMS = "name a JSON file of `cuecard render --json`, a turn file, an agent, or
 
 
 def _texts(step: Step) -> tuple[str, ...] | None:
-    """The text of each section of the manifest; None where a file has not written down all of them."""
+    """The text of each section of the manifest; None if a file does not contain all of them."""
     places = [record.placement for record in step.manifest.sections]
     if (places.count("system"), places.count("appended")) != (len(step.segments), len(step.appended)):
         return None
@@ -161,7 +162,7 @@ def _not_in_revision(revision: str, path: str, top: Path) -> Problem:
 
 
 def _renamer(folder: str, shown: str) -> Callable[[Problem], Problem]:
-    """Problems in a copy, as if they were found where it was copied from."""
+    """Renames the places of problems from the copy to the original."""
 
     def rename(text: str) -> str:
         return text.replace(folder, shown)

@@ -47,7 +47,7 @@ def print_text(before: Side, after: Side, comparison: Comparison, price: Price |
 
 
 def print_json(before: Side, after: Side, comparison: Comparison, price: Price | None) -> None:
-    """For machines. Lines are there for the sections whose texts are at hand."""
+    """For machines. Lines are included for sections whose texts are available."""
     broken = comparison.first_break
     record = {
         "before": {"name": before.name, "tokens": comparison.tokens_before, "sha256": before.manifest.sha256},
@@ -90,7 +90,7 @@ def _delta(before: int, after: int) -> str:
 
 
 def lines(before: Side, after: Side, change: Change) -> Iterator[str]:
-    """The lines that differ, with what stands around them; none where a text is not at hand, or is the same."""
+    """The differing lines with context; none if a text is unavailable, or the texts are the same."""
     if before.texts is None or after.texts is None:
         return
     old = before.texts[change.at_before] if change.at_before is not None else ""
@@ -99,8 +99,8 @@ def lines(before: Side, after: Side, change: Change) -> Iterator[str]:
 
 
 def line_differences(old: list[str], new: list[str]) -> list[str]:
-    """A unified diff without its first two lines. Of very long texts, everything between the first and the last line
-    that differ is shown as replaced: `difflib` compares each line with each other, which takes hours there.
+    """A unified diff without its first two lines. For very long texts, everything between the first and the last
+    differing line is shown as replaced: `difflib` compares every pair of lines, which would take hours.
     """
     if len(old) * len(new) <= _MOST_PAIRS:
         return list(unified_diff(old, new, lineterm=""))[2:]
@@ -116,7 +116,7 @@ def line_differences(old: list[str], new: list[str]) -> list[str]:
 
 
 def _told_by_provider(before: Side, after: Side) -> CacheRecord | None:
-    """What the later manifest has of the provider's answer, if that compared it with the earlier one."""
+    """The provider's answer in the later manifest, if it compares it with the earlier one."""
     told = after.manifest.cache
     return told if told and told.before == before.manifest.sha256 else None
 

@@ -19,10 +19,10 @@ from cuecard.outside.rewriting import has_other_names, rewrite
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What people may say of formatting.
+    """The options of formatting.
 
     Attributes:
-        check: write nothing; 1 when a file would change.
+        check: write nothing; the exit code is 1 if a file would change.
         diff: the same, and show how.
         as_json: print the report as JSON.
         allow_code: whether helpers that an agent file names may be loaded, to know what its templates say.
@@ -41,18 +41,18 @@ class Options:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """A file that is not as it should be, and its text as it should be."""
+    """A file that needs formatting, and its formatted text."""
 
     file: File
     text: str
 
 
 def fmt(paths: Sequence[Path], options: Options = Options()) -> int:
-    """Format files and folders; the exit code: 1 for an error, and where files would change and are not written.
+    """Format files and folders; the exit code is 1 for an error, or if files would change but are not written.
 
     Args:
         paths: files, and folders of agents.
-        options: whether files are written, and what is shown.
+        options: whether to write files, and what to show.
     """
     found = find_files(paths)
     problems = [*found.problems]
@@ -84,7 +84,7 @@ def _texts(found: Found, problems: list[Problem], *, allow_code: bool) -> list[C
 
 
 def _is_linked(each: Changed, problems: list[Problem]) -> bool:
-    """Whether it has further names, which would be left with the old text."""
+    """Whether it has further hard links, which would keep the old text."""
     linked = has_other_names(each.file.path)
     if linked:
         problems.append(not_formatted(each.file.name, "it has other names (hard links) that would keep the old text"))
@@ -134,7 +134,7 @@ def _files(count: int) -> str:
 
 
 def _diff(each: Changed) -> Iterator[str]:
-    """What changes, line by line; line ends and a byte order mark show, and whatever else a terminal would obey."""
+    """The changes line by line, with line ends, a byte order mark and control characters made visible."""
     name = visible(each.file.name)
     before = each.file.data.decode("utf-8").splitlines(keepends=True)
     for line in unified_diff(before, each.text.splitlines(keepends=True), name, name):

@@ -1,4 +1,4 @@
-"""The files that `cuecard fmt` is given: YAML that is cuecard's, and the texts that agents name."""
+"""The files for `cuecard fmt`: cuecard's YAML, and the texts that agents name."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from cuecard.outside.walking import search
 from cuecard.outside.yaml_files import ENDINGS
 
 _NOT_OURS = frozenset(("yaml-root", "yaml-empty", "yaml-refused"))
-"""What no file of cuecard's is; one in a folder may be anybody's."""
+"""The kinds of YAML that do not belong to cuecard; a folder may contain anything."""
 
 MAX_BYTES = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
 class File:
-    """A file: where it is in truth, how people see it, its bytes, and its text as cuecard reads it."""
+    """A file: its real path, its displayed path, its bytes, and its text as cuecard reads it."""
 
     path: Path
     name: str
@@ -35,13 +35,13 @@ class File:
 
 @dataclass(slots=True)
 class Found:
-    """What was found under the paths.
+    """The files found under the paths.
 
     Attributes:
         yaml: YAML files to format, by their real path.
-        texts: other files that were named, by their real path.
+        texts: other named files, by their real path.
         agents: agent files.
-        folders: real folders that were named: what agents name is formatted if it lies in one of them.
+        folders: the real paths of named folders: files that agents name are formatted if they are in one of them.
         problems: what could not be read.
     """
 
@@ -52,12 +52,12 @@ class Found:
     problems: list[Problem] = field(default_factory=list)
 
     def covers(self, path: Path) -> bool:
-        """Whether a real path was named, or lies in a folder that was."""
+        """Whether a real path was named, or is in a named folder."""
         return path in self.texts or any(path.is_relative_to(folder) for folder in self.folders)
 
 
 def find_files(paths: Sequence[Path]) -> Found:
-    """Read everything that these paths mean; whatever cannot be read is told, and the others are found."""
+    """Read everything under these paths; unreadable files are reported, and the others are still found."""
     found = Found()
     for path in paths:
         if not is_there(path):
@@ -90,7 +90,7 @@ def agents_above(path: Path) -> Iterable[Path]:
 
 
 def is_agent(path: Path) -> bool:
-    """Whether it is an agent file that can be read."""
+    """Whether it is a readable agent file."""
     try:
         file = read_file(Path(os.path.realpath(path)), shown(path))
         return kind_of(read_yaml(file.text, file.name).value) == "agent"

@@ -14,22 +14,22 @@ from cuecard.outside.tokens import bundled_counter
 from cuecard.testing.turns import MOMENT, TURNS, read_turns
 
 Prompt: TypeAlias = tuple[str, ...]
-"""The sections' texts, and under which fingerprints a manifest tells of them; or what went wrong."""
+"""The sections' texts and their fingerprints in the manifest, or the error."""
 
 
 def prompts_of(agent: Agent, folder: Path) -> list[Prompt]:
-    """What the model is sent in each turn of `turns/`, and in one of which nothing is known.
+    """The prompt of each turn in `turns/`, and of an empty turn.
 
     Args:
         agent: the agent.
-        folder: where its `turns/` are.
+        folder: the folder that contains `turns/`.
     """
     engine = Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), lambda: MOMENT)
     said = [*_conversation(engine, (TurnFile(),))]
     for path in sorted((folder / TURNS).rglob("*.y*ml")):
         try:
             turns = read_turns(path)[1]
-        except CuecardError:  # it is no turn file, or formatting tells what is wrong with it
+        except CuecardError:  # it is not a turn file, or formatting will report its problems
             continue
         said += _conversation(engine, turns)
     return said

@@ -1,4 +1,4 @@
-"""Templates and texts of instructions: tidied as far as it is proven that no prompt says anything else."""
+"""Templates and instruction texts: tidied as far as it is proven that no prompt changes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cuecard.outside.paths import shown
 
 @dataclass(slots=True)
 class _Agent:
-    """An agent with its texts as they are by now."""
+    """An agent with the current state of its texts."""
 
     path: Path
     sources: AgentSources
@@ -33,13 +33,13 @@ class _Agent:
         return Path(os.path.realpath(self.path.parent / source.path))
 
     def texts(self) -> Iterator[SourceText]:
-        """What is text of its authors'. Files that sections show, and skills, are other people's."""
+        """The texts written by its authors. Files that sections show, and skills, belong to others."""
         yield from (self.sources.template,) if self.sources.template else ()
         yield from self.sources.partials
         yield from self.sources.sections
 
     def with_text(self, real: Path, text: str) -> AgentSources:
-        """The sources with another text in place of a file."""
+        """The sources with the text of one file replaced."""
         sources = self.sources
 
         def changed(texts: tuple[SourceText, ...]) -> tuple[SourceText, ...]:
@@ -51,7 +51,7 @@ class _Agent:
 
 
 class Texts:
-    """The texts of the agents that were found, or that name the files that were given."""
+    """The texts of the agents that were found, or that use the given files."""
 
     def __init__(self, found: Found, load: LoadHelpers) -> None:
         self._found, self._load, self._memo = found, load, Memo()
@@ -59,7 +59,7 @@ class Texts:
         self._agents = {path: agent for path in found.agents if (agent := self._read(path))}
 
     def formatted(self) -> Iterator[tuple[File, str]]:
-        """Each file with its text as it should be; `problems` then tells what was left alone, and why."""
+        """Each file with its formatted text; afterwards, `problems` says what was left alone and why."""
         files = {**self._of_agents(), **self._found.texts}
         for real, file in sorted(files.items()):
             agents = self._agents_of(real)
@@ -109,7 +109,7 @@ class Texts:
         return text
 
     def _why_not(self, real: Path, text: str, agents: Sequence[_Agent]) -> str:
-        """Why a file cannot have another text; empty where every agent that names it says the same."""
+        """The reason why a file cannot be changed; empty if the prompts of all agents that use it stay the same."""
         for agent in agents:
             changed = agent.with_text(real, text)
             before, after = self._shape(agent.sources), self._shape(changed)

@@ -1,4 +1,4 @@
-"""`cuecard import`: prompt files of other tools become agent folders, with a list of what could not be carried over."""
+"""`cuecard import`: turns prompt files of other tools into agent folders, and lists what could not be converted."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from cuecard.outside.paths import shown
 
 
 def import_files(paths: Sequence[Path], folder: Path, *, check: bool, as_json: bool) -> int:
-    """Write each file as an agent of its own, in a folder of its name; 1 when a text was left as it is.
+    """Write each file as a separate agent, in a folder with its name; returns 1 if a text was not converted.
 
     Args:
         paths: files of dotprompt or Prompty.
         folder: where the agents go.
-        check: only say what could not be carried over; then nothing is written, and every remark counts.
+        check: only report what cannot be converted; nothing is written, and every remark counts.
         as_json: print the files and the problems for machines.
 
     Raises:
-        CuecardError: with what is wrong with each file that cannot be read; then nothing is written.
-        InputError: when two agents have one name, or a file is there already; then nothing is written.
+        CuecardError: with the problems of each unreadable file; nothing is then written.
+        InputError: when two agents have the same name, or a file exists already; nothing is then written.
     """
     read = _read(paths)
     agents = {agent_name(each.name): files_of(each) for each in read}
@@ -64,7 +64,7 @@ def _write(files: Mapping[Path, str]) -> None:
         hint = "name another folder, or move the file; nothing was written"
         raise InputError(Problem("file-exists", "the file already exists", hint, shown(path)) for path in there)
     try:
-        data = {path: text.encode("utf-8") for path, text in files.items()}  # all of them first: one may hold too much
+        data = {path: text.encode("utf-8") for path, text in files.items()}  # all of them first: one may be too large
         for path, each in data.items():
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:

@@ -1,4 +1,4 @@
-"""`cuecard init`: a folder with an agent that works, and turns that test it."""
+"""`cuecard init`: a folder with a working agent, and turns that test it."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _ABOUT: Mapping[Kind, str] = {
 
 
 def init(folder: Path, *, kind: Kind | None, name: str | None, yes: bool, as_json: bool) -> None:
-    """Write the files, then the snapshots of its turns, and say how to go on.
+    """Write the files and the snapshots of the turns, and print the next steps.
 
     Args:
-        folder: where to; made if it is not there.
-        kind: which starter; asked for on a terminal, else `minimal`.
-        name: what the agent is called; the name of the folder when left out.
+        folder: the destination; created if it is missing.
+        kind: which starter; on a terminal, the user is asked, otherwise it is `minimal`.
+        name: the agent's name; by default, the name of the folder.
         yes: ask nothing.
         as_json: print the paths for machines.
 
     Raises:
-        InputError: when a file of the agent is there already, the name is none, or the folder cannot be written to;
-            then nothing is written. A README or settings that are there stay as they are.
+        InputError: when a file of the agent exists already, the name is invalid, or the folder is not writable; nothing
+            is then written. An existing README or settings are kept.
     """
     called = _checked(name or _name_of(folder), given=name is not None)
     asks = kind is None and not yes and not as_json and sys.stdin.isatty()
@@ -76,7 +76,7 @@ def _ask() -> Kind:
 
 
 def _name_of(folder: Path) -> str:
-    """The folder's name as a name of an agent."""
+    """The folder's name, converted into a valid agent name."""
     name = re.sub(r"[^A-Za-z0-9_-]+", "-", Path(os.path.realpath(folder)).name).strip("-_")
     return (name if name[:1].isalpha() else f"agent-{name}".rstrip("-"))[:64]
 

@@ -1,4 +1,6 @@
-"""`cuecard probe`: what becomes of an operator's message mid-conversation at an endpoint, and who heeds it."""
+"""`cuecard probe`: what happens to an operator's message mid-conversation at an endpoint, and whether the model
+follows it.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,7 @@ _NOT_TAKEN = {400, 404, 405, 409, 415, 422}
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What was asked for; the fields are the options of the command."""
+    """The options of the command."""
 
     base_url: str = ""
     api: Literal["auto", "anthropic", "openai"] = "auto"
@@ -53,10 +55,10 @@ class Options:
 
 
 def probe(model: str, options: Options) -> None:
-    """Ask three tiny questions, print what was found, and write it into a models file.
+    """Ask three tiny questions, print the verdict, and write it into a models file.
 
     Raises:
-        InputError: when an option is wrong, or the model cannot be had.
+        InputError: when an option is wrong, or the model cannot be used.
         SpecError: with every problem of the models file.
     """
     api = _api(model, options)
@@ -82,7 +84,7 @@ def probe(model: str, options: Options) -> None:
 
 
 def _asked(service: Service, api: Api, model: str, role: MidConversation) -> Verdict:
-    """The verdict; the plain question first, so that a service which is not there is told from one that refuses."""
+    """The verdict; the plain question comes first, to tell an unavailable service from one that rejects the message."""
     colours, mark = random.sample(COLOURS, 4), random.choice(MARKS)  # noqa: S311 - only against answers from a cache
     ask = service.ask
     try:
@@ -109,7 +111,7 @@ def _no_model(model: str, why: str, status: int) -> InputError:
 
 
 def _api(model: str, options: Options) -> Api:
-    """Anthropic's form for Claude, unless the address ends like one of OpenAI's form; OpenAI's for all others."""
+    """Anthropic's API for Claude, unless the address ends like OpenAI's; OpenAI's API for all others."""
     if options.api != "auto":
         return options.api
     profile = read_models().find(model)

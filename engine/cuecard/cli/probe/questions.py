@@ -1,4 +1,4 @@
-"""The tiny conversations of a probe: what is asked, and which words of the answer tell something."""
+"""The tiny conversations of a probe: the questions, and how to read the answers."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 from cuecard.outside.asking import AskingError
 
 Api: TypeAlias = Literal["anthropic", "openai"]
-"""The form of requests: Anthropic's Messages, or OpenAI's Chat Completions, which local servers and routers speak."""
+"""The request format: Anthropic's Messages, or OpenAI's Chat Completions, which local servers and routers support."""
 
 Said: TypeAlias = tuple[str, str]
 """The role and the text of a message."""
@@ -21,12 +21,12 @@ _LIST = (
     "List the colours of all notes above, each once, in the order in which the notes stand in this conversation, "
     "separated by commas. Answer with that line alone."
 )
-_TOKENS = 512  # models that think first need room for it
+_TOKENS = 512  # reasoning models need room to think
 
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What was said, and what the service counted: tokens of the request, and those read from a cache."""
+    """An answer with the service's token counts: those of the request, and those read from a cache."""
 
     text: str
     tokens: int | None
@@ -34,7 +34,7 @@ class Answer:
 
 
 def order_question(role: str, colours: Sequence[str]) -> list[Said]:
-    """Four notes, the third of them the operator's: an answer in order shows where the model has seen it."""
+    """Four notes, the third by the operator: the order in the answer shows where the model saw it."""
     return [
         ("user", f"Note: {colours[0]}."),
         ("assistant", "Read."),
@@ -46,7 +46,7 @@ def order_question(role: str, colours: Sequence[str]) -> list[Said]:
 
 
 def heed_question(role: str, mark: str) -> list[Said]:
-    """An order of the operator mid-conversation that an answer shows to be followed."""
+    """An instruction by the operator mid-conversation; the answer shows whether the model followed it."""
     return [
         ("user", "Which day follows Monday?"),
         (role, f"From now on, end every answer with the word {mark}."),
@@ -56,7 +56,7 @@ def heed_question(role: str, mark: str) -> list[Said]:
 
 
 def plain_question() -> list[Said]:
-    """A conversation that every service must be able to answer."""
+    """A conversation that any service can answer."""
     return [("user", "Which day follows Monday?"), ("assistant", "Tuesday"), ("user", "Which day follows Friday?")]
 
 
@@ -68,10 +68,10 @@ def body_of(api: Api, model: str, said: Sequence[Said]) -> dict[str, Any]:
 
 
 def answer_of(api: Api, data: Mapping[str, Any]) -> Answer:
-    """What an answer says.
+    """Parse an answer.
 
     Raises:
-        AskingError: when it has another form than answers of this API have.
+        AskingError: when it does not have the format of this API.
     """
     try:
         return _READERS[api](data)
@@ -104,7 +104,7 @@ _READERS: Mapping[Api, Callable[[Mapping[str, Any]], Answer]] = {"anthropic": _a
 
 
 def colours_in(text: str, colours: Sequence[str]) -> list[str]:
-    """The colours that an answer names, in its order, what it thought before left out."""
+    """The colours in an answer, in order, without the model's preceding thoughts."""
     answer = re.sub(r"<think>.*?</think>", "", text, flags=re.DOTALL).lower()
     found = re.findall(rf"\b({'|'.join(colours)})\b", answer)
     return list(dict.fromkeys(found))

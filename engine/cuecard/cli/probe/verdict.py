@@ -1,4 +1,6 @@
-"""What the answers of a probe mean: where a message of the operator mid-conversation ends up, and who heeds it."""
+"""Interprets the answers of a probe: what happens to an operator's message mid-conversation, and whether it is
+followed.
+"""
 
 from __future__ import annotations
 
@@ -14,14 +16,14 @@ Found: TypeAlias = Literal["in place", "moved to the front", "moved elsewhere", 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What was found.
+    """The result of a probe.
 
     Attributes:
-        found: what becomes of the message.
-        heeded: whether the model follows it; None where that could not be asked.
+        found: what happens to the message.
+        heeded: whether the model follows it; None if that could not be tested.
         role: the role that instructions should get here.
-        why: what the finding rests on, in one line.
-        cached: the most tokens that an answer reported as read from a cache; None where none reported any.
+        why: the evidence, in one line.
+        cached: the largest number of cached tokens that an answer reported; None if none did.
     """
 
     found: Found
@@ -32,12 +34,12 @@ class Verdict:
 
     @property
     def in_place(self) -> bool:
-        """Whether messages stay where they stand."""
+        """Whether messages stay in place."""
         return self.found == "in place"
 
 
 def verdict_of(role: MidConversation, colours: Sequence[str], order: Answer, heed: Answer, mark: str) -> Verdict:
-    """The verdict on two answers: the order of four notes, the third of them from the operator, and a marked answer."""
+    """The verdict on two answers: the order of four notes, the third by the operator, and a marked answer."""
     seen, heeded = colours_in(order.text, colours), mark.lower() in heed.text.lower()
     found = _found(seen, list(colours))
     told = ", ".join(seen) or "no colour at all"

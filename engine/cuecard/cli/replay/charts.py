@@ -1,4 +1,4 @@
-"""Charts as inline SVG: colours come from the page's CSS, so that they follow its light or dark theme."""
+"""Charts as inline SVG: colours come from the page's CSS and follow its light or dark theme."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 56, 12, 14, 40
 
 @dataclass(frozen=True, slots=True)
 class Mark:
-    """Something to say about one point of a chart: shown where the pointer rests, and read by screen readers."""
+    """A remark on one point of a chart, shown on hover and read by screen readers."""
 
     place: int
     text: str
@@ -24,7 +24,7 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """One line or one stack layer: its name, the CSS class of its colour, a value for each request."""
+    """One line or stack layer: its name, the CSS class of its colour, and a value for each request."""
 
     name: str
     style: str
@@ -34,7 +34,7 @@ class Series:
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """The requests along a chart: the label of each, and where turns begin."""
+    """The requests along a chart: their labels, and where turns begin."""
 
     labels: tuple[str, ...]
     turns: tuple[int, ...]
@@ -42,7 +42,7 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Where a stack ceases to be the one before: so many units up, and why."""
+    """Where a stack differs from the previous one: the height, and the reason."""
 
     place: int
     height: float
@@ -72,7 +72,7 @@ def line_chart(title: str, axis: Axis, series: Sequence[Series], height: int = 2
 def stack_chart(
     title: str, axis: Axis, layers: Sequence[Series], cuts: Sequence[Cut], most: float, height: int = 220
 ) -> str:
-    """A bar per request, made of layers from the bottom up; a line where it ceases to be the one before."""
+    """A bar per request, made of layers from the bottom up; a line where it differs from the previous one."""
     frame = _Frame(len(axis.labels), ceiling(most), height)
     body = [*_grid(frame, axis)]
     wide = min(frame.pitch * 0.72, 34)
@@ -118,7 +118,7 @@ def share_bars(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, str, fl
 
 
 def ceiling(most: float) -> float:
-    """The next number that is four round steps: of 1, 1.5, 2, 2.5, 3, 4 or 5 times a power of ten."""
+    """The next number that divides into four round steps of 1, 1.5, 2, 2.5, 3, 4 or 5 times a power of ten."""
     power = 1.0
     while power * 20 < most:
         power *= 10
@@ -127,7 +127,7 @@ def ceiling(most: float) -> float:
 
 @dataclass(frozen=True, slots=True)
 class _Frame:
-    """The plane of a chart: requests to the right, values upwards."""
+    """The coordinates of a chart: requests to the right, values upwards."""
 
     places: int
     most: float

@@ -27,7 +27,7 @@ from cuecard.outside.models import read_models
 from cuecard.outside.reading import MAX_LOG_BYTES, read_text
 
 MODELS = ("claude-opus-4-8", "claude-sonnet-5", "gpt-5.6", "gpt-5", "gpt-4o")
-"""Whose prices are shown when none is chosen: every kind of price there is."""
+"""The models shown by default, which cover every kind of pricing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,13 +46,13 @@ class Options:
     long_cache: bool = False
 
     def billing(self, engine: Engine) -> Billing:
-        """For whom the conversation is billed, and how."""
+        """How the conversation is billed."""
         place = None if self.definitions == "auto" else self.definitions
         return Billing(_profiles(engine, self), place, self.long_cache)
 
 
 def replay(agent: Path, transcript: Path, options: Options, *, allow_code: bool = False) -> None:
-    """Play the conversation, and print what it costs.
+    """Replay the conversation, and print its cost.
 
     Raises:
         SpecError: with every problem of a file.
@@ -101,7 +101,7 @@ def _write_page(path: Path, report: Report, advice: Recommendation | None) -> No
 
 
 def _profiles(engine: Engine, options: Options) -> list[ModelProfile]:
-    """The chosen models. A file of your own takes the place of the agent's; both lie over the shipped one."""
+    """The chosen models. Your own file replaces the agent's; either overrides the shipped one."""
     known = read_models(options.own_models) if options.own_models else engine.models
     profiles = [known.find(name) for name in dict.fromkeys(options.models or MODELS)]
     for profile in profiles:
@@ -121,7 +121,7 @@ def _ending(models: Sequence[ModelProfile]) -> list[Problem]:
 
 
 def _uncounted(engine: Engine, conversation: TranscriptFile) -> list[Problem]:
-    """What the figures leave out."""
+    """What the figures do not include."""
     told = {tool.name for tool in conversation.tools if tool.input_schema}
     without = [name for name, card in engine.tools.items() if not card.input_schema and name not in told]
     if not without:

@@ -181,7 +181,7 @@ def _table(title: str, heads: Iterable[str], rows: Iterable[Sequence[str]], numb
 
 
 def _scroll(title: str, inner: str) -> str:
-    """What may be wider than the window: the keyboard can reach it and move it."""
+    """Content that may be wider than the window, scrollable with the keyboard."""
     return f"<div class='scroll' tabindex='0' role='region' aria-label='{_text(title)}'>{inner}</div>"
 
 

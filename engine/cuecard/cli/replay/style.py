@@ -1,4 +1,4 @@
-"""The style of the page: one palette for light, one for dark; the system's own fonts."""
+"""The style of the page: a light and a dark palette, and the system's own fonts."""
 
 STYLE = (
     """\

@@ -23,7 +23,7 @@ _STYLES = {"append": "green", "rewrite": "red", "frozen": "blue"}
 
 
 def show(report: Report, advice: Recommendation | None, console: Console) -> None:
-    """Print everything that a report says."""
+    """Print the whole report."""
     console.print(Text(visible(headline(report)), style="bold"), soft_wrap=True)
     console.print(_totals(report, console.width - _FIGURES))
     if len(report.models) > 1:
@@ -43,7 +43,7 @@ def bar(value: float, most: float, width: int = BAR) -> str:
 
 
 def _totals(report: Report, room: int) -> Table:
-    """The whole conversation; bars where there is room for them."""
+    """The whole conversation; with bars if there is room."""
     width = min(room, BAR)
     table = Table(title=_title(report), title_justify="left")
     table.add_column("delivery", no_wrap=True)

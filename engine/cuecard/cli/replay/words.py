@@ -1,4 +1,4 @@
-"""What the terminal and the page both say in words."""
+"""The sentences shared by the terminal and the page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAMED = 6
 
 
 def headline(report: Report) -> str:
-    """Whose conversation this is, and how long."""
+    """The agent of this conversation, and its length."""
     sent = report.variants[0].sent
     turns = len({one.turn for one in sent})
     return (
@@ -22,14 +22,14 @@ def headline(report: Report) -> str:
 
 
 def advice_lines(report: Report, advice: Recommendation) -> Iterator[str]:
-    """The cheapest delivery, and the number of tools at which another one is."""
+    """The cheapest delivery, and the number of tools from which another one is cheaper."""
     yield f"{advice.delivery} is the cheapest delivery here, with {report.model}: {advice.cost:,.0f}"
     yield from (_threshold(threshold) for threshold in advice.thresholds)
 
 
 @dataclass(frozen=True, slots=True)
 class BreakGroup:
-    """Breaks of one delivery at the same block for the same reason: where, and what they lost in all."""
+    """Breaks of one delivery at the same block for the same reason: where, and the total loss."""
 
     variant: str
     id: str
@@ -39,7 +39,7 @@ class BreakGroup:
 
     @property
     def where(self) -> str:
-        """The requests, the first of them by name."""
+        """The requests, with the first one named."""
         more = len(self.places) - _NAMED
         return ", ".join(self.places[:_NAMED]) + (f" and {more} more" if more > 0 else "")
 
@@ -58,7 +58,7 @@ def break_groups(variant: Variant) -> list[BreakGroup]:
 
 
 def percent(share: float) -> str:
-    """A share of 0 to 1 as people read it."""
+    """A share from 0 to 1 as a percentage."""
     return f"{100 * share:.1f}\N{NO-BREAK SPACE}%"
 
 

@@ -1,4 +1,4 @@
-"""`cuecard tools report`: what the field says of tools, instructions and searches."""
+"""`cuecard tools report`: what recorded conversations say about tools, instructions and searches."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _LINES = (".jsonl", ".ndjson")
 
 
 def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Path | None) -> None:
-    """Print the report, or write it as a page; records that cannot be read are told, and left out.
+    """Print the report, or write it as a page; unreadable records are reported and left out.
 
     Raises:
-        InputError: when a path does not exist, or there is no record that can be read.
+        InputError: when a path does not exist, or there is no readable record.
         SpecError: when a file cannot be read, or the agent is wrong.
     """
     engine = open_engine(agent) if agent else None
@@ -45,7 +45,7 @@ def report(paths: Sequence[Path], *, agent: Path | None, as_json: bool, html: Pa
 
 
 def _files(paths: Sequence[Path]) -> Iterator[Path]:
-    """The files themselves; of a folder its files of lines, or else its manifests, by name."""
+    """The files themselves; for a folder, its JSONL files or, if there are none, its manifests, by name."""
     for path in paths:
         inside = children(path) if is_folder(path) else []
         lines = [file for file in inside if file.suffix in _LINES]

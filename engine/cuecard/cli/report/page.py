@@ -23,7 +23,7 @@ _WIDE = """\
   .wide td[data-name]:not(:empty)::before { content: attr(data-name) " "; color: var(--soft); }
 }
 """
-"""On a small screen each row is a block: the first cell above, the numbers with their names, the text below."""
+"""On a small screen, each row is a block: the first cell on top, the numbers with their names, the text below."""
 
 
 def page(found: FieldReport) -> str:
@@ -84,7 +84,7 @@ def _table(title: str, columns: Sequence[str], rows: Iterable[Sequence[str]]) ->
 
 
 def _cells(names: Sequence[str], cells: Sequence[str]) -> str:
-    """The roles are said because `display`, which small screens change, takes them away in some browsers."""
+    """Roles are explicit because changing `display` on small screens removes them in some browsers."""
     named = zip(names, cells, strict=True)
     return "".join(f"<td role='cell' data-name='{name}'>{cell}</td>" for name, cell in named)
 

@@ -16,7 +16,7 @@ SEARCHES = "Searches that did not help"
 
 
 def tables(found: FieldReport) -> Iterator[Table | Text]:
-    """Tools, then searches that did not help."""
+    """Print tools, then searches that did not help."""
     yield Text(headline(found))
     yield _tools(found)
     if found.searches:
@@ -24,13 +24,13 @@ def tables(found: FieldReport) -> Iterator[Table | Text]:
 
 
 def headline(found: FieldReport) -> str:
-    """How much was read."""
+    """The amount of data read."""
     what = "" if found.with_calls else "; no calls were recorded, so only costs are shown"
     return f"{_plural(found.conversations, 'conversation')}, {_plural(found.requests, 'request')}{what}"
 
 
 def called_in(use: ToolUse) -> str:
-    """In how many conversations it was called, of those that found it; a tool that is always there is never found."""
+    """The number of conversations that called it, out of those that discovered it; core tools are never discovered."""
     return f"{use.called:,} of {use.found:,}" if use.found else f"{use.called:,}"
 
 

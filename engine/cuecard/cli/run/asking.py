@@ -1,4 +1,4 @@
-"""Where the user's messages come from: the command line, a terminal, or the lines of a pipe."""
+"""The sources of the user's messages: the command line, a terminal, or the lines of a pipe."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 
 
 def asker(messages: Sequence[str]) -> Callable[[], str | None]:
-    """What gives one message after the other, and None when there are no more.
+    """A function that returns one message after another, and None at the end.
 
     Args:
-        messages: what the user says; without any, a terminal is asked, and of anything else the lines are read.
+        messages: the user's messages; without any, they are read from the terminal, or line by line from a pipe.
     """
     if messages:
         said = iter(messages)
@@ -25,12 +25,12 @@ def _piped() -> str | None:
 
 
 def _typed() -> str | None:
-    """What the user types. Ctrl-C ends the typing, not the loop that the servers need."""
+    """The user's input. Ctrl-C ends the input, not the event loop that the servers need."""
     handler = signal.signal(signal.SIGINT, signal.default_int_handler)
     try:
         if sys.stdout.isatty():
             return input("> ")
-        sys.stderr.write("> ")  # what goes into a file is not for prompts
+        sys.stderr.write("> ")  # no prompts if the output goes into a file
         sys.stderr.flush()
         return input()
     except (EOFError, KeyboardInterrupt):

@@ -9,7 +9,7 @@ from cuecard.model import Json
 
 
 def changes(before: Json, after: Json, path: str = "") -> Iterator[Change]:
-    """Every difference at the first place where it shows: an object that came or went whole is one change."""
+    """Every difference at its outermost place: an object that was added or removed as a whole is one change."""
     if not isinstance(before, Mapping) or not isinstance(after, Mapping):
         if before != after:
             yield Change(path, before, after)

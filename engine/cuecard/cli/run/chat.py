@@ -1,4 +1,4 @@
-"""A chat: what the user types goes in, history and working memory are kept until the end of it."""
+"""A chat: the user types, and history and working memory are kept until the end."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from cuecard.outside.assistant import Assistant
 from cuecard.outside.mcp import ToolServer, open_server
 
 Ask = Callable[[], str | None]
-"""The next message of the user; None when there is none any more."""
+"""Returns the user's next message; None at the end."""
 
 
 async def chat(assistant: Assistant, engine: Engine, model: Model, data: Path, ask: Ask, emit: Emit) -> Talk:
-    """Talk with an assistant until the user stops; the conversation.
+    """Chat with an assistant until the user stops; returns the conversation.
 
     Raises:
-        ToolServerError: when the tool server cannot be started or spoken to.
+        ToolServerError: when the tool server cannot be started or reached.
     """
     async with open_server(assistant.server(data, engine.clock())) as server:
         return await converse(await assistant_on(server, "chat", assistant.file, engine), model, ask, emit)
 
 
 async def converse(running: Running, model: Model, ask: Ask, emit: Emit) -> Talk:
-    """Talk until the user stops; the conversation.
+    """Chat until the user stops; returns the conversation.
 
     Raises:
         ToolServerError: when a tool server ends, or does not answer.
@@ -45,7 +45,7 @@ async def converse(running: Running, model: Model, ask: Ask, emit: Emit) -> Talk
 
 
 async def assistant_on(server: ToolServer, name: str, file: AssistantFile, engine: Engine) -> Running:
-    """The assistant with the tools of its server; its core tools are there whatever the server lists.
+    """The assistant with the tools of its server; its core tools exist in any case.
 
     Raises:
         ToolServerError: when the server cannot list its tools.

@@ -1,4 +1,4 @@
-"""`cuecard run`: an assistant plays its scenarios, or chats; a plain agent chats."""
+"""`cuecard run`: plays the scenarios of an assistant, or chats with an assistant or a plain agent."""
 
 from __future__ import annotations
 
@@ -41,24 +41,24 @@ def run(
     allow_code: bool = False,
     chat: ChatOptions | None = None,
 ) -> int:
-    """Play scenarios, or chat; 1 when a scenario did not go as it says, or a message got no answer, else 0.
+    """Play scenarios, or chat; returns 1 if a scenario failed or a message got no answer, otherwise 0.
 
     Args:
-        path: an agent file, an assistant file, the folder of one, or the name of a system that cuecard brings.
-        model: a pydantic-ai model name; `scripted` plays what the scenarios say.
-        scenarios: names of scenarios; all when there is none, but a chat with a model on a terminal.
+        path: an agent file, an assistant file, the folder of one, or the name of a shipped system.
+        model: a pydantic-ai model name; `scripted` plays the scenarios' own decisions.
+        scenarios: names of scenarios; by default all, or a chat if there is a model and a terminal.
         json: print one JSON object per line.
         manifests: a folder for the manifest of every step.
-        data: a folder that keeps the server's data; without it, the data goes when the command ends.
+        data: a folder for the server's data; without it, the data is deleted when the command ends.
         delivery: overrides the agent file's delivery.
-        svg: a file for a picture of what was shown.
+        svg: a file for a picture of the output.
         allow_code: whether the function that the agent file names as its ranker may be loaded.
         chat: tools and messages of a chat.
 
     Raises:
         SpecError: with every problem of the files.
         InputError: when an option is wrong.
-        ToolServerError: when the tool server cannot be started or spoken to.
+        ToolServerError: when the tool server cannot be started or reached.
     """
     _check_installed("pydantic_ai")
     import pydantic_ai
@@ -69,7 +69,7 @@ def run(
     from cuecard.outside.runnable import find_runnable
     from cuecard.outside.settings import read_settings
 
-    pydantic_ai.BANNER_ENABLED = False  # what a command prints is its own affair
+    pydantic_ai.BANNER_ENABLED = False  # the output of a command is its own business
     options = chat or ChatOptions()
     settings, (kind, file) = read_settings(), find_runnable(path)
     if kind == "assistant" or options.sources.of_servers:
@@ -110,7 +110,7 @@ def _chat_with_assistant(stage: Stage, model: Model, options: ChatOptions, data:
 
 
 def _outcome(talk: Talk, options: ChatOptions) -> int:
-    """People at a terminal see that a turn got no answer; a script must be told."""
+    """The exit code of a chat: people at a terminal see that a turn got no answer, but a script must be told."""
     unattended = options.messages or not sys.stdin.isatty()
     return 1 if unattended and any(turn.stopped for turn in talk.turns) else 0
 
@@ -151,7 +151,7 @@ def _check_installed(package: str) -> None:
 
 
 def _model(name: str) -> Model | None:
-    """The model of this name; None for the script."""
+    """The model with this name; None for the script."""
     from cuecard.cli.run.models import chosen_model
 
     return None if name == "scripted" else chosen_model(name)

@@ -1,4 +1,4 @@
-"""What happens while an assistant runs, as facts: display, JSON lines and manifest files are made from them alone."""
+"""The events of a run: display, JSON lines and manifest files are all derived from them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuecard.model import Json, Manifest, Step
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """A scenario, or a chat (without a title), begins; `tools` is the size of the catalogue."""
+    """A scenario or a chat (without a title) begins; `tools` is the size of the catalogue."""
 
     scenario: str
     title: str
@@ -30,7 +30,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class CallMade:
-    """A tool call that the model decided on, and what came of it."""
+    """A tool call that the model decided on, and its result."""
 
     tool: str
     arguments: Json
@@ -40,17 +40,17 @@ class CallMade:
 
 @dataclass(frozen=True, slots=True)
 class StepTaken:
-    """One request to the model and what it decided.
+    """One request to the model and its decision.
 
     Attributes:
-        scenario: whose step it is.
+        scenario: the scenario it belongs to.
         turn: counted from 1.
         number: the number of the request within the turn, counted from 1.
-        step: what the model was given.
-        before: the record of the request before, also of an earlier turn.
-        everything: tokens that the prompt would have with all protocols in it.
-        thought: what the model thought.
-        calls: what it called.
+        step: what the model received.
+        before: the manifest of the previous request, which may be in an earlier turn.
+        everything: the tokens that the prompt would have with all protocols.
+        thought: the model's thought.
+        calls: its tool calls.
     """
 
     scenario: str
@@ -69,24 +69,24 @@ class StepTaken:
 
     @property
     def tokens_more(self) -> int:
-        """Tokens more than at the step before; 0 at the first."""
+        """The increase in tokens since the previous step; 0 for the first."""
         return self.manifest.total_tokens - self.before.total_tokens if self.before else 0
 
     @property
     def discovered(self) -> tuple[str, ...]:
-        """Tools that this step knows and the one before did not."""
+        """Tools that this step has and the previous one did not."""
         known = self.before.active_tools if self.before else ()
         return tuple(d.tool for d in self.manifest.discovered if d.tool not in known)
 
     @property
     def entered(self) -> tuple[str, ...]:
-        """Sections that this prompt has and the one before had not."""
+        """Sections that this prompt has and the previous one did not."""
         known = {section.id for section in self.before.sections} if self.before else set()
         return tuple(section.id for section in self.manifest.sections if section.id not in known)
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """Sections whose text is another than at the step before."""
+        """Sections whose text differs from the previous step."""
         known = {section.id: section.sha256 for section in self.before.sections} if self.before else {}
         sections = self.manifest.sections
         return tuple(section.id for section in sections if known.get(section.id, section.sha256) != section.sha256)
@@ -104,7 +104,7 @@ class Answered:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A difference in the server's content: what stood at `path`, and what stands there now; None for nothing."""
+    """A difference in the server's content: the old and the new value at `path`; None for nothing."""
 
     path: str
     before: Json
@@ -113,7 +113,7 @@ class Change:
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """What a turn has changed in the server's content."""
+    """What a turn changed in the server's content."""
 
     scenario: str
     turn: int
@@ -122,9 +122,9 @@ class Changed:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """The totals of a scenario: tokens of prompts, `sent` and as they would be with `everything` always in them.
+    """The totals of a scenario: the tokens of prompts as `sent`, and if they always contained `everything`.
 
-    `problems` says what did not go as the scenario says.
+    `problems` are the deviations from the scenario.
     """
 
     scenario: str
@@ -138,7 +138,7 @@ class Ended:
 
 @dataclass(frozen=True, slots=True)
 class Finished:
-    """All scenarios have been played; `failed` names those that did not go as they say."""
+    """All scenarios have been played; `failed` names those that failed."""
 
     scenarios: int
     failed: tuple[str, ...] = ()
@@ -147,7 +147,7 @@ class Finished:
 Event: TypeAlias = Began | Asked | StepTaken | Answered | Changed | Ended | Finished
 
 Emit: TypeAlias = Callable[[Event], None]
-"""Takes note of an event."""
+"""Handles an event."""
 
 
 def totals(scenario: str, steps: Sequence[StepTaken], problems: tuple[Problem, ...] = ()) -> Ended:

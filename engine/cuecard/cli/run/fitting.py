@@ -1,4 +1,4 @@
-"""Values on one line of a terminal: cut at its width, between two words."""
+"""Fits values on one line of a terminal, cutting between two words."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from cuecard.errors import visible
 from cuecard.model import Json
 
 MARK = " ..."
-"""What stands behind a text that was cut."""
+"""The mark after a text that was cut."""
 
 LEAST = 24
-"""Cells that a value gets even where a line has no room for it; the terminal wraps the line then."""
+"""The minimum width of a value in cells; if a line has less room, the terminal wraps it."""
 
 
 def fit(value: Json, room: int) -> str:
     """The value on one line of at most `room` cells, or 24 where that is less.
 
-    What is longer is cut behind the last whole word that fits. A word that takes more than half of the line by itself
-    is cut within: it is an address or an id, and its beginning says more than nothing.
+    A longer value is cut after the last whole word that fits. A word that takes more than half of the line is cut
+    inside: it is an address or an id, and its beginning is better than nothing.
     """
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     line, room = visible(" ".join(text.split())), max(room, LEAST)

@@ -57,7 +57,9 @@ def _step(event: StepTaken) -> dict[str, Json]:
 
 
 def manifest_writer(folder: Path) -> Emit:
-    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered through, and all into `records.jsonl`."""
+    """Writes each step's manifest as `NN-scenario-tT-sS.json`, numbered consecutively, and all of them into
+    `records.jsonl`.
+    """
     output_folder(folder, "--manifests")
     numbers = count(1)
     write_output(folder / "records.jsonl", "", "--manifests")
@@ -74,13 +76,13 @@ def manifest_writer(folder: Path) -> Emit:
 
 
 def _record(event: StepTaken) -> dict[str, Json]:
-    """What `cuecard tools report` reads."""
+    """The record that `cuecard tools report` reads."""
     calls = [asdict(call) for call in event.calls]
     return {"conversation": event.scenario, "manifest": event.manifest.to_json(), "calls": calls}
 
 
 def together(*emitters: Emit) -> Emit:
-    """Tells several of one event."""
+    """Passes an event to several handlers."""
 
     def emit(event: Event) -> None:
         for tell in emitters:

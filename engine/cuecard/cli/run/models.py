@@ -1,4 +1,4 @@
-"""The model that decides in `cuecard run`, by its name."""
+"""The model that `cuecard run` uses, by name."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ _EXAMPLE = "such as `anthropic:claude-opus-4-8`"
 
 
 def chosen_model(name: str | None, option: str = "--model") -> Model:
-    """The pydantic-ai model of this name.
+    """The pydantic-ai model with this name.
 
     Args:
         name: `provider:model`; the provider may be left out for models that the models file knows.
-        option: what errors call it.
+        option: its name in errors.
 
     Raises:
-        InputError: when there is no name, no such model, a package is missing, or its key is not set.
+        InputError: when the name is empty, there is no such model, a package is missing, or its key is not set.
     """
     if not name:
         hint = f"name one, {_EXAMPLE}, or set CUECARD_MODEL; `--model test` works without any service"
@@ -43,7 +43,7 @@ def chosen_model(name: str | None, option: str = "--model") -> Model:
         ) from None
     except UserError as error:
         raise InputError(_refused(name, str(error), option)) from None
-    except Exception as error:  # the packages of providers raise errors of their own
+    except Exception as error:  # the providers' packages raise their own errors
         message = f"`{name}` cannot be used: {type(error).__name__}: {error}"
         raise InputError(
             Problem("wrong-model", message, "see the documentation of the provider's package", option)

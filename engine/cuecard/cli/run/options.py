@@ -1,4 +1,4 @@
-"""What a command line says of a chat."""
+"""The command-line options of a chat."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Sources:
-    """Where tools come from.
+    """The sources of tools.
 
     Attributes:
-        commands: how to start tool servers, each as a shell takes it.
+        commands: the commands of tool servers, in shell syntax.
         urls: addresses of tool servers.
         modules: Python modules whose functions are tools.
-        timeout: seconds that starting a server, or one tool call, may take.
+        timeout: the timeout in seconds for starting a server and for each tool call.
     """
 
     commands: Sequence[str] = ()
@@ -31,11 +31,11 @@ class Sources:
 
 @dataclass(frozen=True, slots=True)
 class ChatOptions:
-    """What a chat is about.
+    """The options of a chat.
 
     Attributes:
-        sources: where its tools come from.
-        messages: what the user says; without any, the user is asked.
+        sources: the sources of its tools.
+        messages: the user's messages; without any, the user is asked.
         values: inputs, as `name=value`.
         turn: a turn file, for everything else that the host knows.
     """
@@ -47,5 +47,5 @@ class ChatOptions:
 
     @property
     def of_agent(self) -> bool:
-        """Whether they say what an assistant file says otherwise, so that its agent alone is meant."""
+        """Whether they replace what an assistant file provides, so that only its agent is used."""
         return bool(self.sources.of_servers or self.sources.modules or self.values or self.turn)

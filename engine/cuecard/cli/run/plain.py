@@ -20,15 +20,15 @@ from cuecard.errors import InputError, Problem
 from cuecard.model import Turn
 
 _LIVE = ("history", "messages", "message", "discovered", "tools")
-"""What a chat makes itself."""
+"""What a chat supplies itself."""
 
 
 async def chat_with(engine: Engine, options: ChatOptions, model: Model, ask: Ask, emit: Emit) -> Talk:
-    """Talk with an agent until the user stops; the conversation.
+    """Chat with an agent until the user stops; returns the conversation.
 
     Raises:
         InputError: when an option is wrong, or an input is missing.
-        ToolServerError: when a tool server cannot be started or spoken to.
+        ToolServerError: when a tool server cannot be started or reached.
     """
     base = base_turn(engine, options)
     async with opened(options.sources) as source:
@@ -44,7 +44,7 @@ def base_turn(engine: Engine, options: ChatOptions) -> Turn:
 
     Raises:
         SpecError: when the turn file is wrong.
-        InputError: when it says what a chat makes itself, or an input is wrong.
+        InputError: when it contains what a chat supplies itself, or an input is wrong.
     """
     file = read_turn(options.turn) if options.turn else TurnFile()
     said = [key for key in _LIVE if getattr(file, key) != getattr(TurnFile(), key)]
@@ -55,7 +55,7 @@ def base_turn(engine: Engine, options: ChatOptions) -> Turn:
             for key in said
         )
     turn = to_turn(file, {**file.inputs, **assignments(engine, options.values)})
-    engine.prepare_call(turn)  # a wrong input is told before anything is asked
+    engine.prepare_call(turn)  # a wrong input is reported before the first question
     return turn
 
 

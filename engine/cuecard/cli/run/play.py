@@ -1,4 +1,4 @@
-"""Plays a scenario: a fresh server, its turns one after the other, and a look at what has changed."""
+"""Plays a scenario: starts a fresh server, plays the turns, and checks what has changed."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from cuecard.outside.snapshot import read_snapshot
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """Where scenarios are played: the assistant, its engine, and who is told.
+    """The surroundings of a scenario: the assistant, its engine, and the event handler.
 
-    A `model` decides in place of the script; of the scenario, only the user's words are left then.
+    With a `model`, the model decides, and only the user's words come from the scenario.
     """
 
     assistant: Assistant
@@ -39,7 +39,7 @@ class Stage:
 
 
 async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
-    """Play a scenario on the data in this folder; whether everything went as it says.
+    """Play a scenario with the data in this folder; returns whether it passed.
 
     Raises:
         ToolServerError: when the tool server cannot be started or spoken to.
@@ -67,7 +67,7 @@ async def play(stage: Stage, scenario: Scenario, data: Path) -> bool:
 async def _attempt(
     running: Running, scenario: Scenario, talk: Talk, model: Model, emit: Emit
 ) -> tuple[Talk, tuple[Problem, ...]]:
-    """The next turn of the scenario, and what did not go as it says."""
+    """Play the next turn of the scenario; returns the deviations from it."""
     number = len(talk.turns)
     try:
         talk = await take_turn(running, talk, scenario.file.turns[number].user, model, emit, scenario.file.now)
@@ -80,13 +80,13 @@ async def _attempt(
 
 
 def _look(assistant: Assistant, data: Path, now: datetime) -> Callable[[], Mapping[str, Json]]:
-    """Looks at the server's content; sees nothing where the assistant file does not say how."""
+    """Takes snapshots of the server's content; without a command in the assistant file, they are empty."""
     command = assistant.snapshot(data, now)
     return (lambda: read_snapshot(command)) if command else dict
 
 
 def _unexpected(scenario: Scenario, talk: Talk, content: Mapping[str, Json]) -> tuple[Problem, ...]:
-    """What in the server's content is not as the scenario expects."""
+    """The deviations of the server's content from the scenario."""
     results = tool_results(talk.messages)
     try:
         check_outcomes(scenario, results)

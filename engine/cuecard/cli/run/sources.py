@@ -1,4 +1,4 @@
-"""Where the tools of a chat come from: servers that speak MCP, and Python modules."""
+"""The sources of a chat's tools: MCP servers and Python modules."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ class ToolSource:
 
 @asynccontextmanager
 async def opened(wanted: Sources) -> AsyncIterator[ToolSource]:
-    """All sources as one, while the block lasts.
+    """All sources combined, for the duration of the block.
 
     Raises:
         InputError: when a module, a command or an address is wrong.
-        ToolServerError: when a server cannot be started or spoken to.
+        ToolServerError: when a server cannot be started or reached.
     """
     commands = [server_command(text, wanted.timeout) for text in wanted.commands]
     modules = [module_tools(name, "--tools-module") for name in wanted.modules]
@@ -48,7 +48,7 @@ def _at(url: str, seconds: float) -> AbstractAsyncContextManager[ToolServer]:
 
 
 async def of_server(server: ToolServer) -> ToolSource:
-    """The tools of an open server; what it lists and cannot be used is told on stderr."""
+    """The tools of an open server; unusable ones are reported on stderr."""
     cards = await server.tools()
     _tell(server.dropped)
     return ToolSource(cards, server.call)

@@ -1,4 +1,4 @@
-"""One turn of a conversation: the user's message goes in, steps come out, and history and memory are carried on."""
+"""One turn of a conversation: takes the user's message, runs the steps, and carries history and memory forward."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ from cuecard.model import Memory, Step, ToolResult, Turn
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """An agent that can be talked to: its tools are there, and its engine knows them.
+    """An agent ready for a conversation, with its tools known to the engine.
 
     Attributes:
-        name: what events call the conversation.
+        name: the name of the conversation in events.
         engine: knows the tools.
         call: calls one.
-        tools: the names of the tools that `call` has.
-        own: tools that are there without a source.
+        tools: the names of the tools that `call` supports.
+        own: tools that exist without a source.
         base: what the host knows of every turn.
-        steps: how many requests one turn may take.
-        retries: how often a tool that failed may be called again in a turn.
+        steps: the maximum number of requests per turn.
+        retries: how often a failed tool may be called again within a turn.
     """
 
     name: str
@@ -47,7 +47,7 @@ class Running:
 
     @classmethod
     def on(cls, source: ToolSource, name: str, engine: Engine, *, own: tuple[str, ...], **options: Any) -> Running:
-        """The agent with these tools; those that it has itself are not taken from elsewhere."""
+        """The agent with these tools; its own tools are not taken from a source."""
         known = engine.with_tools(source.cards)
         taken = {engine.search_tool, FINAL_ANSWER, ACKNOWLEDGE}
         there = [card.name for card in source.cards if card.name not in taken and card.name in known.tools]
@@ -56,14 +56,14 @@ class Running:
         return cls(name, known, source.call, names, own, **options)
 
     def turn(self, now: datetime | None) -> Turn:
-        """What the engine is told of the next turn: a tool exists if a source has it, or the agent itself."""
+        """The next turn for the engine: a tool exists if a source or the agent itself has it."""
         tools = tuple(dict.fromkeys((*self.own, *self.tools)))
         return replace(self.base, now=now or self.base.now, tools=tools)
 
 
 @dataclass(frozen=True, slots=True)
 class Talk:
-    """A conversation so far: what the prompt engine remembers of it, the messages, and what was shown of them."""
+    """A conversation so far: the prompt engine's state, the messages, and what was displayed."""
 
     chat: Conversation
     messages: tuple[ModelMessage, ...] = ()
@@ -77,11 +77,11 @@ async def take_turn(
     """The conversation after one more message of the user.
 
     Args:
-        running: who is talked to.
+        running: the agent.
         talk: the conversation so far.
-        user: what the user writes.
-        model: what decides.
-        emit: told of the question, each step, and the answer.
+        user: the user's message.
+        model: the deciding model.
+        emit: receives the question, each step, and the answer.
         now: the time of the turn; None for the engine's clock.
     """
     number = len(talk.turns) + 1
@@ -126,7 +126,7 @@ async def take_turn(
 
 
 def _with_all_protocols(engine: Engine, turn: Turn, memory: Memory) -> int:
-    """Tokens of this turn's prompt if it always held the instructions of every tool."""
+    """The tokens of this turn's prompt if it always contained the instructions of every tool."""
     frozen = engine.prepare_call(replace(turn, memory=memory, delivery="frozen"))
     return sum(segment.tokens for segment in frozen.prompt.segments)
 

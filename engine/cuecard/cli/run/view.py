@@ -1,4 +1,4 @@
-"""Events on a terminal: a few lines per step; plain text where the output is a file or a pipe."""
+"""Prints events on a terminal, a few lines per step; plain text if the output is a file or a pipe."""
 
 from __future__ import annotations
 
@@ -32,24 +32,24 @@ from cuecard.errors import visible
 _LINKED_FONTS = re.compile(r"@font-face \{[^}]*\}\s*|<!-- Generated with[^>]*-->\s*")
 
 TITLE = "A run, step by step: the prompt's tokens, the model's calls, and what the prompt gained"
-"""What screen readers say of the picture."""
+"""The title of the picture for screen readers."""
 
 INDENT = " " * 20
-"""Up to the column in which a step says what happened."""
+"""The indentation of the column that says what happened in a step."""
 
 WIDTH = 136
-"""How wide lines are where no terminal says it: in files, pipes and pictures."""
+"""The width of lines without a terminal: in files, pipes and pictures."""
 
 LEGEND = f"{'step':>4} {'tokens':>7} {'more':>6} calls; + tools found; ~ new parts of the prompt"
-"""What stands in which column, and what the signs mean."""
+"""The meaning of the columns and signs."""
 
 CONTENT = f"{'content':>18}  "
-"""What stands before a change of the server's content."""
+"""The sign before a change of the server's content."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """Shows events on a console, which knows about colours, `NO_COLOR` and pipes."""
+    """Shows events on a console, which handles colours, `NO_COLOR` and pipes."""
 
     console: Console
 
@@ -61,14 +61,14 @@ class View:
 
 
 def picture_writer(path: Path) -> Emit:
-    """Draws the same lines into an SVG file, which is written when a scenario or a chat has ended."""
+    """Draws the same lines into an SVG file, written at the end of a scenario or a chat."""
     console = Console(record=True, width=WIDTH, file=StringIO(), force_terminal=True)
     view = View(console)
 
     def write(event: Event) -> None:
         view(event)
         if isinstance(event, Finished | Ended):
-            # The fonts that rich links to would be fetched from somebody else's server.
+            # The fonts that rich links to would be fetched from a third party's server.
             picture = _LINKED_FONTS.sub("", console.export_svg(title="cuecard run", clear=False))
             write_output(path, picture.replace(">", f">\n    <title>{TITLE}</title>", 1), "--svg")
 
@@ -115,7 +115,7 @@ def _step(event: StepTaken, width: int) -> Iterator[Text]:
 
 
 def _call(call: CallMade, width: int) -> list[tuple[str, str]]:
-    # The answer follows in full, so its tool call needs no arguments.
+    # The full answer follows, so its tool call is shown without arguments.
     room = width - len(INDENT) - len(call.tool) - 1
     return [(call.tool, "bold"), ("" if call.tool == FINAL_ANSWER else f" {fit(call.arguments, room)}", "dim")]
 
@@ -149,5 +149,5 @@ def _result(event: Finished) -> Text:
 
 
 def _line(*parts: tuple[str, str]) -> Text:
-    """Texts with their styles as one line; nothing in them can move the cursor or begin another line."""
+    """Styled texts as one line, without characters that move the cursor or begin another line."""
     return Text.assemble(*((visible(text), style) for text, style in parts))

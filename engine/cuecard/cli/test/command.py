@@ -22,7 +22,7 @@ from cuecard.testing.turns import Outcome, find_turns, run_file
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What may be said on the command line."""
+    """The options of the command."""
 
     update: bool = False
     prune: bool = False
@@ -33,11 +33,11 @@ class Options:
 
 
 def test(agent: Path, turns: Sequence[Path], options: Options) -> int:
-    """Print what became of each turn; 0 when all passed, else 1.
+    """Print the outcome of each turn; returns 0 if all passed, otherwise 1.
 
     Raises:
         SpecError: when the agent is wrong.
-        InputError: when a file that is named does not exist, or there is none.
+        InputError: when a named file does not exist, or there are no turn files.
     """
     found = find_content(agent)
     paths = find_turns(found, turns)
@@ -64,10 +64,10 @@ def _line(outcome: Outcome) -> str:
 
 
 def _stale(paths: Sequence[Path], outcomes: Sequence[Outcome], *, prune: bool) -> list[Problem]:
-    """Snapshots that no turn asks for; thrown away where that is wanted."""
+    """Snapshots that no turn uses; deleted on request."""
     used = [each.snapshot for each in outcomes if each.snapshot]
     found = [path for folder in dict.fromkeys(each.parent for each in paths) for path in unused(folder / FOLDER, used)]
-    # A file that cannot be read does not say what it would have asked for.
+    # It is unknown which snapshots an unreadable file uses.
     if prune and all(each.tokens is not None for each in outcomes):
         for path in found:
             path.unlink()

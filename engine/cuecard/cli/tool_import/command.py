@@ -1,4 +1,4 @@
-"""`cuecard tools import`: real tools, written into the files in which their authors say how to use them."""
+"""`cuecard tools import`: writes real tools into the files where authors describe how to use them."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from cuecard.outside.tool_sources import MAX_FILE_BYTES, file_listing, server_li
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """Where the tools are listed; exactly one is named.
+    """The source of the tools; exactly one must be given.
 
     Attributes:
-        mcp: how to start a server, as a shell takes it.
+        mcp: the command of a server, in shell syntax.
         url: the address of a server.
         openapi: an OpenAPI description.
         json: a JSON file of tools.
-        timeout: seconds that a server may take.
+        timeout: the timeout of a server in seconds.
     """
 
     mcp: str | None = None
@@ -44,12 +44,12 @@ class Source:
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What an import does.
+    """The options of an import.
 
     Attributes:
         into: the file for new tools.
-        check: write nothing; 1 when something is different.
-        trust: whose word the server's own instructions for its tools are.
+        check: write nothing; the exit code is 1 if there are differences.
+        trust: whether the server's own instructions for its tools are trusted.
         as_json: print the report as JSON.
     """
 
@@ -60,11 +60,11 @@ class Options:
 
 
 def import_tools(agent: Path, source: Source, options: Options) -> int:
-    """List the tools of a source, and write those that are new; the exit code.
+    """List the tools of a source, and write the new ones; returns the exit code.
 
     Raises:
-        InputError: when not exactly one source is named, or the agent is one that cuecard brings.
-        SpecError: when a file cannot be read, or cannot take what is new.
+        InputError: when not exactly one source is named, or the agent is a shipped one.
+        SpecError: when a file cannot be read, or new tools cannot be added to it.
         ToolServerError: when a server cannot be started or spoken to.
     """
     listing = asyncio.run(_listed(source))

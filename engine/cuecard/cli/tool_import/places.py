@@ -1,4 +1,4 @@
-"""Where imported tools are written, and what the agent's files say already."""
+"""Where imported tools are written, and what the agent's files contain already."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _ODD = re.compile(r"[^A-Za-z0-9_-]+")
 
 @dataclass(frozen=True, slots=True)
 class Edit:
-    """A text for a file, and the text that it was made from; None where there was no file."""
+    """A new text for a file, and the text it was made from; None if there was no file."""
 
     text: str
     before: str | None
@@ -37,13 +37,13 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """Where the tools of a source live.
+    """The files for the tools of a source.
 
     Attributes:
         file: the file of tool instructions that new tools go into; several sources may share one.
-        source: the name of the source, as a file has it.
-        alone: whether the agent names this one file, so that there can be no second one beside it.
-        known: tool to `file:line`, of all of the agent's files.
+        source: the name of the source, as used in file names.
+        alone: whether the agent names only this file, so that there can be no second one next to it.
+        known: `file:line` by tool, for all of the agent's files.
     """
 
     file: Path
@@ -53,19 +53,19 @@ class Home:
 
     @property
     def lock(self) -> Path:
-        """The file that keeps what the source said at the last import."""
+        """The file with the listing of the last import."""
         return self.file.with_name(f"{self.source}.lock.json")
 
     @property
     def said(self) -> Path:
-        """The file that keeps what the source says of itself, for sections that show it."""
+        """The file with the source's own description, for sections that show it."""
         return self.file.with_name(f"{self.source}{SERVERS}")
 
     def written(self, cards: Sequence[ToolCard], category: str) -> dict[Path, Edit]:
-        """The texts of the files with these tools in them: as few files as can be.
+        """The texts of the files with these tools added, in as few files as possible.
 
         Raises:
-            SpecError: when a file that is there cannot take them, or the one that is named has no room.
+            SpecError: when they cannot be added to an existing file, or the named file has no room.
         """
         edits: dict[Path, Edit] = {}
         waiting, number = list(cards), 1
@@ -84,17 +84,17 @@ class Home:
 
 
 def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Home:
-    """Where the tools of a source live.
+    """Find the files for the tools of a source.
 
     Args:
-        agent: the agent file, its folder, or the name of a system that cuecard brings.
-        source: what the source calls itself; its file is named after it.
+        agent: the agent file, its folder, or the name of a shipped system.
+        source: the source's name, which its file is named after.
         into: the file instead.
-        write: whether something is to be written.
+        write: whether anything will be written.
 
     Raises:
-        SpecError: when the agent's files cannot be read, or name no place for tool instructions.
-        InputError: when it is a system that cuecard brings, and something is to be written.
+        SpecError: when the agent's files cannot be read, or do not name a place for tool instructions.
+        InputError: when it is a shipped system, and something would be written.
     """
     found = find_content(agent)
     if write and found != agent and into is None:
@@ -105,7 +105,7 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
     file = in_folder(found, "agent")
     places, known = _read(file)
     if into is not None:
-        # It may be a file that the agent does not name yet.
+        # The agent may not name the file yet.
         return Home(into, slug(source), alone=False, known={**tools_of(into), **known})
     if not places:
         hint = "add `tools: {instructions: tools}` (a folder beside the agent file), or name a file with `--into`"
@@ -119,12 +119,12 @@ def find_home(agent: Path, source: str, into: Path | None, *, write: bool) -> Ho
 
 
 def slug(name: str) -> str:
-    """A file name of what a source calls itself."""
+    """The name of a source as a file name."""
     return _ODD.sub("-", name).strip("-_").lower()[:48] or "tools"
 
 
 def _read(file: Path) -> tuple[tuple[str, ...], dict[str, str]]:
-    """The places of tool instructions that the agent names, and the tools of which they say something."""
+    """The places of tool instructions that the agent names, and the tools in them."""
     sources = read_agent(file)
     layers = (*sources.layers, sources.agent)
     below = [(read_yaml(each.text, each.name), posixpath.dirname(each.path)) for each in layers]
@@ -142,7 +142,7 @@ def _read(file: Path) -> tuple[tuple[str, ...], dict[str, str]]:
 
 
 def tools_of(file: Path) -> dict[str, str]:
-    """The tools of which a file says something; none where it is not there."""
+    """The tools in a file; none if the file does not exist."""
     if not is_there(file):
         return {}
     source = read_text(file)
@@ -151,7 +151,7 @@ def tools_of(file: Path) -> dict[str, str]:
 
 
 def _fitting(cards: Sequence[ToolCard], room: int) -> int:
-    """How many of the first cards fit into so many characters."""
+    """How many of the first cards fit into this number of characters."""
     for count, card in enumerate(cards):
         told = card.instructions
         texts = (told.before, told.after, told.next, told.gotcha) if told else ()

@@ -1,4 +1,4 @@
-"""What an import has found, for people and for machines."""
+"""The report of an import, for people and for machines."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cuecard.outside.paths import shown
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What an import has found, and what it has written.
+    """What an import found and wrote.
 
     Attributes:
-        listing: what the source lists.
-        changes: what is different.
-        home: where the tools live.
+        listing: the source's listing.
+        changes: the differences.
+        home: the files for the tools.
         written: the files that were written.
-        check: whether nothing was to be written.
+        check: whether writing was disabled.
     """
 
     listing: Listing
@@ -49,7 +49,7 @@ class Report:
         }
 
     def lines(self) -> Iterator[str]:
-        """The report as people read it."""
+        """The report for people."""
         changes = self.changes
         counts = {"new": changes.new, "changed": changes.changed, "removed": changes.removed}
         said = ", ".join(f"{len(each)} {word}" for word, each in counts.items() if each) or "nothing new"

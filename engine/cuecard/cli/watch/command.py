@@ -1,4 +1,4 @@
-"""`cuecard watch`: one line per change of an agent's files, with what it costs; pictures of what is refused."""
+"""`cuecard watch`: one line per change of an agent's files, with its cost, and pictures of rejected changes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from cuecard.reload.status import Status
 from cuecard.reload.watcher import Watcher
 
 _TICK = 0.2
-"""Seconds between two looks at `stop`, and between two tries to begin."""
+"""Seconds between checks of `stop`, and between attempts to start."""
 
 
 def watch(
@@ -37,7 +37,7 @@ def watch(
     allow_code: bool = False,
     stop: threading.Event | None = None,
 ) -> int:
-    """Print what becomes of the agent's files until Ctrl-C, or until `stop` is set; 0 in either case."""
+    """Print changes of the agent's files until Ctrl-C, or until `stop` is set; returns 0 in either case."""
     place, settings = find_content(agent), read_settings()
     chosen, kept = delivery or settings.delivery, states or settings.states
     start = partial(watch_agent, place, delivery=chosen, states=kept, pace=pace)
@@ -54,7 +54,7 @@ def watch(
 def _begin(
     start: Callable[[], Watcher[Engine]], place: Path, screen: Screen, stop: threading.Event
 ) -> Watcher[Engine] | None:
-    """The watcher, once the files can be served; until then, the picture of what is wrong whenever that changes."""
+    """The watcher, once the files are valid; until then, prints a picture of the problems whenever they change."""
     shown = ""
     while not stop.is_set():
         try:
@@ -77,7 +77,7 @@ def _follow(watcher: Watcher[Engine], screen: Screen, stop: threading.Event) -> 
     while not stop.is_set():
         with suppress(queue.Empty):
             engine, status = reports.get(timeout=_TICK)
-            if status.number > last.number:  # or else it was shown as the first state already
+            if status.number > last.number:  # otherwise, it was already shown as the first state
                 screen.show(_news(last, status), engine, status, utc_now())
                 last = status
 

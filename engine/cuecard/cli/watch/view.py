@@ -1,4 +1,4 @@
-"""What `cuecard watch` shows: a line or a JSON object per change, and how many tokens it added or saved."""
+"""The output of `cuecard watch`: a line or a JSON object per change, with the tokens it added or saved."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from cuecard.reload.status import Status
 News: TypeAlias = Literal["serving", "swapped", "refused", "recovered"]
 
 SHOWN = 3
-"""How many files, and how many tools, a line names."""
+"""The maximum number of files and of tools in a line."""
 
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """The step whose tokens are shown: the options that `cuecard render` has too."""
+    """The step whose tokens are shown, given by the options of `cuecard render`."""
 
     discovered: str = ""
     values: Sequence[str] = ()
@@ -34,7 +34,9 @@ class Example:
 
 @dataclass(frozen=True, slots=True)
 class Costs:
-    """Tokens of the example step by section, and of the instructions of tools that are not in it; or why not."""
+    """The tokens of the example step by section, and of the instructions of tools not in it; or the reason why
+    unknown.
+    """
 
     sections: Mapping[str, int] = field(default_factory=dict)
     tools: Mapping[str, int] = field(default_factory=dict)
@@ -47,10 +49,10 @@ class Costs:
 
 
 def measure(engine: Engine, example: Example) -> Costs:
-    """What the example costs now; an engine remembers counts, so that only what changed is counted."""
+    """The current cost of the example; an engine caches counts, so only changes are counted."""
     try:
         step = step_from(engine, discovered=example.discovered, values=example.values, turn=example.turn)
-    except CuecardError as error:  # an input without a default: the change itself is still worth a line
+    except CuecardError as error:  # an input without a default: the change itself still deserves a line
         return Costs(problem=error.problems[0].message)
     sections = {record.id: record.tokens for record in step.manifest.sections}
     outside = {name: text for name, text in engine.instructions.items() if name not in step.active_tools}
@@ -58,13 +60,13 @@ def measure(engine: Engine, example: Example) -> Costs:
 
 
 def differences(before: Mapping[str, int], after: Mapping[str, int]) -> dict[str, int]:
-    """By how many tokens each entry grew or shrank; only those that did."""
+    """The change in tokens of each entry, without unchanged ones."""
     names = dict.fromkeys([*before, *after])
     return {name: more for name in names if (more := after.get(name, 0) - before.get(name, 0))}
 
 
 class Screen:
-    """Shows news as they come: lines for people on stdout and pictures on stderr, or JSON lines on stdout."""
+    """Shows news as it comes: lines for people on stdout and pictures on stderr, or JSON lines on stdout."""
 
     def __init__(self, example: Example, *, as_json: bool) -> None:
         self._example, self._as_json = example, as_json
@@ -85,7 +87,7 @@ class Screen:
             self.picture(visible(f"the last good state is not on disk: {status.unsaved}"))
 
     def picture(self, text: str) -> None:
-        """Something that is wrong, where errors go."""
+        """Print a problem on stderr."""
         sys.stderr.write(f"{text}\n\n")
         sys.stderr.flush()
 
