@@ -1,6 +1,6 @@
-"""An agent: what people wrote, checked as a whole and ready to render.
+"""An agent: its files, checked as a whole and ready to render.
 
-What builds it is imported on first use: an agent that was kept needs no compiler.
+The compiler is imported on first use, since a cached agent does not need it.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Agent:
-    """One assistant's prompt, compiled from its files: immutable, and the same for the same texts.
+    """One assistant's prompt, compiled from its files: immutable, and identical for identical texts.
 
     Internal: hosts read the same facts as properties of `Engine`.
 
@@ -42,10 +42,10 @@ class Agent:
         files: the file contents that sections show, by path.
         origins: which file wrote each value, if agent files, or an agent file and a template, are layered.
         models: the agent's own model profiles.
-        tool_cuts: what a tool server declared and was left out, with reasons.
-        gate: the gate that every text passes on its way into a prompt.
+        tool_cuts: what was left out of a tool server's declarations, with reasons.
+        gate: the gate that every text passes through on its way into a prompt.
         results: how tool results are rendered.
-        ranker: how the tools found by a search are ranked, and where that is written.
+        ranker: how tools are ranked for searches, and where that is configured.
     """
 
     spec: AgentFile
@@ -86,14 +86,14 @@ class Agent:
         """The parts of the prompt under a profile and a variant: its sections, and the frame around them.
 
         Raises:
-            InputError: when there is none of that name.
+            InputError: when there is no such profile or variant.
         """
         if (profile, variant) in self.editions:
             return self.editions[profile, variant]
         raise InputError(self.unknown_selection(profile, variant))
 
     def unknown_selection(self, profile: str, variant: str) -> list[Problem]:
-        """A profile and a variant that the agent does not have."""
+        """The problem of an unknown profile or variant."""
 
         def hint(name: str, kind: str, known: Mapping[str, object]) -> str:
             return did_you_mean(name, known) or f"this agent has no {kind}s"
@@ -108,5 +108,5 @@ class Agent:
         ]
 
     def with_catalogue(self, catalogue: Catalogue, cuts: tuple[Cut, ...] = ()) -> Agent:
-        """The same agent with more known about its tools, and what of that was left out."""
+        """The same agent with more information about its tools, and what was left out of it."""
         return replace(self, catalogue=catalogue, tool_cuts=tuple(dict.fromkeys((*self.tool_cuts, *cuts))))

@@ -1,4 +1,4 @@
-"""The sections of an agent, compiled: for each profile and variant, what a call has of them."""
+"""The compiled sections of an agent, for each profile and variant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cuecard.template.backends.rules import TOOL
 
 @dataclass(frozen=True, slots=True)
 class SectionUse:
-    """An input that a section reads; `problem` makes a problem where that is written, of code, message and hint."""
+    """An input that a section reads; `problem` creates a problem at that place from code, message and hint."""
 
     name: str
     problem: Callable[[str, str, str], Problem]
@@ -37,7 +37,7 @@ class SectionUse:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """A section with its text, for those who check it."""
+    """A section with its text, for checks."""
 
     section: Section
     text: SectionText
@@ -45,10 +45,10 @@ class Compiled:
 
 
 class Assembly:
-    """The sections of every profile and variant, as far as they could be compiled; `problems` says what is wrong."""
+    """The sections of every profile and variant, as far as they could be compiled, and their `problems`."""
 
     def __init__(self, world: World, producer: Producer) -> None:
-        """Compile every section of every edition, each once."""
+        """Compile every section of every edition once."""
         self._world, self._producer = world, producer
         self.layout, self.problems = producer.layout, producer.problems
         self._stable = _stable(world.spec)
@@ -74,38 +74,38 @@ class Assembly:
 
     @property
     def compiled(self) -> tuple[Compiled, ...]:
-        """The sections of a call that chooses nothing, with their texts."""
+        """The sections of a call without profile and variant, with their texts."""
         return self._editions["", ""]
 
     @property
     def frame(self) -> tuple[Compiled, ...]:
-        """What stands before the first section and behind the last, whichever they are."""
+        """What precedes the first section and follows the last."""
         return tuple(map(self._framed, self._producer.frame))
 
     @property
     def further(self) -> tuple[Compiled, ...]:
-        """The same sections with each further text that they may have instead."""
+        """The same sections with each of their alternative texts."""
         return tuple(self._further)
 
     @property
     def all_compiled(self) -> tuple[Compiled, ...]:
-        """The same of every profile and variant, and the frame."""
+        """All sections of every profile and variant, and the frame."""
         return (*self.frame, *(made for _, made in self._made.values() if made), *self._further)
 
     @property
     def is_whole(self) -> bool:
-        """Whether every section could be compiled; of the others nobody knows what they read."""
+        """Whether every section could be compiled; otherwise, it is unknown what the others read."""
         return all(made for _, made in self._made.values())
 
     def no_protocols(self) -> Problem:
-        """What to say where no section has a place for tool instructions."""
+        """The hint if no section has a place for tool instructions."""
         return self._producer.no_protocols()
 
     def _sections(self) -> dict[str, Section]:
         return {made.section.id: made.section for _, made in self._made.values() if made}
 
     def _compiled(self, written: Written) -> Compiled | None:
-        key = id(written)  # kept in the table, so that no other can get its number
+        key = id(written)  # kept in the table, so that its id cannot be reused
         if key not in self._made:
             self._made[key] = written, self._compile(written)
         return self._made[key][1]
@@ -171,7 +171,7 @@ class Assembly:
             yield SectionUse(name, partial(problem, written.place(source_of(written.spec))))
 
     def _asked_tools(self, written: Written) -> Iterator[SectionUse]:
-        """The tools of its conditions, called as those are that its texts ask for."""
+        """The tools in its conditions, named like those that its texts ask for."""
         for at, condition in conditions_of(written):
             for place, part in parts_of(condition):
                 if part.tool is not None:
@@ -180,9 +180,9 @@ class Assembly:
     def _step_reads(
         self, written: Written, in_text: Sequence[SectionUse], others: Sequence[SectionUse]
     ) -> Iterator[Problem]:
-        """What is discovered step by step is read by texts of the system prompt alone.
+        """Discoveries change from step to step, so only texts of the system prompt may read them.
 
-        Conditions and sources are looked at before that, and a message that was sent stays what it is.
+        Conditions and sources are evaluated earlier, and a sent message cannot change.
         """
         role, problem = written.spec.role, self._world.document.problem
         if any(use.name == PROTOCOLS for use in others):
@@ -194,7 +194,7 @@ class Assembly:
             yield problem(written.place("role"), "wrong-value", message, hint)
 
     def _unread_source(self, written: Written, texts: Sequence[SectionText]) -> Iterator[Problem]:
-        """A source whose section's text has no place for it."""
+        """The problem of a source without a place in its section's text."""
         source, names = source_of(written.spec), local_names(written.spec)
         replaced = any({*TEXTS} & patch.model_fields_set for patch, _ in written.patches)
         if source and not replaced and not any(use.name in names for text in texts for use in text.inputs):
@@ -203,7 +203,7 @@ class Assembly:
             yield self._world.document.problem(written.place(source), "no-effect", message, hint, key=True)
 
     def _placed(self, problem: Problem, written: Written) -> Problem:
-        """The problem of a source at the key that it is about."""
+        """The problem of a source at the key it concerns."""
         document = self._world.document
         key, _, rest = problem.name.removeprefix(f"sections.{written.spec.id}.").partition(".")
         if key not in SOURCES:
@@ -225,7 +225,7 @@ class Assembly:
 
 
 def _stable(spec: AgentFile) -> frozenset[str] | None:
-    """The sections before the boundary; None where every section is as stable as any other."""
+    """The sections before the boundary; None if there is no boundary."""
     ids = [section.id for section in spec.sections]
     boundary = spec.layout.boundary
     return frozenset(ids[: ids.index(boundary.before)]) if boundary and boundary.before in ids else None

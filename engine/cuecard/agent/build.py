@@ -1,4 +1,4 @@
-"""From texts to an agent."""
+"""Builds an agent from texts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def build_agent(sources: AgentSources, memo: Memo | None = None, load: LoadHelpe
 
     Args:
         sources: its texts.
-        memo: from earlier builds of this agent; what has not changed since is neither parsed nor compiled again.
+        memo: the memo of earlier builds of this agent; unchanged parts are neither parsed nor compiled again.
         load: loads the helpers that the agent file names.
 
     Raises:
@@ -53,14 +53,14 @@ def build_agent(sources: AgentSources, memo: Memo | None = None, load: LoadHelpe
 
 
 def _files(sources: AgentSources) -> dict[str, FileText]:
-    """What sections may show, by path; a file that is not there is missing here, too."""
+    """The files that sections may show, by path; missing files are not included."""
     texts = {source.path: str(clean(without_controls(source.text))[0]) for source in sources.files}
     found = {path: FileText(path, text) for path, text in texts.items()}
     return {**found, **{path: FileText(path, None, error) for path, error in sources.unread}}
 
 
 def _origins(draft: Draft) -> dict[str, str]:
-    """Which line of which file wrote each value, where files were laid over each other."""
+    """The file and line that each value comes from, if files are layered."""
     if draft.specification is None or not draft.specification.layered:
         return {}
     document = draft.specification.document

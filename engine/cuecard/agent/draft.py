@@ -1,4 +1,4 @@
-"""What can be made of an agent's texts. It goes on after each problem, so that one run reports every one of them."""
+"""Builds as much as possible from an agent's texts, continuing after each problem so that all are reported at once."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Draft:
-    """An agent as far as it could be made; what could not is None, and `problems` says why."""
+    """An agent as far as it could be built; missing parts are None, and `problems` says why."""
 
     sources: AgentSources
     specification: Specification | None
@@ -60,12 +60,12 @@ class Draft:
 
     @property
     def has_errors(self) -> bool:
-        """Whether no agent can be made of it."""
+        """Whether there are errors, so that no agent can be built."""
         return self.assembly is None or any(problem.severity == "error" for problem in self.problems)
 
 
 def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_helpers) -> Draft:
-    """Read, compile and check everything that can be."""
+    """Read, compile and check as much as possible."""
     problems = [*sources.problems, *_invisible(sources, memo)]
     specification = _attempt(lambda: read_specification(sources, memo), problems)
     told = read_instructions(sources.instructions, memo, are_all=not lost_instructions(sources, specification))
@@ -80,7 +80,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
     names = elements_written(spec, sources) | told.names
     named = [*named_helpers(document, spec)]
     helpers = _attempt(lambda: load_all(named, load), problems)
-    if helpers is None:  # what calls them would be told as mistakes
+    if helpers is None:  # their calls would be reported as mistakes
         return replace(draft, problems=(*problems, *found, *wrong))
     world = World(document, spec, sources, memo, names, specification.removed, helpers)
     problems += check_selections(document, spec, specification.removed) if specification.outlined else ()
@@ -100,7 +100,7 @@ def make_draft(sources: AgentSources, memo: Memo, load: LoadHelpers = refuse_hel
 
 
 def _assemble(world: World, *, outlined: bool) -> Assembly | None:
-    """The sections, whoever produces them; None where the reader has told that the template is not there."""
+    """The sections, from a template or a list; None if the template is missing, which was reported already."""
     if world.spec.template is None:
         return Assembly(world, SectionList(world))
     template = world.sources.template
@@ -109,7 +109,7 @@ def _assemble(world: World, *, outlined: bool) -> Assembly | None:
 
 
 def _template_problems(sources: AgentSources, memo: Memo) -> Sequence[Problem]:
-    """What is wrong with the template of an agent file that is wrong itself."""
+    """The problems of the template if the agent file itself is invalid."""
     if sources.template is None:
         return ()
     try:
@@ -126,7 +126,7 @@ def _check_sections(
     uses = [use for each in compiled for use in each.uses]
     texts = [(each.text.source, each.text.program) for each in compiled]
     texts += [(Source(each.template.name, each.template.text), each.template.program) for each in results.texts]
-    # Of a section that does not compile nobody knows what it reads, so that nothing is called unused.
+    # It is unknown what a section reads if it does not compile, so nothing is reported as unused.
     yield from dict.fromkeys(check_inputs(document, spec, uses, are_all=assembly.is_whole))
     instructed = assembly.is_whole and any(card.instructions for card in cards.values())
     if instructed and all(use.name != PROTOCOLS for use in uses):
@@ -139,12 +139,12 @@ def _check_sections(
 def _partials(sources: AgentSources, memo: Memo) -> Trees:
     try:
         return memo(read_trees, sources.partials)
-    except CuecardError:  # told where they are compiled
+    except CuecardError:  # reported when they are compiled
         return {}
 
 
 def _invisible(sources: AgentSources, memo: Memo) -> Iterator[Problem]:
-    """In files that may be missing it is no error: those are shown without it."""
+    """Optional files may contain invisible characters: they are shown without them."""
     shown = {source.path for source in sources.files} - {source.path for source in sources.sections}
     for source in sources.texts():
         lenient = isinstance(source, SkillSource) and not source.strict

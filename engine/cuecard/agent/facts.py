@@ -1,4 +1,4 @@
-"""What a host may want to know of an agent, without reaching into what it was compiled to."""
+"""Facts about an agent for hosts, independent of its compiled form."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cuecard.model import Cut, ReloadPolicy, ToolCard
 
 
 class AgentFacts:
-    """The facts of an agent, as its files state them."""
+    """Facts about an agent from its files."""
 
     agent: Agent
 
@@ -34,7 +34,7 @@ class AgentFacts:
 
     @property
     def tool_cuts(self) -> tuple[Cut, ...]:
-        """What `with_tools` has left out or cut off of what a tool server says, with reasons."""
+        """What `with_tools` left out or truncated in a tool server's declarations, with reasons."""
         return self.agent.tool_cuts
 
     @property
@@ -49,7 +49,7 @@ class AgentFacts:
 
     @property
     def instructions(self) -> Mapping[str, str]:
-        """The instructions of each tool that has some, as a prompt shows them, by the tool's name."""
+        """The instructions of each tool that has any, as a prompt shows them, by tool name."""
         return MappingProxyType({name: protocol.text for name, protocol in self.agent.protocols.items()})
 
     @property
@@ -59,35 +59,35 @@ class AgentFacts:
 
     @property
     def profiles(self) -> tuple[str, ...]:
-        """The names that `Turn.profile` may have."""
+        """The valid values of `Turn.profile`."""
         return tuple(self.agent.spec.profiles)
 
     @property
     def variants(self) -> tuple[str, ...]:
-        """The names that `Turn.variant` may have."""
+        """The valid values of `Turn.variant`."""
         return tuple(self.agent.spec.variants)
 
     @property
     def sections(self) -> tuple[str, ...]:
-        """The ids of the sections of a call that chooses neither profile nor variant, in order."""
+        """The ids of the sections of a call without profile and variant, in order."""
         return tuple(section.id for section in self.agent.sections)
 
     @property
     def words(self) -> WordsSpec:
-        """What the engine itself says to the model: every text of `words` in the agent file."""
+        """The texts that the engine itself sends to the model: `words` in the agent file."""
         return self.agent.spec.words
 
     @property
     def encoding(self) -> str:
-        """The name of the encoding that tokens are counted by."""
+        """The name of the encoding used to count tokens."""
         return self.agent.spec.tokens.encoding
 
     @property
     def reload(self) -> ReloadPolicy:
-        """When a change of the files reaches a conversation, if they are watched."""
+        """When changes of watched files reach a conversation."""
         return self.agent.spec.reload
 
     @property
     def warnings(self) -> tuple[Problem, ...]:
-        """What the check of the files found and let pass."""
+        """The warnings from checking the files."""
         return self.agent.warnings

@@ -1,4 +1,4 @@
-"""The helpers that an agent file names: read here, and looked up outside the core."""
+"""The helpers that an agent file names; read here, and loaded outside the core."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from cuecard.template.backends.rules import Helper
 
 @dataclass(frozen=True, slots=True)
 class NamedHelpers:
-    """Helpers, and where they are named: a problem that nobody has yet described."""
+    """Named helpers, with their place as an empty problem to be filled in."""
 
     spec: HelpersSpec
     place: Problem
 
     def problem(self, code: str, message: str, hint: str) -> Problem:
-        """What is wrong with them, at the place that names them."""
+        """A problem at the place that names them."""
         return replace(self.place, code=code, message=message, advice=hint)
 
 
 LoadHelpers: TypeAlias = Callable[[NamedHelpers], Mapping[str, Helper]]
-"""Gives the functions by name; raises SpecError where they are not to be had."""
+"""Loads the functions by name; raises `SpecError` if they are unavailable."""
 
 
 def refuse_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
-    """What loads helpers where code is not allowed: nothing.
+    """The loader if code is not allowed: it loads nothing.
 
     Raises:
         SpecError: always.
@@ -42,14 +42,14 @@ def refuse_helpers(named: NamedHelpers) -> Mapping[str, Helper]:
 
 
 def named_helpers(document: Document, spec: AgentFile) -> Iterator[NamedHelpers]:
-    """What an agent file names, in order."""
+    """The helpers that an agent file names, in order."""
     listed = isinstance(document.value.get("helpers"), list)
     for number, each in enumerate(spec.helpers):
         yield NamedHelpers(each, document.problem(("helpers", number) if listed else ("helpers",), "", ""))
 
 
 def load_all(named: Sequence[NamedHelpers], load: LoadHelpers) -> tuple[tuple[str, Helper], ...]:
-    """All of them by name; of two of the same name, the later.
+    """All helpers by name; of two with the same name, the later.
 
     Raises:
         SpecError: with every problem of every place.

@@ -1,4 +1,4 @@
-"""Tool instruction files as one set of cards: no tool twice, no unknown name unnoticed."""
+"""Tool instruction files as one set of cards: no tool occurs twice, and unknown names are reported."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class _File:
-    """One file of tool instructions, read; of a broken one, as much as could be. `lost`: not even the names."""
+    """One parsed file of tool instructions, or as much of it as was readable. `lost`: not even the names were."""
 
     document: Document
     names: frozenset[str]
@@ -31,9 +31,10 @@ class _File:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Instructions:
-    """The cards of all files in file order, every name that has an entry, be it right or wrong, and every problem.
+    """The cards of all files in file order, every name with an entry, valid or not, and every problem.
 
-    `known` are the names, unless a file cannot be read: then nobody knows which tools there are, and none is unknown.
+    `known` are the names, unless a file cannot be read: it is then unclear which tools exist, so none is reported as
+    unknown.
     """
 
     cards: dict[str, ToolCard]
@@ -43,7 +44,7 @@ class Instructions:
 
 
 def read_instructions(sources: Iterable[SourceText], memo: Memo, *, are_all: bool = True) -> Instructions:
-    """Read the files; `are_all` is false when one of those that are named is not among them."""
+    """Read the files; `are_all` is false if one of the named files is missing."""
     files = [memo(_read, source) for source in sources]
     cards: dict[str, ToolCard] = {}
     documents: dict[str, Document] = {}

@@ -1,4 +1,4 @@
-"""What is no error but costs or surprises: judged and counted when people ask, never when an engine is opened."""
+"""Checks for what is costly or surprising but not an error; run on request, never when an engine is opened."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ Cost = Callable[[Compiled], int]
 
 
 def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
-    """Every problem beyond those that the draft carries.
+    """Every problem in addition to those of the draft.
 
     Args:
-        draft: an agent as far as it could be made; with errors in it, less can be judged.
+        draft: an agent as far as it could be built; with errors, fewer checks are possible.
         count: how tokens are counted.
         schema: the RELAX NG schema of core templates, in XML syntax.
     """
@@ -54,7 +54,7 @@ def lint(draft: Draft, *, count: CountTokens, schema: str) -> list[Problem]:
 
 
 def _schema(draft: Draft, schema: str) -> list[Problem]:
-    """The shape of the template, where there is one that compiles."""
+    """The problems of the template's structure, if it compiles."""
     template = draft.sources.template
     if template is None:
         return []
@@ -83,7 +83,7 @@ def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountToke
 
 
 def _text(each: Compiled, values: Mapping[str, str]) -> str:
-    """What a section prints; where it cannot be rendered, what is written."""
+    """The rendered text of a section, or its source if it cannot be rendered."""
     try:
         return each.section.render(values)
     except CuecardError:
@@ -91,7 +91,7 @@ def _text(each: Compiled, values: Mapping[str, str]) -> str:
 
 
 def _always(each: Compiled) -> bool:
-    """Whether no condition and no budget can leave a section out."""
+    """Whether neither a condition nor a budget can leave a section out."""
     spec = each.section.spec
     return each.section.tier == "static" and spec.when is None and spec.priority is None
 
@@ -102,7 +102,7 @@ def _least(each: Compiled, cost: int) -> int:
 
 
 def _frozen(each: Compiled) -> Compiled:
-    """The section where instructions never change: all are there from the start."""
+    """The section with the instructions if they never change, because all are there from the start."""
     section = each.section
     tier = tier_of(section.reads - {PROTOCOLS}, section.spec)
     return replace(each, section=replace(section, tier=section.spec.tier or tier))

@@ -1,4 +1,4 @@
-"""Remembers what was made of a text, so that a reload does again only what changed."""
+"""Caches what was made from texts, so that a reload only processes changes."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ Made = TypeVar("Made")
 
 
 class Memo:
-    """Results of pure functions by function and arguments, which must be hashable. For one thread.
+    """Results of pure functions, by function and hashable arguments. For use in a single thread.
 
-    A failure is not remembered. What was not asked for since the last `forget_unused` is dropped at the next.
+    Failures are not cached. Results unused since the last `forget_unused` are dropped at the next.
     """
 
     __slots__ = ("_known", "_used")
@@ -22,7 +22,7 @@ class Memo:
         self._used: set[Any] = set()
 
     def __call__(self, work: Callable[[*Given], Made], *given: *Given) -> Made:
-        """What `work(*given)` gives, from memory if it was asked for before."""
+        """The result of `work(*given)`, from the cache if possible."""
         key = (work, *given)
         if key not in self._known:
             self._known[key] = work(*given)
@@ -31,6 +31,6 @@ class Memo:
         return made
 
     def forget_unused(self) -> None:
-        """Keep only what was asked for since this was last called."""
+        """Keep only results used since the last call of this method."""
         self._known = {key: made for key, made in self._known.items() if key in self._used}
         self._used = set()

@@ -11,7 +11,7 @@ from cuecard.errors import Problem, SpecError
 
 
 def read_own_models(source: SourceText | None, memo: Memo) -> tuple[ModelsFile | None, tuple[Problem, ...]]:
-    """The file, and what is wrong with it; None when there is none, or none that can be used."""
+    """The file and its problems; None if there is none, or it is unusable."""
     return memo(_read, source) if source else (None, ())
 
 

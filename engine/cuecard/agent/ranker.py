@@ -1,4 +1,4 @@
-"""The ranker that an agent file names: read here, and looked up outside the core."""
+"""The ranker that an agent file names: read here, and loaded outside the core."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _FORMS = "or `model2vec:` and the folder or name of a model, or a function of yo
 
 @dataclass(frozen=True, slots=True)
 class NamedRanker:
-    """A ranker, and where it is named: a problem that nobody has yet described."""
+    """A named ranker, with its place as an empty problem to be filled in."""
 
     name: RankerName = BM25
     place: Problem = Problem("", "")
 
     def problem(self, code: str, message: str, hint: str) -> Problem:
-        """What is wrong with it, at the place that names it."""
+        """A problem at the place that names it."""
         return replace(self.place, code=code, message=message, advice=hint)
 
 
 def named_ranker(document: Document, spec: AgentFile) -> NamedRanker:
-    """The ranker of an agent file that has been checked."""
+    """The ranker of a validated agent file."""
     return NamedRanker(parse_ranker(spec.tools.search.ranker) or BM25, document.problem(PLACE, "", ""))
 
 
 def check_ranker(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """A ranker that is none. Whether it is there to be used is for those to tell who want to use it."""
+    """The problem of an invalid ranker name. Whether a ranker is available is checked by those who use it."""
     written = spec.tools.search.ranker
     if parse_ranker(written) is None:
         message = f"there is no ranker `{written}`"

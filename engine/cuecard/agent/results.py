@@ -1,4 +1,4 @@
-"""The templates of results (`results` in the agent file): compiled, with what no result may form in them."""
+"""The templates of results (`results` in the agent file): compiled, with the marks that results must not imitate."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cuecard.template import Helper, Limits, Template, compile_template, element
 from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
 READS = ("content", "result", "tool", "cut")
-"""What a template of a result may read."""
+"""The names that the template of a result may read."""
 
 _DEFAULT = "{{{content}}}"
 _FENCES = "```", "~~~"
@@ -26,17 +26,17 @@ _FENCES = "```", "~~~"
 
 @dataclass(frozen=True, slots=True)
 class ResultForm:
-    """How the results of some tools are told.
+    """How the results of some tools are rendered.
 
     Attributes:
         name: the tool, or the pattern of names.
         spec: limits, marker, trust.
         text: the template.
-        error: that of a call that has failed.
+        error: the template for failed calls.
         source: where the template is written, as `file:line`.
         names: the elements that the templates write.
-        own: what their lines begin with, such as `Exit code: `, so that no result can pose as another line of them.
-        fences: whether they write code fences.
+        own: the beginnings of their lines, such as `Exit code: `, so that no result can imitate such a line.
+        fences: whether they contain code fences.
     """
 
     name: str
@@ -53,21 +53,21 @@ ResultForms = tuple[ResultForm, ...]
 
 
 def form_of(forms: ResultForms, tool: str) -> ResultForm | None:
-    """The form for a tool's results: the one of its name, or else the first whose pattern fits."""
+    """The form for a tool's results: the one with its name, otherwise the first whose pattern matches."""
     named = (form for form in forms if form.name == tool)
     return next(named, None) or next((form for form in forms if fnmatchcase(tool, form.name)), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ResultText:
-    """A template of a result, for those who check it; `place` puts a problem of it where people wrote it."""
+    """A template of a result, for checks; `place` moves a problem of it to where it is written."""
 
     template: Template
     place: Callable[[Problem], Problem]
 
 
 class ResultTexts:
-    """The forms of an agent's results, as far as they could be compiled; `problems` says what is wrong."""
+    """The forms of an agent's results, as far as they could be compiled, and their `problems`."""
 
     def __init__(self, world: World) -> None:
         """Compile all templates."""
@@ -90,7 +90,7 @@ class ResultTexts:
         return ResultForm(name, spec, text, error, origin, names, _own(text.text, error.text), fences)
 
     def _written(self, name: str, spec: ResultSpec, key: Path) -> tuple[Template | None, str]:
-        """The template of results, and where it is written."""
+        """The template, and where it is written."""
         document, sources = self._world.document, self._world.sources
         if spec.file is None:
             paths = {source.name: source.path for source in sources.texts()}
@@ -98,12 +98,12 @@ class ResultTexts:
             where = f"{paths.get(origin, origin)}:{document.span(key).line}"
             return self._compiled(spec.text if spec.text is not None else _DEFAULT, f"results.{name}", key), where
         file = next((source for source in sources.results if source.path == spec.file), None)
-        if file is None:  # the reader has told that it is not there
+        if file is None:  # that it is missing was reported already
             return None, ""
         return self._compiled(file.text, file.name, None), f"{file.path}:1"
 
     def _compiled(self, text: str, name: str, at: Path | None) -> Template | None:
-        """The template, unless it is wrong; `at` is where it stands in the agent file."""
+        """The compiled template, unless it is invalid; `at` is its path in the agent file."""
         world = self._world
         files = {each.stem: each.name for each in world.sources.partials}
         partials = tuple((each.stem, each.text) for each in world.sources.partials)
@@ -132,7 +132,7 @@ def _compile(
 
 
 def _placed(document: Document, name: str, at: Path | None, files: Mapping[str, str], problem: Problem) -> Problem:
-    """The problem where people wrote the text."""
+    """The problem at the place where the text is written."""
     if problem.name == name and at is not None:
         return inline_problem(document, at, problem)
     return replace(problem, name=files.get(problem.name, problem.name))
@@ -147,7 +147,7 @@ def _own(*texts: str) -> LayoutGuard | None:
 def check_results(
     document: Document, forms: Sequence[ResultForm], known: frozenset[str] | None, search: str
 ) -> Iterator[Problem]:
-    """Names that no tool has, where the tools are known (None: nobody knows them); and the search tool."""
+    """Problems of unknown tool names, if the tools are known (not None), and of the search tool."""
     for form in forms:
         at, is_pattern = ("results", form.name), any(sign in form.name for sign in "*?")
         if form.name == search:
@@ -165,14 +165,14 @@ def check_results(
 
 
 def _usual(document: Document, form: ResultForm, others: Sequence[str]) -> Iterator[Problem]:
-    """An entry without a key, which is of use only where it exempts its tools from a pattern."""
+    """The problem of an entry without keys, which only makes sense if it exempts its tools from a pattern."""
     if not form.spec.model_fields_set and not any(fnmatchcase(form.name, each) for each in others):
         message, hint = f"`{form.name}` says nothing: its results are sent as they are anyway", "remove it"
         yield document.problem(("results", form.name), "no-effect", message, hint, key=True, severity="warning")
 
 
 def _silent(document: Document, form: ResultForm) -> Iterator[Problem]:
-    """A template that says the same whatever the tool has said."""
+    """The problem of a template that ignores what the tool returned."""
     if not {"content", "result", "cut"} & {use.name for use in form.text.inputs}:
         message, hint = f"the template of `{form.name}` shows nothing of a result", f"write `{_DEFAULT}` into it"
         yield document.problem(("results", form.name), "no-effect", message, hint, key=True, severity="warning")

@@ -1,6 +1,7 @@
-"""What decides the prompts of an agent, as plain values: two agents of one shape say the same, whatever a call brings.
+"""Everything that decides the prompts of an agent, as plain values: two agents with the same shape produce the same
+prompts for any call.
 
-It is finer than the prompts: two shapes may differ where no prompt does, never the reverse.
+Two shapes may differ although no prompt does, but never the reverse.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _BLANK_LINES = re.compile(r"\n{2,}")
 
 
 def shape_of(draft: Draft) -> Shape | None:
-    """The shape of an agent; None for one with errors, of which nobody knows what it says."""
+    """The shape of an agent; None for one with errors."""
     if draft.assembly is None or draft.spec is None or draft.has_errors:
         return None
     layout, trees = draft.assembly.layout, {}
@@ -43,7 +44,7 @@ def shape_of(draft: Draft) -> Shape | None:
 
 
 def _text(text: str, program: Program, layout: Layout) -> Shape:
-    """A text of its own; where the layout trims it, what stands around it does not count."""
+    """A separate text, without surrounding white space if the layout trims it."""
     said = _Printed(text, layout).statements(program.body)
     if layout.trim and said:
         said = [_stripped(said[0], left=True), *said[1:]]
@@ -58,7 +59,7 @@ def _stripped(said: Shape, *, left: bool) -> Shape:
 
 
 class _Printed:
-    """What a text prints: its statements without their places."""
+    """What decides the output of a text: its statements without their places."""
 
     def __init__(self, text: str, layout: Layout) -> None:
         self._text, self._layout = text, layout
@@ -78,7 +79,7 @@ class _Printed:
             return text if exact else self._tidied(text)
         if not isinstance(node, Block | Partial):
             return _plain(node)
-        # What a helper of the host's does with the text of its block, nobody knows.
+        # It is unknown what a host's helper does with the text of its block.
         head = node.call.head
         known = isinstance(node, Partial) or node.decorator or (isinstance(head, Path) and head.original in BLOCKS)
         exact = exact or not known or (isinstance(node, Block) and node.raw)
@@ -89,7 +90,7 @@ class _Printed:
         return "partial", _plain(node.call), node.indent, *branches
 
     def _tidied(self, text: str) -> str:
-        """What the layout removes from each section may stand in a file, or not."""
+        """The text without the white space that the layout removes from each section."""
         if self._layout.whitespace == "keep":
             return text
         text = _BLANKS_AT_LINE_END.sub("\n", text)
@@ -97,7 +98,7 @@ class _Printed:
 
 
 def _plain(node: Any) -> Shape:
-    """A part of a tag as its class and values, without places; of paths and numbers, how they are written counts."""
+    """A part of a tag as its class and values, without places; for paths and numbers, the spelling counts."""
     if is_dataclass(node) and not isinstance(node, type):
         said = ((each.name, _plain(getattr(node, each.name))) for each in fields(node) if each.name not in _PLACES)
         return type(node).__name__, *said

@@ -1,4 +1,4 @@
-"""Which skills of an agent a turn may use, whatever the prompt has shown of them."""
+"""The skills of an agent that a turn may use, whether or not the prompt shows them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.sources.skills.selection import usable_skills
 
 
 def usable_skills_of(agent: Agent, turn: Turn) -> tuple[Skill, ...]:
-    """The skills of every section of the turn's profile and variant, each slug once.
+    """The skills of all sections of the turn's profile and variant, each slug once.
 
     Raises:
         InputError: when the turn names a profile or a variant that does not exist.

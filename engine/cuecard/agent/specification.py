@@ -1,4 +1,4 @@
-"""The agent file with all that it lies over: the files that it extends, and the outline of its template."""
+"""The agent file with its lower layers: the files that it extends, and the outline of its template."""
 
 from __future__ import annotations
 
@@ -21,15 +21,15 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Specification:
-    """An agent file, read.
+    """A parsed agent file.
 
     Attributes:
         document: all layers as one document.
-        spec: the same, validated; None where that failed.
-        problems: what is wrong with it.
-        removed: where each section was taken away that is no longer there, as `file:line:column`.
-        outlined: whether the sections are known: false where they are those of a template that cannot be read.
-        layered: whether more than one file had something to say of the same thing.
+        spec: the same, validated; None if that failed.
+        problems: its problems.
+        removed: by removed section, the place that removed it, as `file:line:column`.
+        outlined: whether the sections are known: false if they belong to an unreadable template.
+        layered: whether more than one file contributed.
     """
 
     document: Document
@@ -41,10 +41,10 @@ class Specification:
 
 
 def read_specification(sources: AgentSources, memo: Memo) -> Specification:
-    """The agent file laid over those that it extends, and over the sections of its template.
+    """The agent file merged with those that it extends, and with the sections of its template.
 
     Raises:
-        SpecError: when one of the files cannot be read as YAML, or is of another kind or of a later version.
+        SpecError: when one of the files cannot be read as YAML, or is of another kind or a later version.
     """
     layers = [(read_yaml(source.text, source.name), sources.folder(source)) for source in sources.layers]
     own = read_yaml(sources.agent.text, sources.agent.name)
@@ -71,7 +71,7 @@ def read_specification(sources: AgentSources, memo: Memo) -> Specification:
 
 
 def _newer(document: Document) -> Iterator[Problem]:
-    """A file of a later version: nothing else is said of it, because nobody here knows what it means."""
+    """The problem of a file with a later version: nothing else is reported, because its meaning is unknown."""
     version = document.value.get("version")
     if isinstance(version, int) and version > VERSION:
         message = f"this file has format version {version}; this version of cuecard reads up to {VERSION}"
@@ -94,14 +94,14 @@ def _validated(document: Document) -> tuple[AgentFile | None, list[Problem]]:
 
 
 def _unwritten(document: Document) -> Iterator[Problem]:
-    """A file of which no prompt can be made; where `template: null` has taken one away, there."""
+    """The problem of a file without a prompt, at the `template: null` that removed the template, if there is one."""
     if not document.value.get("sections"):
         message = "`the file` needs either `template`, an XML core, or `sections`, a list"
         yield document.problem(("template",) if "template" in document.value else (), "wrong-value", message)
 
 
 def _silent(document: Document, elements: Collection[str] = ()) -> Iterator[Problem]:
-    """Sections that have nothing to say; `elements` have their text in a template."""
+    """Problems of sections without content; `elements` have their text in a template."""
     sections = document.value.get("sections")
     for index, section in enumerate(sections if isinstance(sections, list) else ()):
         if isinstance(section, dict) and not says_something(section) and section_id(section, "") not in elements:

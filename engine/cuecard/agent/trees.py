@@ -1,4 +1,4 @@
-"""The syntax trees of texts and of the partials that they call: what the checks of templates walk."""
+"""The syntax trees of texts and of the partials that they call, as used by template checks."""
 
 from __future__ import annotations
 
@@ -11,26 +11,26 @@ from cuecard.template.syntax.parser import parse
 from cuecard.template.syntax.source import Source
 
 Text: TypeAlias = tuple[Source, Program]
-"""A text, parsed."""
+"""A parsed text."""
 
 Trees: TypeAlias = Mapping[str, Text]
 """Partials by name."""
 
 
 def read_trees(partials: Sequence[SourceText]) -> Trees:
-    """The trees of partials that compile; they know their files."""
+    """The trees of valid partials, with their files."""
     found = {partial.stem: Source(partial.name, partial.text) for partial in partials}
     return {name: (source, parse(source)) for name, source in found.items()}
 
 
 def called(node: Partial) -> str | None:
-    """The name of the partial that is called; None where the name shows only when the template is rendered."""
+    """The name of the called partial; None if it is only known when the template is rendered."""
     head = node.call.head
     return head.original if isinstance(head, Path | Literal) else None
 
 
 def inline_names(texts: Iterable[Text]) -> frozenset[str]:
-    """The names that `{{#*inline "name"}}` gives, anywhere."""
+    """The names of all inline partials (`{{#*inline "name"}}`)."""
     return frozenset(
         str(node.call.params[0].value)
         for _, program in texts
@@ -40,7 +40,7 @@ def inline_names(texts: Iterable[Text]) -> frozenset[str]:
 
 
 def reachable(trees: Trees, body: Sequence[Statement]) -> list[str]:
-    """The partials that these statements call, and those that they call, by the names that are written out."""
+    """The partials that these statements call directly or indirectly, by literal names."""
     found: list[str] = []
     waiting = [body]
     for statements in waiting:

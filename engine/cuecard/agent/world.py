@@ -1,4 +1,4 @@
-"""What sections are compiled from: everything that was read of an agent."""
+"""The input for compiling sections: everything read from an agent's files."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ Printing: TypeAlias = Literal["text", "names"]
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """An agent's files, read: its agent file as written and as validated, all texts, the elements that they write.
+    """An agent's parsed files: its agent file as written and as validated, all texts, and the elements in them.
 
-    `helpers` are functions of the host's, by name; `removed` is where sections were taken away that a file below had,
-    as `file:line:column`.
+    `helpers` are the host's functions by name; `removed` maps removed sections of lower files to the place that removed
+    them, as `file:line:column`.
     """
 
     document: Document
@@ -35,7 +35,7 @@ class World:
 
     @property
     def limits(self) -> Limits:
-        """What the text of a section may cost."""
+        """The limits for rendering a section."""
         return Limits(self.spec.limits.work, self.spec.limits.output)
 
     @property

@@ -1,4 +1,4 @@
-"""A search with the user's own words, which are more than the few of a query."""
+"""A search with the user's own words, which are more than those of a query."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ class _Surer(SearchSpec):
 
 
 def look_ahead(index: SearchIndex, turn: Turn, spec: AheadSpec, search: SearchSpec) -> Turn:
-    """The turn with the tools that its words have found, best first; diagnostics say why there are none.
+    """The turn with the tools found by its words, best first; if there are none, diagnostics say why.
 
     Args:
-        index: what is searched.
-        turn: what the host knows of the call.
-        spec: how many tools, and how sure an answer has to be.
+        index: the index to search.
+        turn: what the host knows about the call.
+        spec: the maximum number of tools, and the required confidence.
         search: the settings of the model's own searches.
     """
     query = (turn.query or (_said(turn.message) if turn.message else "")).strip()
     if not query or len(query) > MAX_QUERY:
         why = f"the user's words are longer than {MAX_QUERY:,} characters" if query else _NOTHING
         return replace(turn, ahead=(), diagnostics=(*turn.diagnostics, Diagnostic("nothing_ahead", why)))
-    # What is written in neither place, a ranker with a scale of its own may say.
+    # What neither place sets may come from a ranker with its own scale.
     written = {key: getattr(search, key) for key in search.model_fields_set if key != "confidence"}
     sure = {"confidence": spec.confidence} if "confidence" in spec.model_fields_set else {}
     asked = _Surer.model_validate({**written, **sure, "limit": spec.limit})

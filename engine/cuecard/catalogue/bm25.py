@@ -14,21 +14,21 @@ from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
 POOL = 100
-"""So many of the best are looked at closely: how near the query comes to their name or to one of their phrases."""
+"""The number of best tools that are examined closely: how near the query is to their name or one of their phrases."""
 
 _DIGITS = 9  # scores that differ less are ties
 
 
 @dataclass(frozen=True, slots=True)
 class Bm25Ranker:
-    """Ranks the tools of one catalogue: called with a query and a limit. Immutable: threads may share it.
+    """Ranks the tools of one catalogue: called with a query and a limit. Immutable, so threads may share it.
 
-    A tool's score is BM25 over all its fields as one text, in which a word stands as often as the weight of its field
-    says; up to doubled, as the query comes near the tool's name or one of its phrases as a whole. Of tools with equal
-    scores, one comes first that a better tool names as NEXT; then catalogue order decides.
+    A tool's score is BM25 over all its fields as one text, in which a word occurs as often as the weight of its field
+    says. The score is up to doubled if the query as a whole is near the tool's name or one of its phrases. Of tools
+    with equal scores, one that a better tool names as NEXT comes first; then the order of the catalogue decides.
 
     The answer is names with scores from 0 to 1, best first. The first score is the confidence: the geometric mean of
-    how much of the query the best tool covers, and how strongly. The others are in proportion to it.
+    how much of the query the best tool covers, and how strongly. The other scores are proportional to it.
     """
 
     index: WordIndex
@@ -53,15 +53,15 @@ class Bm25Ranker:
         return [(self.index.names[n], confidence * (scores[n] / scores[best])) for n in ranked]
 
     def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
-        """What it made of the query, and why it ranks these tools as it does."""
+        """How it read the query, and why it ranks these tools as it does."""
         return explain(self.index, self.weights, read_query(query, self.index.postings), cards)
 
     def _emphasis(self, asked: Query, tool: int) -> float:
-        """By what a score is multiplied because the query comes near a phrase as a whole: 1 to 2."""
+        """The factor for a query that as a whole is near a phrase: 1 to 2."""
         return 1 + max((nearness(asked.parts, phrase) for phrase in self.index.phrases[tool]), default=0.0) ** 3
 
     def _scores(self, words: Sequence[Asked]) -> list[float]:
-        """BM25 by number of the tool."""
+        """The BM25 scores by tool number."""
         norms = self.index.norms
         scores = [0.0] * len(norms)
         worths: dict[str, float] = {}
@@ -75,7 +75,7 @@ class Bm25Ranker:
         return scores
 
     def _in_order(self, scores: Mapping[int, float]) -> list[int]:
-        """Best first. No tool passes one with a better score, whatever NEXT says."""
+        """Best first. NEXT never moves a tool past one with a better score."""
         equals: dict[float, list[int]] = {}
         for n in sorted(scores):
             equals.setdefault(scores[n], []).append(n)
@@ -87,10 +87,11 @@ class Bm25Ranker:
         return ordered
 
     def _confidence(self, asked: Query, best: int) -> float:
-        """How sure the answer is: near 1 for a query that is wholly covered, or for a long one with rare words in it.
+        """The confidence of the answer: near 1 for a query that is fully covered, or for a long one with rare words.
 
-        The geometric mean of what is covered of the query, its words weighing as they are rare (and words that no tool
-        has, as the rarest), and of how strong the match is: 1 for a word that one tool has alone, and nothing else.
+        The geometric mean of two values: the covered share of the query, with words weighted by rarity (words that no
+        tool has count as the rarest), and the strength of the match: 1 for a word that only one tool has, which has
+        nothing else.
         """
         index, most = self.index, math.log(len(self.index.names) + 1)
         gains = [word.worth * max((index.gain(f, best) for f in word.forms), default=0.0) for word in asked.words]
@@ -101,7 +102,7 @@ class Bm25Ranker:
 
 
 def _largest(scores: Sequence[float], count: int) -> list[int]:
-    """The places of the largest scores above 0, the first of equals first."""
+    """The indexes of the largest scores above 0; equal scores stay in order."""
     least = sorted(filter(None, scores), reverse=True)[:count][-1:]
     found = [n for n, score in enumerate(scores) if score and score >= least[0]]
     return sorted(found, key=lambda n: -scores[n])[:count]

@@ -1,4 +1,4 @@
-"""Which scores of a ranking are worth an answer: every ranking has a scale of its own."""
+"""Which scores of a ranking are good enough: every ranking has its own scale."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Calibration:
 
 
 def calibrated(spec: SearchSpec, ranker: object) -> SearchSpec:
-    """The settings of a search: as the agent file wrote them, then as the ranker says, then the defaults."""
+    """The settings of a search: from the agent file, then from the ranker, then the defaults."""
     says = getattr(ranker, "calibration", None)
     if not isinstance(says, Calibration):
         return spec

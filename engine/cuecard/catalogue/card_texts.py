@@ -1,4 +1,4 @@
-"""What of a tool card is read for its meaning, where a ranking compares texts and not words."""
+"""The texts of a tool card for rankers that compare meanings rather than words."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.catalogue.words import STOP_WORDS
 from cuecard.model import Json, ToolCard
 
 MAX_TEXT = 1000
-"""How much of a card's text is read, in characters: what a tool does stands at its beginning."""
+"""How much of a card's text is read, in characters: what a tool does is said at the beginning."""
 
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = re.compile(r"[\s_./:-]+")
@@ -18,7 +18,7 @@ _WORD = re.compile(r"\w+(?:['’]\w+)?")
 
 
 class CardTexts(NamedTuple):
-    """A card as texts: all that it says, its name in words, and its phrases; of these, none may be blank but the last.
+    """A card as texts: everything it says, its name in words, and its phrases; only the phrases may be empty.
 
     `all` has the name, the description and the names of the parameters.
     """
@@ -42,12 +42,14 @@ def in_words(name: str) -> str:
 
 
 def whole(text: str) -> str:
-    """The text with `?` for halves of surrogate pairs, which no encoder takes."""
+    """The text with `?` for lone surrogates, which no encoder accepts."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def bare(query: str) -> str:
-    """The words of a query without those that say nothing about a capability; all of it when it has no other."""
+    """The words of a query without those that say nothing about a capability; the whole query if there are no
+    others.
+    """
     words = [word for word in _WORD.findall(query) if re.split("['’]", word.casefold())[0] not in STOP_WORDS]
     return " ".join(words) or query
 

@@ -50,20 +50,20 @@ class Catalogue(Mapping[str, ToolCard]):
 
     @property
     def sha256(self) -> str:
-        """The fingerprint, in hex, of all that a prompt may show of the tools, and of their order."""
+        """The fingerprint, in hex, of everything a prompt may show of the tools, and of their order."""
         if not self._sha256:
             known = [[getattr(card, name) for name in _SHOWN] for card in self.values()]
             self._sha256 = hashlib.sha256(json.dumps(known, default=_plain).encode()).hexdigest()
         return self._sha256
 
     def merged(self, cards: Iterable[ToolCard]) -> Catalogue:
-        """A catalogue that also knows what a host says of its tools, such as a tool server's descriptions and schemas.
+        """A catalogue with a host's information about its tools added, such as a tool server's descriptions and
+        schemas.
 
-        A host's card fills what the card here leaves empty; what people wrote stays. Tools that are new come last, in
-        the host's order.
+        A host's card only fills empty fields, so texts in files stay. New tools come last, in the host's order.
 
         Raises:
-            InputError: with every name that the host gives to two tools.
+            InputError: with every name that the host uses for two tools.
         """
         told = _by_name(cards)
         known = (_filled(card, told.pop(name, card)) for name, card in self.items())

@@ -1,4 +1,4 @@
-"""Which hits are worth their tokens: none of an unsure answer, none far below the best, none behind a wide gap."""
+"""Which hits are worth their tokens: none of an unsure answer, none far below the best, none after a wide gap."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from cuecard.config.search_spec import SearchSpec
 from cuecard.model import Hit, SearchResult
 
 SURE = 0.9
-"""An answer of this confidence covers the query: what comes behind a gap in it is something else."""
+"""An answer with this confidence covers the query: hits after a gap are about something else."""
 
 GAP = 0.6
 """There is a gap before a hit that scores less than this share of the one before it."""
 
 
 def worth_returning(hits: Sequence[Hit], spec: SearchSpec) -> tuple[Hit, ...]:
-    """Of hits that are sorted, the best first: those that a search returns. A cut of 0 leaves out none."""
+    """The hits that a search returns, out of hits sorted from the best. A cut of 0 leaves out none."""
     best = hits[0].score if hits else 0.0
     if best < spec.confidence:
         return ()
@@ -33,7 +33,7 @@ def _is_gap(best: float, hit: Hit, after: Hit) -> bool:
 def explained(
     query: str, hits: Sequence[Hit], result: SearchResult, *, limit: int, spec: SearchSpec, told: Explained
 ) -> Explanation:
-    """The result of a search among all hits that were looked at, with what the ranker tells of them."""
+    """The result of a search among all examined hits, with the ranker's reasons."""
     best = result.confidence
     reasons = told.reasons or (Reasons(),) * len(hits)
     ranked = [

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 Boxes: TypeAlias = Mapping[str, Sequence[str]]
-"""Title of a box to the names in it."""
+"""The names in each box, by title."""
 
 Arrow: TypeAlias = tuple[str, str, bool]
-"""From a name to a name; solid, else broken."""
+"""From one name to another; solid or dashed."""
 
 
 def draw_mermaid(boxes: Boxes, arrows: Iterable[Arrow]) -> str:
-    """A Mermaid flowchart. Names are labels in it, never identifiers: `end` and `a-b` would break the diagram."""
+    """A Mermaid flowchart. Names are used as labels, never as identifiers: `end` and `a-b` would break the diagram."""
     ids = {name: f"t{n}" for n, name in enumerate(name for names in boxes.values() for name in names)}
     lines = ["flowchart LR"]
     for n, (title, names) in enumerate(boxes.items()):

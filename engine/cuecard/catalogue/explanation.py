@@ -1,4 +1,4 @@
-"""Why a search answers as it does: words, fields and phrases of each hit, and where the cut fell."""
+"""Why a search answers as it does: words, fields and phrases of each hit, and where the list was cut."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class WordSeen:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """A word of the query in a tool: the fields it stands in, and its part of what all words give the tool (0 to 1)."""
+    """A word of the query in a tool: the fields that contain it, and its share of the tool's score (0 to 1)."""
 
     word: str
     fields: tuple[str, ...]
@@ -43,7 +43,7 @@ class Reasons:
 
 @dataclass(frozen=True, slots=True)
 class Explained:
-    """What a ranker can tell of a query: its words, and the reasons of each tool, in the order asked for."""
+    """A ranker's explanation of a query: its words, and the reasons of each tool, in the requested order."""
 
     words: tuple[WordSeen, ...]
     reasons: tuple[Reasons, ...]
@@ -51,10 +51,10 @@ class Explained:
 
 @runtime_checkable
 class Explainer(Protocol):
-    """A ranker that can say why."""
+    """A ranker that can explain itself."""
 
     def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
-        """What it made of the query, and why it ranks these tools as it does."""
+        """How it read the query, and why it ranks these tools as it does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""What can be searched of a tool card, and how much each part counts."""
+"""The searchable fields of a tool card, and their weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.catalogue.parameters import parameter_text
 from cuecard.model import ToolCard
 
 Weights: TypeAlias = Mapping[str, float]
-"""How often a word counts for each time that it stands in a field; a field that is absent, or 0, is not searched."""
+"""How much each occurrence of a word in a field counts; a field that is absent or 0 is not searched."""
 
 FIELDS: Mapping[str, Callable[[ToolCard], str]] = MappingProxyType(
     {
@@ -33,23 +33,23 @@ _SEPARATORS = ("__", ".", "/", ":")
 
 
 def short_texts(card: ToolCard, weights: Weights) -> list[str]:
-    """What a query may say as a whole: the tool's name and its phrases, of the fields that are searched."""
+    """The texts that a query may match as a whole: the tool's name and its phrases, if those fields are searched."""
     names = [bare_name(card.name)] if weights.get("name") else []
     return [*names, *card.phrases] if weights.get("phrases") else names
 
 
 def bare_name(name: str) -> str:
-    """The name without the server that it is prefixed with: `brave_web_search` of `mcp__brave__brave_web_search`."""
+    """The name without the prefix of its server: `brave_web_search` of `mcp__brave__brave_web_search`."""
     return name[_bare_from(name) :]
 
 
 def server_prefix(name: str) -> str:
-    """What stands before the bare name, such as `mcp__brave__`. All tools of a server share it, so it counts little."""
+    """The prefix of the bare name, such as `mcp__brave__`. All tools of a server share it, so it counts little."""
     return name[: _bare_from(name)]
 
 
 def _bare_from(name: str) -> int:
-    """Behind the last separator that has something before it, and letters behind it."""
+    """The offset after the last separator with text before it and letters after it."""
     if name.isidentifier() and "__" not in name:
         return 0
     found = (at + len(mark) for mark in _SEPARATORS if (at := name.rfind(mark)) > 0)

@@ -1,4 +1,4 @@
-"""The graph of tools: what the instructions say comes before and after what."""
+"""The graph of tools: which tools come before and after which, from their instructions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _WHOLE = re.compile(r"[\w-]+")
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`source` is used before `target`: so says BEFORE of the target, or NEXT of the source."""
+    """`source` is used before `target`, according to BEFORE of the target or NEXT of the source."""
 
     source: str
     target: str
@@ -38,7 +38,7 @@ class ToolGraph:
         return tuple(dict.fromkeys(edge.target for edge in self.edges if edge.source == name))
 
     def mermaid(self) -> str:
-        """The graph as Mermaid text, tools boxed by category: NEXT is a solid arrow, BEFORE alone a broken one."""
+        """The graph as Mermaid text, tools boxed by category: NEXT is a solid arrow, BEFORE alone a dashed one."""
         return draw_mermaid(self.categories, self._arrows())
 
     def dot(self) -> str:
@@ -71,9 +71,9 @@ def tool_graph(cards: Iterable[ToolCard]) -> ToolGraph:
 
 
 def _mentions(known: Collection[str]) -> Callable[[str], list[str]]:
-    """Finds the known names in a text, as whole words, in any characters that names may have.
+    """Finds the known names in a text as whole words, with any characters that names may contain.
 
-    Names that are one word are looked up, and only the others are tried one by one: catalogues are large.
+    One-word names are looked up, and only the others are tried one by one, since catalogues are large.
     """
     others = sorted((name for name in known if not _WHOLE.fullmatch(name)), key=len, reverse=True)
     find = re.compile(rf"(?<![\w-])(?:{'|'.join([*map(re.escape, others), _WHOLE.pattern])})(?![\w-])").findall

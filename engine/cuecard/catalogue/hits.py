@@ -1,4 +1,4 @@
-"""What a ranker says, whoever wrote it: read with care, so that a search always has an answer."""
+"""Reads the answer of any ranker defensively, so that a search always has a result."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ _OVER = 1.001  # rounding may carry a cosine a little over
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """Known tools, each once, best first, with scores from 0 to 1; and what was wrong with the ranker's answer."""
+    """Known tools, each once, best first, with scores from 0 to 1; and the problems of the ranker's answer."""
 
     hits: tuple[Hit, ...]
     diagnostics: tuple[Diagnostic, ...] = ()
 
 
 class UnusableRankingError(Exception):
-    """Nothing of a ranker's answer can be used; the text says why."""
+    """A ranker's answer is entirely unusable; the message says why."""
 
 
 def read_ranking(said: object, names: frozenset[str], limit: int) -> Ranking:
     """A ranker's answer as hits.
 
-    Wrong entries are left out: names that no tool has, scores that are not numbers, and a name's second mention. Of a
-    longer list than there are tools, the rest is not read. Scores out of range count as 0 or 1.
+    Invalid entries are left out: unknown names, scores that are not numbers, and repeated names. A list is read only up
+    to the number of tools. Scores out of range count as 0 or 1.
 
     Raises:
-        UnusableRankingError: when it is no sequence of pairs, or when it has entries and none of them is right.
+        UnusableRankingError: when it is not a sequence of pairs, or when all of its entries are invalid.
     """
     if not isinstance(said, Sequence) or isinstance(said, (str, bytes)):
         raise UnusableRankingError(_not_a_list(said))
@@ -83,7 +83,7 @@ def _summary(faults: Sequence[str]) -> str:
 
 
 def reason(error: Exception) -> str:
-    """What was raised, on one short line, whatever it says."""
+    """An exception on one short line, whatever its message."""
     said = _shown(error)
     return f"{type(error).__name__}: {said}" if said else type(error).__name__
 

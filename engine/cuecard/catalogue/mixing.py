@@ -1,4 +1,4 @@
-"""Two rankings as one: by words, which knows what is written, and by meaning, which knows what is meant."""
+"""Combines two rankings: one by words, one by meaning."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ LEXICAL = 0.25
 """The share of the words in a score; calibrated in docs/rankers.md."""
 
 DEPTH = 1000
-"""How many hits of either ranking are looked at: no other can come among those that a search returns."""
+"""How many hits of either ranking are considered: no others can be among those that a search returns."""
 
 
 @dataclass(frozen=True, slots=True)
 class MixedRanker:
-    """The weighted mean of two rankings' scores. Immutable: threads may share it.
+    """The weighted mean of two rankings' scores. Immutable, so threads may share it.
 
-    A tool that the lexical ranking does not name has no word of the query, and scores 0 there. One that the semantic
-    ranking does not name, because it asks for no more, scores there as the last one that it names.
+    A tool missing in the lexical ranking contains no word of the query, and scores 0 there. A tool missing in the
+    semantic ranking, whose length is limited, scores as its last entry.
     """
 
     lexical: Ranker
@@ -39,6 +39,6 @@ class MixedRanker:
         return sorted(mixed, key=lambda hit: -hit[1])[:limit]
 
     def explain(self, query: str, cards: Sequence[ToolCard]) -> Explained:
-        """What the lexical ranking tells, if it does; vectors have no reasons to give."""
+        """The explanation of the lexical ranking, if it has one; vectors cannot explain themselves."""
         lexical: object = self.lexical
         return lexical.explain(query, cards) if isinstance(lexical, Explainer) else Explained((), ())

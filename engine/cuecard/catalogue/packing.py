@@ -1,4 +1,4 @@
-"""A word index as bytes, for whoever keeps it, and back; what does not fit the catalogue is refused."""
+"""Serialises a word index for caching, and reads it back; an index of another catalogue is rejected."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def unpack(data: bytes, names: Sequence[str]) -> WordIndex:
     """The index of the tools of these names.
 
     Raises:
-        ValueError: when it is of other tools, or not what `pack` made.
+        ValueError: when it belongs to other tools, or was not made by `pack`.
     """
     try:
         index = _index(json.loads(data))

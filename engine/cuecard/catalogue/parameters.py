@@ -1,4 +1,4 @@
-"""What the input schema of a tool says in words: the names and descriptions of its parameters, and their choices."""
+"""The words in the input schema of a tool: the names, descriptions and choices of its parameters."""
 
 from __future__ import annotations
 
@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 MOST_NODES = 300
-"""Schemas come from tool servers: deep, huge, or a mapping that holds itself. So much of one is looked at, no more."""
+"""The maximum number of nodes read from a schema, since schemas come from tool servers and may be deep, huge or
+cyclic.
+"""
 
 MOST_CHARACTERS = 4_000
 
@@ -16,9 +18,9 @@ _SAID = ("title", "description")
 
 
 def parameter_text(schema: object) -> str:
-    """The words of a JSON Schema, one text a line, wherever they stand in it; empty for what is no schema.
+    """The words of a JSON Schema at any depth, one text per line; empty for anything else.
 
-    References are not followed: what they point to stands in the schema as well, or is not there.
+    References are not followed: their targets are either in the schema anyway or missing.
     """
     text = "\n".join(islice(_said(schema), MOST_NODES))
     return text[:MOST_CHARACTERS]

@@ -1,4 +1,4 @@
-"""A query as an index reads it: its words, what the catalogue knows of them, and how near it comes to a phrase."""
+"""A query as an index reads it: its words, their forms in the catalogue, and how near it is to a phrase."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuecard.catalogue.words import Word, WordReader
 from cuecard.records import dataclass
 
 GUESSED = 0.5
-"""What a word is worth that no tool has, and that is one letter away from one that some tool has."""
+"""The value of a word that no tool has but that is one letter away from one that a tool has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """A word of a query, as it was written, the forms that are looked for, and what a match is worth.
+    """A word of a query as written, the forms to search for, and the value of a match.
 
-    That is 1; `GUESSED` where the forms are those of the nearest words of the catalogue; 0 where no tool has anything
+    The value is 1, `GUESSED` if the forms are those of the nearest words in the catalogue, or 0 if no tool has anything
     like it.
     """
 
@@ -27,7 +27,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """Each word of a query once, and the smallest forms of all of them."""
+    """Each word of a query once, and the smallest forms of all words."""
 
     words: tuple[Asked, ...]
     parts: frozenset[str]
@@ -44,7 +44,7 @@ def read_query(text: str, known: Collection[str]) -> Query:
 
 
 def nearness(asked: frozenset[str], phrase: frozenset[str]) -> float:
-    """How near two sets of words come: from 0, nothing in common, to 1, the same words (the Dice coefficient)."""
+    """The similarity of two sets of words: from 0, nothing in common, to 1, the same words (the Dice coefficient)."""
     common = len(asked & phrase)
     return 2 * common / (len(asked) + len(phrase)) if common else 0.0
 

@@ -1,4 +1,4 @@
-"""Why BM25 ranks a tool where it does: words as people wrote them, the fields they stand in, the nearest phrase."""
+"""Why BM25 ranks a tool where it does: words as written, the fields that contain them, the nearest phrase."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from cuecard.model import ToolCard
 
 
 def explain(index: WordIndex, weights: Weights, asked: Query, cards: Sequence[ToolCard]) -> Explained:
-    """What became of the query's words, and the reasons of each of these tools; a tool the index lacks has none."""
+    """How the query's words were matched, and the reasons for each of these tools; a tool that is not in the index
+    has none.
+    """
     reader, number = WordReader(), {name: n for n, name in enumerate(index.names)}
     reasons = [
         _reasons(index, number[card.name], asked, card, weights, reader) if card.name in number else Reasons()

@@ -1,4 +1,4 @@
-"""A search whose ranker is asynchronous: a service far away, an embedding model."""
+"""A search with an asynchronous ranker, such as a remote service or an embedding model."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ Answer = TypeVar("Answer")
 
 
 async def search_remotely(index: SearchIndex, ranker: AsyncRanker, search: Callable[[SearchIndex], Answer]) -> Answer:
-    """What a search finds whose ranker has to be awaited; where it fails, the index's fallback answers.
+    """The result of a search with an awaited ranker; if it fails, the index's fallback answers.
 
-    The ranker is not asked where the search would not ask one: for a blank query, or one that is too long.
+    The ranker is not called if the search would not call one: for a blank query, or one that is too long.
 
     Args:
-        index: what is searched; its own ranker is not asked.
-        ranker: is asked instead.
-        search: the search, given an index.
+        index: the index to search; its own ranker is not used.
+        ranker: is used instead.
+        search: the search as a function of an index.
     """
     asked: list[tuple[str, int]] = []
 

@@ -1,4 +1,4 @@
-"""The tool search: capability words in, names of tools and a message for the model out."""
+"""The tool search: from a query to names of tools and a message for the model."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ from cuecard.shapes.json_values import MAX_BITS
 
 MAX_LIMIT = 50
 MAX_QUERY = 2000
-"""A query is a few words; nothing longer is worth the time to rank it. In characters."""
+"""The maximum length of a query in characters; anything longer is not worth ranking."""
 
 DEFAULTS = SearchSpec.usual()
 
 _NEXT = 5
-"""How many hits that are not returned an explanation shows, at most."""
+"""The maximum number of hits not returned that an explanation shows."""
 
 _ECHO = 80
 _EXAMPLES = 3
@@ -37,15 +37,16 @@ _EXAMPLES = 3
 
 @dataclass(frozen=True, slots=True)
 class SearchIndex:
-    """What the search tool asks. Immutable: threads may share it.
+    """The index behind the search tool. Immutable, so threads may share it.
 
     Attributes:
-        names: the tools that may be found.
-        ranker: orders them for a query; names it makes up are left out.
-        examples: queries that do find something, for the message when nothing was found.
-        fallback: makes the ranker that answers where the first one fails.
-        diagnostics: what every answer tells the host, such as that a model could not be loaded.
-        hidden: those of the names that do not exist for this search: they take no places, and the host hears of them.
+        names: the tools that can be found.
+        ranker: ranks them for a query; unknown names are dropped.
+        examples: queries that would find something, for the message when nothing was found.
+        fallback: makes the ranker that answers if the first one fails.
+        diagnostics: diagnostics of every answer for the host, such as that a model could not be loaded.
+        hidden: the names that do not exist for this search: they take no places in the result, and the host is told
+            about them.
     """
 
     names: frozenset[str]
@@ -84,10 +85,10 @@ class SearchIndex:
 
         Args:
             query: capability words, such as `attach an image`.
-            limit: at most so many tools, 1 to 50; the spec's when left out.
-            spec: limit, confidence and cut, as the agent file has them.
+            limit: the maximum number of tools, 1 to 50; by default the spec's.
+            spec: limit, confidence and cut from the agent file.
             place: where the instructions of tools are, for the message when some were found.
-            words: what the message says.
+            words: the words of the message.
 
         Raises:
             InputError: when the limit is out of range.
@@ -143,7 +144,7 @@ class SearchIndex:
         return explained(query, hits, result, limit=limit, spec=calibrated(spec, ranker), told=told)
 
     def nothing(self, query: str, words: WordsSpec) -> str:
-        """What a model hears when no tool fits."""
+        """The message when no tool matches."""
         return self._advised(fill(words.search.nothing, {"query": words.quoted(_echo(query))}), words)
 
     def _absent(self, hits: Iterable[Hit]) -> Iterator[Diagnostic]:
@@ -152,7 +153,7 @@ class SearchIndex:
                 yield Diagnostic("absent_tool", f"`{hit.tool}` matches the query but does not exist for this call")
 
     def _ranked(self, query: str, limit: int) -> tuple[Ranking, Ranker]:
-        """What the ranker says; where nothing can be made of that, what the fallback says, and why it was asked."""
+        """The ranker's answer; if it is unusable, the fallback's answer and the reason."""
         try:
             return read_ranking(self.ranker(query, limit), self.names, limit), self.ranker
         except UnusableRankingError as error:
@@ -164,7 +165,7 @@ class SearchIndex:
         return replace(read_ranking(ranker(query, limit), self.names, limit), diagnostics=(failed,)), ranker
 
     def _advised(self, said: str, words: WordsSpec) -> str:
-        """What went wrong, and what to try."""
+        """The message that something went wrong, and what to try."""
         if not self.examples:
             return f"{said} {words.search.advice}".strip()
         examples = [fill(words.search.example, {"query": words.quoted(example)}) for example in self.examples]
@@ -184,18 +185,18 @@ def _allowed(limit: int) -> int:
 
 
 def _number(limit: int) -> str:
-    """The number, if it can be written out."""
+    """The number, if it is short enough to print."""
     return str(limit) if limit.bit_length() <= MAX_BITS else "that many"
 
 
 def wrong_limit(limit: int, words: WordsSpec) -> str:
-    """What a model hears that asks for more tools than a search can return, or for none."""
+    """The message for a limit that is out of range."""
     numbers = {"limit": _number(limit), "most": str(MAX_LIMIT), "usual": str(DEFAULTS.limit)}
     return fill(words.search.wrong_limit, numbers)
 
 
 def found_message(count: int, place: str, words: WordsSpec) -> str:
-    """What a model hears when so many tools were found, whose instructions are in `place`."""
+    """The message when tools were found, whose instructions are in `place`."""
     said, told = words.search, {"count": str(count), "place": place}
     found, where = (said.found_one, said.place_one) if count == 1 else (said.found, said.place)
     return f"{fill(found, told)} {fill(where, told) if place else ''}".strip()
@@ -207,7 +208,7 @@ def _echo(query: str) -> str:
 
 
 def _examples(cards: Sequence[ToolCard]) -> tuple[str, ...]:
-    """The first phrase of the first tool of each category: short, real, and spread over the catalogue."""
+    """The first phrase of the first tool of each category: short, realistic, and spread over the catalogue."""
     first: dict[str, str] = {}
     for card in cards:
         if len(first) == _EXAMPLES:

@@ -1,4 +1,4 @@
-"""Words that differ in one letter: what a misspelt word may have meant."""
+"""Words that differ in one letter, for misspelt words."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from collections.abc import Collection, Iterator
 from string import ascii_lowercase
 
 SHORTEST, LONGEST = 5, 24
-"""In letters: in a shorter word, one letter makes too many other words; a longer one is no word."""
+"""In letters: for shorter words, one letter leads to too many other words; anything longer is not a word."""
 
 
 def near_words(word: str, known: Collection[str]) -> list[str]:
-    """The known words that one letter more, less, changed or exchanged with its neighbour makes of this one.
+    """The known words that differ from this one by a letter added, removed, changed or swapped with its neighbour.
 
-    The first letter is held to be right. Sorted; empty for what is no plain word.
+    The first letter is assumed to be right. Sorted; empty for anything but a plain word.
     """
     if not (SHORTEST <= len(word) <= LONGEST and word.isascii() and word.isalpha()):
         return []

@@ -1,4 +1,4 @@
-"""Words in tool instructions that name a tool, and no tool has that name."""
+"""Words in tool instructions that look like tool names but belong to no tool."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
 _WORD = re.compile(r"(?<![\w.$/-])[^\W\d]\w*(?:-\w+)*(?!\s?=(?!>)|\w|-\w|\.\w)")
-"""A whole word with the hyphens in it; no step of a path or an address, nor what an equals sign gives a value."""
+"""A whole word including hyphens, but not a part of a path or an address, and not followed by an equals sign."""
 
 _QUOTED = re.compile(r"\"[^\"\n]{0,200}\"|(?<!\w)'[^'\n]{0,200}'(?!\w)")
 _HUMP = re.compile(r"(?<=[a-z0-9])[A-Z]")
 _PARTS = re.compile(r"[_-]|(?<=[a-z0-9])(?=[A-Z])")
 _LIKE = 0.85
-"""How much a misspelt name is like the name that was meant."""
+"""The minimum similarity of a misspelt name and the name that was meant."""
 
 _LONGEST = 128
-"""Longer words are no names."""
+"""Longer words are not names."""
 
 _DEPTH = 20
-"""How deep a schema is looked into for the names of parameters."""
+"""The depth to which a schema is searched for names of parameters."""
 
 _BEGINNINGS = """\
 add archive attach cancel copy create delete download duplicate edit execute fetch find generate get import insert list
@@ -34,10 +34,10 @@ _ENDINGS = """\
 at by code count date field fields format from id ids index key keys label limit mode name names number offset on order
 path query size status term terms text time title to type types uri url value values"""
 _VERBS, _NOUNS = frozenset(_BEGINNINGS.split()), frozenset(_ENDINGS.split())
-"""How names of tools begin, and what the names of parameters end in while those of tools do not."""
+"""The beginnings of tool names, and endings that parameter names have but tool names do not."""
 
 _PROSE = frozenset(("all", "down", "ended", "in", "like", "off", "on", "only", "out", "style", "up", "write"))
-"""What follows a hyphen in words that are no names: `read-only`."""
+"""What follows a hyphen in ordinary words, such as `read-only`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ def unknown_names(card: ToolCard, known: KnownNames) -> list[tuple[str, str]]:
 
     A word looks like a tool name when it is misspelt (`cms_getPgae` beside `cms_getPage`) or starts as a known one does
     (`cms_list`, `getUser` beside `getPage`); in `before` and `next`, which name tools, also when it begins with a verb
-    (`publish_page`). The tool's own parameters and their values are no tool names, nor is what stands in quotes.
+    (`publish_page`). The tool's own parameters and their values do not count, nor does text in quotes.
     """
     told = card.instructions
     if told is None:
@@ -107,14 +107,14 @@ def _begins_like_one(word: str, first: str, last: str, known: KnownNames, *, lea
     start = _start(word)
     if start in known.starts and (first not in _VERBS or start.endswith("A")):
         return True
-    # Prose has words with hyphens, too: only where tools are named that way can one be a tool.
+    # Prose has hyphenated words, too: they can only be tools if tools are named that way.
     is_name = "_" in word or "-" not in word or any(each.endswith("-") for each in known.starts)
     return leads and first in _VERBS and is_name
 
 
 def _compounds(text: str, known: KnownNames) -> Iterator[str]:
-    """The words that may be names of tools: all but those in lower case alone. A name with a word behind its hyphen, as
-    in `getPage-style`, is that name.
+    """The words that may be names of tools: all except those entirely in lower case. A name followed by a hyphen and a
+    word, as in `getPage-style`, is that name.
     """
     for word in _WORD.findall(_QUOTED.sub(" ", text)):
         if len(word) > _LONGEST:
@@ -134,7 +134,9 @@ def _shortened(word: str) -> set[str]:
 
 
 def _start(name: str) -> str:
-    """How a compound name begins: `cms_` of `cms_getPage`; `get` and a capital, written `getA`, of `getPage`."""
+    """The beginning of a compound name: `cms_` for `cms_getPage`; `get` and a capital, written `getA`, for
+    `getPage`.
+    """
     for mark in "_-":
         first, found, rest = name.partition(mark)
         if first and found and rest:
@@ -144,7 +146,7 @@ def _start(name: str) -> str:
 
 
 def _words_of(schema: Any, depth: int) -> Iterator[str]:
-    """The names of parameters at any depth, and the values that they may have."""
+    """The names of parameters at any depth, and their possible values."""
     if depth > _DEPTH:
         return
     if isinstance(schema, Mapping):

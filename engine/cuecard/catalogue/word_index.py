@@ -1,4 +1,4 @@
-"""The words of a catalogue: which tools have which word, how often, and what short texts each tool goes by."""
+"""The words of a catalogue: which tools contain which word, how often, and the short texts of each tool."""
 
 from __future__ import annotations
 
@@ -14,25 +14,25 @@ from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
 K1, B = 2.0, 0.4
-"""Saturation and length normalisation, measured on tool texts: a word in a name counts three times, and shall."""
+"""Saturation and length normalisation, tuned on tool texts: a word in a name counts three times, as intended."""
 
-_DIGITS = 9  # logarithms may differ behind these from machine to machine
+_DIGITS = 9  # beyond these digits, logarithms may differ between machines
 
 
 Posting: TypeAlias = Mapping[int, float]
-"""The tools that have a form of a word, by number, and how often each has it, fields weighted."""
+"""The tools that contain a form of a word, by number, and its weighted frequency in each."""
 
 
 @dataclass(frozen=True, slots=True)
 class WordIndex:
-    """What BM25 is computed from. Immutable, and nothing but numbers and words; tools go by their number.
+    """The data that BM25 is computed from. Immutable, and only numbers and words; tools are identified by number.
 
     Attributes:
         names: the tools, in catalogue order.
-        postings: a form of a word to who has it.
-        norms: for each tool, how many times it must have a word for half of the word's worth: more in a long text.
+        postings: by form of a word, the tools that contain it.
+        norms: for each tool, how often it must contain a word for half of the word's value: more often in a long text.
         phrases: for each tool, the words of its name and of each of its phrases.
-        following: a tool to those that its instructions name as NEXT.
+        following: by tool, those that its instructions name as NEXT.
     """
 
     names: tuple[str, ...]
@@ -52,7 +52,7 @@ class WordIndex:
         return cls(tuple(card.name for card in cards), postings, norms, phrases, _following(cards))
 
     def frequency(self, form: str) -> int:
-        """How many tools have it."""
+        """How many tools contain it."""
         return len(self.postings.get(form, ()))
 
     def rarity(self, form: str) -> float:
@@ -60,11 +60,11 @@ class WordIndex:
         return self.rarity_of(self.frequency(form))
 
     def rarity_of(self, known: int) -> float:
-        """The rarity of a form that so many tools have."""
+        """The rarity of a form that this number of tools contain."""
         return round(math.log(1 + (len(self.names) - known + 0.5) / (known + 0.5)), _DIGITS)
 
     def share(self, form: str, tool: int) -> float:
-        """How much of the worth of a form a tool has, from 0 to 1."""
+        """The share of a form's value that a tool gets, from 0 to 1."""
         times = self.postings.get(form, {}).get(tool, 0.0)
         return times / (times + self.norms[tool])
 

@@ -1,8 +1,8 @@
-"""From text to the words of the search index.
+"""Splits text into the words of the search index.
 
 A word is a run of letters, digits and marks. Words in camelCase count whole and in parts, so that `GitHub` meets
 `github` and `searchImages` meets `search`. Scripts written without spaces become pairs of neighbouring characters, as
-in Lucene's CJK analysis. English stop words are left out, the rest is stemmed with Porter2.
+in Lucene's CJK analysis. English stop words are dropped, and the rest is stemmed with Porter2.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from itertools import chain, pairwise
 from typing import TypeAlias
 
 Word: TypeAlias = tuple[str, ...]
-"""One word in all its forms: the whole, then the parts of a camelCase word. Any form may match."""
+"""One word in all its forms: the whole word, then the parts of a camelCase word. Any form may match."""
 
 _Stem: TypeAlias = Callable[[str], str]
 
@@ -28,7 +28,9 @@ STOP_WORDS = frozenset(
     with would you your yours
     """.split()  # noqa: SIM905 - 120 quoted words in a list are no easier to read
 )
-"""English words that say nothing about a capability; direction words (log out, turn off) stay, they do."""
+"""English words that say nothing about a capability; words of direction (log out, turn off) do, and are not
+included.
+"""
 
 _BRAHMIC = "\u0900-\u109f\u1780-\u17ff"  # Indic to Khmer: their vowel signs are marks, which `\w` leaves out
 _UNSPACED = (
@@ -43,10 +45,10 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 class WordReader:
-    """Reads the words of texts, and remembers every run of letters it has met: a catalogue repeats itself.
+    """Reads the words of texts, and caches every run of letters, since catalogues repeat themselves.
 
-    Its stemmer (English, Porter2) keeps a cursor while it works, so each index and each query takes its own reader:
-    threads then never meet.
+    Its stemmer (English, Porter2) is stateful, so each index and each query uses its own reader, which is never shared
+    between threads.
     """
 
     __slots__ = ("_forms", "_parts", "_words")
@@ -55,7 +57,9 @@ class WordReader:
         from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
 
         stem_word = EnglishStemmer().stemWord
-        stem = cache(lambda form: form if form.isdigit() else stem_word(form))  # numbers have no stem, and may be many
+        stem = cache(
+            lambda form: form if form.isdigit() else stem_word(form)
+        )  # numbers have no stem, and there may be many
         words = self._words = cache(lambda run: tuple(_words(run, stem)))
         self._forms = cache(lambda run: tuple(chain.from_iterable(words(run))))
         self._parts = cache(lambda run: tuple(form for word in words(run) for form in word[1:] or word))
@@ -65,7 +69,7 @@ class WordReader:
         return list(chain.from_iterable(map(self._words, _runs(text))))
 
     def runs(self, text: str) -> list[tuple[str, tuple[Word, ...]]]:
-        """Every run of letters as it is written, and its words."""
+        """Every run of letters as written, and its words."""
         return [(run, self._words(run)) for run in _runs(text)]
 
     def forms(self, text: str) -> list[str]:
@@ -73,7 +77,7 @@ class WordReader:
         return list(chain.from_iterable(map(self._forms, _runs(text))))
 
     def parts(self, text: str) -> frozenset[str]:
-        """The smallest forms: of a camelCase word its parts, of any other the word itself."""
+        """The smallest forms: the parts of a camelCase word, or the word itself."""
         return frozenset(chain.from_iterable(map(self._parts, _runs(text))))
 
 
@@ -83,7 +87,7 @@ def _runs(text: str) -> list[str]:
 
 @cache
 def _run() -> re.Pattern[str]:
-    """Compiled at the first text that is not ASCII: no quick matter."""
+    """Compiled at the first text that is not ASCII, since it takes long."""
     return re.compile(_RUN)
 
 

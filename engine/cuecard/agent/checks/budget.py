@@ -1,4 +1,4 @@
-"""Budgets that cannot be kept, whatever a call supplies: counted before the first prompt is made."""
+"""Budgets that no call can keep, found by counting before the first prompt."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from cuecard.sources.protocols import Protocol
 def check_budget(
     document: Document, spec: AgentFile, static: int, protocols: Mapping[str, Protocol], count: CountTokens
 ) -> Iterator[Problem]:
-    """A total smaller than what is always there, and tools whose instructions can never be shown.
+    """Problems of a total smaller than what is always included, and of tools whose instructions can never fit.
 
     Args:
         document: the agent file.
         spec: the same, validated.
-        static: tokens of the static sections; under `frozen` delivery, all instructions are among them.
+        static: the tokens of the static sections, which include all instructions under `frozen` delivery.
         protocols: the rendered instructions by tool.
         count: how tokens are counted.
     """

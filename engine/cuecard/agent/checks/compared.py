@@ -1,4 +1,4 @@
-"""Comparisons in templates with a value that an input never has: `(eq mode "pln")` where `values` are declared."""
+"""Comparisons in templates with values that an input can never have: `(eq mode "pln")` where `values` are declared."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _COMPARE = frozenset({"eq", "ne", "one_of"})
 
 
 def check_compared(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
-    """A warning for each, in sections and in the partials that they call."""
+    """A warning for each such comparison, in sections and in the partials that they call."""
     closed = {name: declared for name, declared in spec.inputs.items() if declared.values is not None}
     called: dict[str, set[Span]] = {}
     for each in compiled if closed else ():
@@ -44,7 +44,7 @@ def _found(
 
 
 def _calls(expression: Expression | Call) -> Iterator[Call]:
-    """The comparisons in an expression, nested ones with it."""
+    """The comparisons in an expression, including nested ones."""
     if not isinstance(expression, Call):
         return
     if isinstance(expression.head, Path) and expression.head.original in _COMPARE:

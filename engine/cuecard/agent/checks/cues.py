@@ -1,4 +1,4 @@
-"""Cues that are to wait for a result under a delivery that cannot wait."""
+"""Cues configured to wait for a result under a delivery that cannot wait."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.errors import Problem
 
 
 def check_cues(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Cues for first results where the system prompt holds the instructions, which prints all of them."""
+    """Problems of delayed cues if the instructions are in the system prompt, which always prints all of them."""
     if spec.tools.cues.on_result and spec.delivery in {"rewrite", "frozen"}:
         message = f"`{spec.delivery}` prints all cues of a tool at once, so none of them waits for a result"
         at = ("tools", "cues", "on_result")

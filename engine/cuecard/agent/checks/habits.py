@@ -1,4 +1,6 @@
-"""What templates may say and rarely mean: texts printed with escapes; tags of other languages, printed as they are."""
+"""What templates rarely mean: texts printed with HTML escapes, and tags of other languages, which are printed as
+text.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from cuecard.template.syntax.source import Source
 
 
 def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile) -> Iterator[Problem]:
-    """A warning for each, in sections and in the partials that they call."""
+    """A warning for each occurrence, in sections and in the partials that they call."""
     texts = {name for name, declared in spec.inputs.items() if declared.type == "string" and declared.trust == "data"}
     known = frozenset((*spec.inputs, *BUILT_IN))
     called: dict[str, set[Span]] = {}
-    quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core share one
+    quoted: dict[int, frozenset[int]] = {}  # by program: the sections of a core template share one
     for each in compiled:
         text = each.text
         body = [node for node in text.program.body if text.start <= node.start < text.end]
@@ -40,7 +42,7 @@ def check_habits(compiled: Sequence[Compiled], partials: Trees, spec: AgentFile)
 
 
 def check_result_habits(texts: Sequence[ResultText]) -> Iterator[Problem]:
-    """The same in the templates of results, in which `content` is a text."""
+    """The same for the templates of results, in which `content` is a text."""
     for each in texts:
         template = each.template
         source = Source(template.name, template.text)
@@ -62,14 +64,14 @@ def _found(
     quoted: Collection[int],
     known: Collection[str],
 ) -> Iterator[Problem]:
-    """All of them, in statements.
+    """All occurrences in statements.
 
     Args:
         source: the text.
         body: its statements.
         texts: the places where inputs that are texts are read.
         quoted: the offsets of placeholders in attributes.
-        known: the names that have a value.
+        known: the names of known values.
     """
     for node in walk(body):
         if isinstance(node, Content):

@@ -1,4 +1,4 @@
-"""Inputs against sections: what they read is declared, what is declared is read."""
+"""Checks inputs against sections: inputs that are read must be declared, and declared inputs must be read."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cuecard.template.syntax.habits import word_hint
 
 
 class Use(Protocol):
-    """An input that is read, and how to say so where it is written: code, message, hint."""
+    """An input that is read, and a function for problems at that place, from code, message and hint."""
 
     @property
     def name(self) -> str:
@@ -24,13 +24,13 @@ class Use(Protocol):
 
     @property
     def problem(self) -> Callable[[str, str, str], Problem]:
-        """Makes a problem at that place."""
+        """Create a problem at that place."""
 
 
 def check_inputs(
     document: Document, spec: AgentFile, uses: Sequence[Use], *, are_all: bool = True
 ) -> Iterator[Problem]:
-    """Undeclared, reserved and, where these uses are all, unused inputs, in all profiles and variants."""
+    """Problems of undeclared, reserved and, if these are all uses, unused inputs, in all profiles and variants."""
     declared = {*spec.inputs, *BUILT_IN}
     for use in uses:
         if use.name not in declared and not use.name.startswith(TOOL):
@@ -42,7 +42,7 @@ def check_inputs(
 
 
 def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem]:
-    """A default that a turn would be refused for; null stands for no value at all."""
+    """The problem of a default that would be rejected in a turn; null stands for no value."""
     if spec.default is not None and not is_of_type(spec.default, spec.type):
         message = f"the default of `{name}` should be of type {spec.type}, not {type(spec.default).__name__}"
         told = next((kind for kind in get_args(InputType) if is_of_type(spec.default, kind)), "object")
@@ -59,7 +59,7 @@ def _default(document: Document, name: str, spec: InputSpec) -> Iterator[Problem
 
 
 def _values(document: Document, name: str, spec: InputSpec, values: Sequence[Json]) -> Iterator[Problem]:
-    """Values of another type or written twice, and a default that is none of them."""
+    """Problems of `values` with the wrong type or listed twice, and of a default that is not among them."""
     for place, value in enumerate(values):
         if value in values[:place]:
             message = f"{value!r} is listed twice among the values of `{name}`"

@@ -1,4 +1,4 @@
-"""No character that people cannot see."""
+"""Rejects invisible characters."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from cuecard.template import find_invisible
 
 
 def refuse_invisible(source: SourceText) -> list[Problem]:
-    """An error for each invisible character of an author's file, up to a bound: models read what people cannot see."""
+    """An error for each invisible character in an author's file, up to a limit: models read what people cannot see."""
     found = find_invisible(source.text)
     more = f" (and {len(found) - MAX_PROBLEMS:,} more below)" if len(found) > MAX_PROBLEMS else ""
     return [
@@ -30,7 +30,7 @@ def refuse_invisible(source: SourceText) -> list[Problem]:
 
 
 def refuse_escaped(document: Document) -> list[Problem]:
-    """The same for characters that YAML makes of escapes in double quotes."""
+    """The same for characters from escapes in double-quoted YAML."""
     if not any("\\" in each.text for each in (document, *document.origins.values())):
         return []
     escaped = (

@@ -1,4 +1,4 @@
-"""Mappings whose order reaches the prompt: equal values in another order would make another prompt."""
+"""Mappings whose order reaches the prompt: equal values in another order would produce a different prompt."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _unsorted(source: Source, body: Sequence[Statement], uses: Collection[Span])
 
 
 def _walked(block: Block) -> Path | None:
-    """The value that an `each` goes through, if it is a whole input: `facts`, `../facts` or `@root.facts`."""
+    """The value that an `each` iterates over, if it is a whole input: `facts`, `../facts` or `@root.facts`."""
     head, params = block.call.head, block.call.params
     if not (isinstance(head, Path) and head.original == "each" and len(params) == 1):
         return None

@@ -1,4 +1,4 @@
-"""Sections among each other: nothing that changes, or comes and goes, before what always stays."""
+"""Checks the order of sections: none that changes or is optional should come before static ones."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ _RHYTHM = {"call": "from call to call", "step": "from step to step"}
 
 
 def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -> list[Problem]:
-    """A warning for each section that changes, or comes and goes, before static ones, with what those cost in tokens.
+    """A warning for each section that changes or is optional and comes before static ones, with their cost in tokens.
 
-    Providers cache a prompt up to the first place where it differs from the one before.
+    Providers cache a prompt up to its first difference from the previous one.
     """
     lost, last, found = 0, "", list[Problem]()
     for each in reversed(compiled):

@@ -1,4 +1,4 @@
-"""Partials: each is used, each has a name of its own, and none calls itself for ever."""
+"""Checks partials: each is used, has a unique name, and does not recurse endlessly."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.template.syntax.nodes import Block, Partial, Statement, branches, w
 def check_partials(
     texts: Sequence[Text], partials: Trees, files: Sequence[SourceText], *, are_all: bool = True
 ) -> Iterator[Problem]:
-    """Endless and namesake partials (errors), and, where these are all texts, those that none uses (warnings)."""
+    """Errors for endless and duplicate partials and, if these are all texts, warnings for unused ones."""
     yield from _namesakes(files)
     yield from _cycles(texts, partials)
     yield from _unused(texts, partials) if are_all else ()
@@ -42,7 +42,7 @@ def _unused(texts: Sequence[Text], partials: Trees) -> Iterator[Problem]:
 
 
 def _cycles(texts: Sequence[Text], trees: Trees) -> Iterator[Problem]:
-    """One problem per circle of partials in which every path leads on; a circle with a way out is a tree."""
+    """One problem per cycle of partials without an exit; a cycle with an exit is a legitimate recursion."""
     leads = _endless(trees, inline_names((*texts, *trees.values())))
     told: set[str] = set()
     for name in leads:
@@ -70,7 +70,7 @@ def _circle(name: str, leads: Mapping[str, _Call]) -> list[str]:
 
 
 def _endless(trees: Trees, inline: Collection[str]) -> dict[str, _Call]:
-    """The templates that end on no path, each with a call that leads on: those left when all that can end are gone."""
+    """The templates that never end, each with the call that continues: those left after removing all that can end."""
     left = set(trees) - set(inline)
     while ending := {name for name in left if _leads_on(trees[name][1].body, left) is None}:
         left -= ending
@@ -78,13 +78,13 @@ def _endless(trees: Trees, inline: Collection[str]) -> dict[str, _Call]:
 
 
 def _leads_on(body: Sequence[Statement], endless: Collection[str]) -> _Call | None:
-    """The first call that no path through these statements avoids, of a template that does not end."""
+    """The first call of an endless template that every path through these statements takes."""
     for node in body:
         if isinstance(node, Partial) and (name := called(node)) in endless:
             return _Call(str(name), node)
         if isinstance(node, Block) and not node.decorator:
             found = [_leads_on(program.body, endless) for program in branches(node)]
-            # A block with a single branch may print nothing.
+            # A block with a single branch may render nothing.
             if len(found) == 2 and all(found):
                 return found[0]
     return None

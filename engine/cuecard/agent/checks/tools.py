@@ -1,4 +1,4 @@
-"""Tools against their instructions: who is core, who searches, and in which order files are read."""
+"""Checks tools against their instructions: core tools, the search tool, and the order of files."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from cuecard.template.backends.rules import TOOL
 def check_tools(
     document: Document, spec: AgentFile, known: frozenset[str] | None, *, discovers: bool
 ) -> Iterator[Problem]:
-    """Core tools without instructions (None: nobody knows which have some), and a search tool that is never called.
+    """Problems of core tools without instructions (None: instructions are unknown), and of an unused search tool.
 
-    An agent whose tools all go without instructions has nothing to discover (`discovers`), and needs no search tool.
+    An agent without any tool instructions has nothing to discover (`discovers`), and needs no search tool.
     """
     for index, name in enumerate(spec.tools.core):
         if known is not None and name not in known:
@@ -32,7 +32,7 @@ def check_tools(
 
 
 def check_asked(uses: Iterable[Use], known: frozenset[str] | None) -> Iterator[Problem]:
-    """A warning for each tool that a text or a condition asks for, and that no file of instructions names."""
+    """A warning for each tool that a text or condition refers to but no tool file contains."""
     for use in uses:
         name = use.name.removeprefix(TOOL)
         if known is not None and use.name.startswith(TOOL) and name not in known:
@@ -41,7 +41,7 @@ def check_asked(uses: Iterable[Use], known: frozenset[str] | None) -> Iterator[P
 
 
 def check_file_order(document: Document, spec: AgentFile, files: Sequence[SourceText]) -> Iterator[Problem]:
-    """Files of a folder that stand in another order where names have no case: then their tools do, too."""
+    """A warning for files whose order, and so that of their tools, differs on case-insensitive systems."""
     listed = {name.removeprefix("./") for name in spec.tools.instructions}
     for names in _siblings([file.path for file in files if file.path not in listed]):
         for first, second in pairwise(sorted(names)):
@@ -52,7 +52,7 @@ def check_file_order(document: Document, spec: AgentFile, files: Sequence[Source
 
 
 def _siblings(paths: Sequence[str]) -> Iterable[set[str]]:
-    """What each folder holds of these files, and of the folders above them."""
+    """The entries of each folder among these files and their parent folders."""
     found: dict[tuple[str, ...], set[str]] = {}
     for path in paths:
         parts = tuple(path.split("/"))

@@ -1,4 +1,4 @@
-"""Instructions of tools that nobody has written yet."""
+"""Tool instructions that are still to be written."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cuecard.errors import Problem, Span
 from cuecard.model import ToolCard
 
 TODO = "TODO"
-"""What a text begins with that somebody still has to write."""
+"""The beginning of a text that is still to be written."""
 
 
 def check_unfinished(cards: Iterable[ToolCard], files: Sequence[SourceText]) -> Iterator[Problem]:
-    """A warning for each tool of which a text still begins with TODO: the model would read that."""
+    """A warning for each tool with a text that still begins with TODO, which the model would read."""
     known = {name: file for file in files for name in (file.name, file.path)}
     for card in cards:
         told = card.instructions

@@ -1,6 +1,6 @@
-"""Text in static sections that looks as if it changed: a prompt that differs at its beginning is cached by nobody.
+"""Text in static sections that looks variable: a prompt that differs near its beginning cannot be cached.
 
-What a line itself calls an example is taken for one.
+Text that its line calls an example is ignored.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _VOLATILE = re.compile(
     "|".join(f"(?P<k{number}>{pattern})" for number, pattern in enumerate(_LOOKS.values())), re.IGNORECASE
 )
 _EXAMPLE = re.compile(r"\b(?:e\.g\.|(?:example|for instance|such as|like)\b)", re.IGNORECASE)
-"""Words that make what follows on the line an example."""
+"""Words that mark the rest of a line as an example."""
 
 
 def check_volatile(compiled: Sequence[Compiled], partials: Trees) -> Iterator[Problem]:
@@ -48,7 +48,7 @@ def check_volatile(compiled: Sequence[Compiled], partials: Trees) -> Iterator[Pr
 
 
 def _volatile_texts(source: Source, text: str, offset: int) -> Iterator[Problem]:
-    """The same for one text, which stands at this offset of its source."""
+    """The same for one text, given its offset in the source."""
     for match in _VOLATILE.finditer(text):
         line = text[text.rfind("\n", 0, match.start()) + 1 : match.start()]
         if _EXAMPLE.search(line):

@@ -1,4 +1,4 @@
-"""The engine's own words beside the layout of an agent: what is printed as data must survive that."""
+"""Checks the engine's own words against the layout of an agent, since they are printed as data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.template.guards.layout_guard import LayoutGuard, guard_layout
 
 
 def check_words(document: Document, words: WordsSpec, guard: LayoutGuard | None) -> Iterator[Problem]:
-    """An error for each line of the working memory that looks like a mark of the layout, which no data may fake."""
+    """An error for each line of the working memory that looks like a layout mark, which data must not imitate."""
     for path, text in _lines(words) if guard else ():
         if guard and path in document.values and guard_layout(text, guard)[0] != text:
             message = f"`{'.'.join(map(str, path))}` looks like a heading or separator of the layout"

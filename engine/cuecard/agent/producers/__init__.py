@@ -1,1 +1,3 @@
-"""Where sections come from: an XML core, a list in the agent file. From here on nobody asks which it was."""
+"""The two origins of sections: an XML core template, or a list in the agent file. Later stages do not distinguish
+them.
+"""

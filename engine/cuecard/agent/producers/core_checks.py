@@ -1,4 +1,4 @@
-"""What only a core template can get wrong: names, placeholders in tags, keys that only lists of sections obey."""
+"""Checks specific to core templates: names, placeholders in tags, keys that only apply to lists of sections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from cuecard.template.syntax.source import Source
 
 
 def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:
-    """A second section of the same name, which manifests and budgets call by another."""
+    """Problems of a second section with the same name, which manifests and budgets call by another."""
     first: dict[str, Part] = {}
     for part in (part for part in parts if not part.id.startswith("/")):
         seam, other = part.seam, first.setdefault(part.seam.name, part)
@@ -33,7 +33,7 @@ def check_names(source: Source, parts: Sequence[Part]) -> Iterator[Problem]:
 def check_placeholders(texts: Iterable[Text]) -> Iterator[Problem]:
     """Placeholders between single quotes (errors), and between double quotes unescaped (warnings).
 
-    Those outside of any attribute's value are found by whether a text is well-formed at all.
+    Those outside attribute values are found by the check for well-formedness.
     """
     for source, program in texts:
         for node, quote in placeholders_in_tags(source, program):
@@ -51,7 +51,7 @@ def _in_attribute(source: Source, node: Mustache, quote: str) -> Iterator[Proble
 
 
 def check_new_name(document: Document, written: Written, root: tuple[str, SectionText]) -> Iterator[Problem]:
-    """The id of a new section that can be no name of an element, or is that of the root."""
+    """The problem of a new section's id that is not a valid element name, or is that of the root."""
     name, place = written.spec.id, written.place("id")
     if name == root[0]:
         hint = f"the root is at {root[1].origin}; rename the section"
@@ -62,7 +62,7 @@ def check_new_name(document: Document, written: Written, root: tuple[str, Sectio
 
 
 def lost_protocols(world: World, name: str, origin: str) -> Problem:
-    """The place for tool instructions is in a section that the agent file has replaced, or taken away."""
+    """The problem if the place for tool instructions is in a section that the agent file has replaced or removed."""
     message = f"the placeholder for tool instructions is lost: {origin} has it, in <{name}>"
     hint = "write '{{{" + PROTOCOLS + "}}}' into the text of another section"
     if name in world.removed:
@@ -73,7 +73,7 @@ def lost_protocols(world: World, name: str, origin: str) -> Problem:
 
 
 def refuse_layout(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Keys that have no effect beside a template, whose text says itself how its sections stand."""
+    """Problems of keys that have no effect with a template, whose text itself decides the layout."""
     if "layout" in spec.model_fields_set:
         yield _no_effect(document, ("layout",), "put separators and headings into the template")
     for index, section in enumerate(spec.sections):

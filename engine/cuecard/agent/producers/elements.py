@@ -1,4 +1,4 @@
-"""Texts as elements of an XML core: in tags of the section's name, unless they have brought these themselves."""
+"""Texts as elements of an XML core template: wrapped in tags with the section's name, unless they already are."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cuecard.template.syntax.source import Source
 
 
 def is_element(source: Source, program: Program, name: str) -> bool:
-    """Whether the text is one element of this name with nothing but comments around it, whichever branch is taken."""
+    """Whether the text is one element with this name, surrounded only by comments, in every combination of branches."""
     return _is_element(source, _said(source, program.body), name)
 
 
 def in_element(render: Render, name: str | None) -> Render:
-    """The text on lines of its own, in tags of this name if there is one; a text that says nothing leaves no tags."""
+    """The text on separate lines, in tags with this name if given; an empty text leaves no tags."""
 
     def element(values: Mapping[str, Json]) -> str:
         text = stripped(render(values))
@@ -32,7 +32,7 @@ def in_element(render: Render, name: str | None) -> Render:
 
 
 def is_name(name: str) -> bool:
-    """Whether an element can be called so."""
+    """Whether it is a valid element name."""
     return element_names(f"<{name}>") == {name} and not any(xml_problems(Source(name, name), f"<{name}/>"))
 
 
@@ -46,7 +46,7 @@ def _is_element(source: Source, said: Sequence[Statement], name: str) -> bool:
 
 
 def _said(source: Source, body: Sequence[Statement]) -> list[Statement]:
-    """The statements that can print something other than white space."""
+    """The statements that can render something other than white space."""
     blank = (Comment, Content)
     return [node for node in body if not isinstance(node, blank) or source.text[_shown(node)].strip()]
 

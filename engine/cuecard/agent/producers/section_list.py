@@ -1,4 +1,4 @@
-"""A list of sections in the agent file: each a text of its own, laid out with headings and separators."""
+"""A list of sections in the agent file: separate texts, laid out with headings and separators."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from cuecard.template.guards.layout_guard import LayoutGuard, layout_guard
 
 
 class SectionList:
-    """Makes the texts of a list of sections; its parts are those of `Producer`."""
+    """Produces the texts of a list of sections; implements `Producer`."""
 
     frame: tuple[tuple[str, SectionText], ...] = ()
 
     def __init__(self, world: World) -> None:
-        """Compile the headings, and find what no value may look like."""
+        """Compile the headings, and collect the marks that values must not imitate."""
         self._world, spec = world, world.spec.layout
         self._headings = Headings(world.document, spec)
         self.problems: list[Problem] = [
@@ -36,29 +36,29 @@ class SectionList:
         self.layout = Layout(spec.separator, marker, spec.trim, world.spec.whitespace, spec.escaping, guard, markdown)
 
     def text(self, written: Written) -> SectionText | None:
-        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+        """The text of a section; None if it could not be compiled, as `problems` then says."""
         try:
             return written_text(self._world, written)
         except TemplateError as error:
             self.problems += error.problems
-        except LookupError:  # the reader has told that the file is not there
+        except LookupError:  # that the file is missing was reported already
             pass
         return None
 
     def label(self, spec: SectionSpec) -> str:
-        """A section as errors call it."""
+        """The name of a section in errors."""
         return f"`{spec.id}`"
 
     def heading(self, spec: SectionSpec) -> str:
-        """What stands before a section."""
+        """The heading of a section."""
         return self._headings.heading(spec)
 
     def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
-        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
+        """The groups around a section, the outermost first, each with its heading."""
         return self._headings.leads(spec)
 
     def no_protocols(self) -> Problem:
-        """What to say where no section has a place for tool instructions."""
+        """The hint if no section has a place for tool instructions."""
         message = "no section has a placeholder for tool instructions"
         hint = "add a section with the text '{{{" + PROTOCOLS + "}}}'"
         return self._world.document.problem(("sections",), "no-protocols", message, hint)

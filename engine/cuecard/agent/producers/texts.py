@@ -1,4 +1,4 @@
-"""The texts of sections that an agent file writes itself, or names a file for: compiled, with their places."""
+"""The texts of sections, written in an agent file or in files that it names: compiled, with their places."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ from cuecard.template.syntax.source import Source
 
 @dataclass(frozen=True, slots=True)
 class SectionText:
-    """The text of a section, compiled, and where people wrote it.
+    """The compiled text of a section, and where it is written.
 
     Attributes:
-        source: the text that it stands in, from `start` to `end` (offsets, `end` exclusive).
+        source: the text that contains it, from `start` to `end` (offsets, `end` exclusive).
         program: the syntax tree of all of that text.
-        inputs: what it reads, also through partials.
-        render: what it prints.
+        inputs: the inputs that it reads, including those read by partials.
+        render: renders it.
         origin: where it is written, as `file:line`.
-        place: puts a problem of the source where people wrote it.
-        problem: makes a problem of the section as a whole, of code, message, hint and severity.
-        conditional: whether a block of a template decides if it is there.
+        place: moves a problem of the source to where it is written.
+        problem: creates a problem of the whole section from code, message, hint and severity.
+        conditional: whether a block of a template decides if it is included.
     """
 
     source: Source
@@ -50,9 +50,9 @@ class SectionText:
 
 
 class Producer(Protocol):
-    """What makes the texts of an agent's sections.
+    """Produces the texts of an agent's sections.
 
-    `frame` are the texts around them, with names for manifests; `problems` is what is wrong so far.
+    `frame` are the texts around them, with names for manifests; `problems` are those found so far.
     """
 
     layout: Layout
@@ -60,27 +60,28 @@ class Producer(Protocol):
     problems: list[Problem]
 
     def text(self, written: Written) -> SectionText | None:
-        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+        """The text of a section; None if it could not be compiled, as `problems` then says."""
 
     def label(self, spec: SectionSpec) -> str:
-        """How errors call a section."""
+        """The name of a section in errors."""
 
     def heading(self, spec: SectionSpec) -> str:
-        """What stands before a section."""
+        """The heading of a section."""
 
     def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
-        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
+        """The groups around a section, the outermost first, each with its heading."""
 
     def no_protocols(self) -> Problem:
-        """What to say where no section has a place for tool instructions."""
+        """The hint if no section has a place for tool instructions."""
 
 
 def written_text(world: World, written: Written) -> SectionText:
-    """The text that a section writes, or the file that it names, or what stands for a text where it has neither.
+    """The text of a section, from the agent file or the file that it names, or the default for a section without
+    either.
 
     Raises:
-        TemplateError: with every reason why it does not compile, each where people wrote it.
-        LookupError: when its file is not there, which the reader has told.
+        TemplateError: with every reason why it does not compile, at its place.
+        LookupError: when its file is missing, which was reported already.
     """
     spec = written.spec
     files = {source.path: source for source in world.sources.sections}
@@ -101,7 +102,7 @@ def written_text(world: World, written: Written) -> SectionText:
 
 
 def use_problem(world: World, text: SectionText, use: InputUse, code: str, message: str, hint: str) -> Problem:
-    """A problem where a text, or a partial that it calls, reads an input."""
+    """A problem at the place where a text, or a partial that it calls, reads an input."""
     files = {each.stem: each for each in world.sources.partials}
     if use.template in files:
         file = files[use.template]
@@ -122,7 +123,7 @@ def _compile(
 
 
 def _placed(world: World, written: Written, name: str, problem: Problem) -> Problem:
-    """The problem at the place in the file where people wrote the text."""
+    """The problem at the place in the file where the text is written."""
     if problem.name == name and written.spec.file is None:
         return inline_problem(world.document, written.place("text"), problem)
     files = {file.stem: file.name for file in world.sources.partials}
@@ -130,7 +131,7 @@ def _placed(world: World, written: Written, name: str, problem: Problem) -> Prob
 
 
 def _origin(world: World, written: Written) -> str:
-    """The line of the section; that of its text, where another file has written that."""
+    """The line of the section, or of its text if that is in another file."""
     document, spec = world.document, written.spec
     key = next((key for key in ("text", *SOURCES) if getattr(spec, key) is not None), "id")
     text, paths = written.place(key), {source.name: source.path for source in world.sources.texts()}

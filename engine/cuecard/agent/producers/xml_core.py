@@ -1,7 +1,7 @@
 """An XML core template: each child of its root is a section, and the tags of the root are a frame around them.
 
-What an agent file says of those sections it says by their ids. A text that it puts in place of one, or adds, becomes an
-element of that name.
+An agent file refers to those sections by id. A text that it adds, or that replaces one of them, becomes an element with
+that name.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from cuecard.template.syntax.source import Source
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Core:
-    """A template that compiles: its text, parsed, and its parts in order; `problems` need no other file."""
+    """A valid template: its syntax tree and its parts in order; `problems` are those of the template alone."""
 
     text: Text
     parts: tuple[Part, ...]
@@ -74,7 +74,7 @@ def read_core(
 
 
 class XmlCore:
-    """Makes the texts of the sections of a template; its parts are those of `Producer`."""
+    """Produces the texts of a template's sections; implements `Producer`."""
 
     def __init__(self, world: World, template: SourceText) -> None:
         """Compile the template.
@@ -93,7 +93,7 @@ class XmlCore:
         self._own: Mapping[str, Part] = {part.id: part for part in core.parts if not part.seam.frame}
 
     def text(self, written: Written) -> SectionText | None:
-        """The text of a section; None where it could not be compiled, which `problems` then tells."""
+        """The text of a section; None if it could not be compiled, as `problems` then says."""
         spec = written.spec
         part = self._own.get(spec.id)
         if part is not None and spec.text is None and spec.file is None:
@@ -103,7 +103,7 @@ class XmlCore:
         except TemplateError as error:
             self.problems += error.problems
             return None
-        except LookupError:  # the reader has told that the file is not there
+        except LookupError:  # that the file is missing was reported already
             return None
         wrong = [*self._unlike_xml(text, written)]
         self.problems += wrong
@@ -114,19 +114,19 @@ class XmlCore:
         return replace(text, render=in_element(text.render, None if tagged else name))
 
     def label(self, spec: SectionSpec) -> str:
-        """A section as errors call it: by its tag."""
+        """The name of a section in errors: its tag."""
         return f"<{spec.id}>"
 
     def heading(self, spec: SectionSpec) -> str:  # noqa: ARG002 - a heading is part of the text
-        """Nothing: what stands before an element is part of the element before it."""
+        """Empty: text before an element is part of the previous element."""
         return ""
 
     def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:  # noqa: ARG002 - there are no groups
-        """No groups: elements stand in each other."""
+        """Empty: elements are nested instead."""
         return ()
 
     def no_protocols(self) -> Problem:
-        """What to say where no section has a place for tool instructions."""
+        """The hint if no section has a place for tool instructions."""
         lost = [part for part in self._own.values() if any(use.name == PROTOCOLS for use in part.inputs)]
         if not lost:
             message = "the template has no placeholder for tool instructions"
@@ -147,7 +147,7 @@ class XmlCore:
         return f"{self._path}:{part.span.line}"
 
     def _unlike_xml(self, text: SectionText, written: Written) -> Iterator[Problem]:
-        """What keeps a text from being an element of the prompt."""
+        """The reason why a text cannot be an element of the prompt."""
         found = fragment_problems(text.source, text.program), check_placeholders([(text.source, text.program)])
         yield from map(text.place, chain(*found))
         if written.spec.id not in self._own:
@@ -155,5 +155,5 @@ class XmlCore:
 
 
 def _unmoved(problem: Problem) -> Problem:
-    """A problem of a template stands where people wrote it."""
+    """Return the problem as it is: in a template, problems are already at their place."""
     return problem

@@ -1,1 +1,1 @@
-"""What a section is: its source, tier, condition and heading, who chooses it, and the layout it stands in."""
+"""Sections: their source, tier, condition and heading, how they are selected, and their layout."""

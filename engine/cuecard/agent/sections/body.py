@@ -1,4 +1,4 @@
-"""What a compiled section consists of while prompts are made: its text, and the skills that fill it."""
+"""The parts of a compiled section at run time: its text, and the skills that fill it."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from cuecard.template.guards.marks import shown_value
 
 @dataclass(frozen=True, slots=True)
 class Body:
-    """The text of a section as a function of the values of a call, with what its source has made of the call."""
+    """The text of a section as a function of the values of a call, including the content from its source."""
 
     text: Render
     id: str
     trusted: bool
 
     def __call__(self, values: Mapping[str, Json]) -> str:
-        """The section's body.
+        """Render the section's body.
 
         Raises:
             TemplateRenderError: when the text cannot be rendered with these values.
         """
-        # Data in it is marked where it was made; an author's again, because a call may have travelled as JSON.
+        # Its data was marked when it was made; the rest is trusted again, as a call may have travelled as JSON.
         if (own := values.get(CONTENT + self.id)) is not None:
             values = {**values, **trusted_value(own)}
         return self.text(shown_value(values) if self.trusted else values)
@@ -36,20 +36,20 @@ class Body:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """The texts of a section of which a call has one."""
+    """The alternative texts of a section, of which a call has one."""
 
     texts: tuple[Render, ...]
     id: str
 
     def __call__(self, values: Mapping[str, Json]) -> str:
-        """The text that the call has chosen."""
+        """Render the text selected for the call."""
         chosen = values[CHOICE + self.id]
         return self.texts[chosen if isinstance(chosen, int) else 0](values)
 
 
 @dataclass(frozen=True, slots=True)
 class SkillsFill:
-    """A source of skills with the skills themselves."""
+    """A skills source with its skills."""
 
     spec: SkillsSpec
     skills: tuple[Skill, ...]

@@ -1,4 +1,4 @@
-"""Sections of several texts, and sections that wait for others: what is read of them, and what cannot be."""
+"""Sections with alternative texts, and sections that wait for others: what they read, and invalid combinations."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.errors import Problem, did_you_mean
 
 
 def alternatives(written: Written) -> Sequence[Written]:
-    """The section once for each text that it may have."""
+    """The section once for each of its alternative texts."""
     if written.spec.choose is None:
         return (written,)
     at = written.place("choose")
@@ -23,7 +23,7 @@ def alternatives(written: Written) -> Sequence[Written]:
 
 
 def conditions_of(written: Written) -> Iterator[tuple[Path, ConditionSpec]]:
-    """Its conditions, each with the place that writes it."""
+    """Its conditions, each with its place."""
     if written.spec.when:
         yield written.place("when"), written.spec.when
     for index, choice in enumerate(written.spec.choose or ()):
@@ -34,7 +34,7 @@ def conditions_of(written: Written) -> Iterator[tuple[Path, ConditionSpec]]:
 def check_waiting(
     document: Document, written: Written, section: Section, known: Mapping[str, Section]
 ) -> Iterator[Problem]:
-    """Conditions on sections that are not there, that wait themselves, or that change from step to step."""
+    """Problems of conditions on sections that do not exist, that wait themselves, or that change from step to step."""
     for at, condition in conditions_of(written):
         for place, part in parts_of(condition):
             if part.empty is not None:

@@ -1,4 +1,4 @@
-"""Conditions against the inputs that they ask: what can never hold, or asks for what a value does not have."""
+"""Checks conditions against inputs: conditions that can never hold, or that test something a value does not have."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _LENGTHS = ("string", "list", "object")
 def check_condition(
     document: Document, at: Path, condition: ConditionSpec, inputs: Mapping[str, InputSpec]
 ) -> Iterator[Problem]:
-    """What is wrong with a condition, each at its place; inputs that are not declared are told elsewhere.
+    """The problems of a condition, each at its place; undeclared inputs are reported elsewhere.
 
     Args:
         document: the agent file.
-        at: where the condition stands.
-        condition: what it says.
-        inputs: what the agent declares.
+        at: the path of the condition.
+        condition: the condition.
+        inputs: the agent's declared inputs.
     """
     for place, part in parts_of(condition):
         yield from _empty(document, (*at, *place), part)
@@ -43,7 +43,7 @@ def check_condition(
 
 
 def _size(document: Document, at: Path, spec: InputSpec, limit: float) -> Iterator[Problem]:
-    """A size that a value cannot have."""
+    """The problem of an impossible size."""
     name = at[-1]
     if spec.type == _NO_SIZE:
         message = f"`{name}` is true or false and has no size"
@@ -54,11 +54,11 @@ def _size(document: Document, at: Path, spec: InputSpec, limit: float) -> Iterat
 
 
 def _empty(document: Document, at: Path, part: ConditionSpec) -> Iterator[Problem]:
-    """What holds nothing that anything could be equal to."""
+    """The problem of an empty list of values, which nothing can equal."""
     if part.tool == "":
         yield document.problem((*at, "tool"), "wrong-condition", "no tool has an empty name", "write a tool's name")
     if part.model is not None and "" in part.model:
-        # `model` of a choice is its own key; `at` ends with it there.
+        # in a choice, `model` is its own key, which `at` then ends with
         place = at if at[-1] == "model" else (*at, "model")
         yield document.problem(place, "wrong-condition", "no model has an empty name", "write a model's name, or `*`")
     for path, wanted in (part.equals or {}).items():
@@ -69,7 +69,7 @@ def _empty(document: Document, at: Path, part: ConditionSpec) -> Iterator[Proble
 
 
 def _inside(document: Document, at: Path, path: str, inputs: Mapping[str, InputSpec]) -> Iterator[Problem]:
-    """A path into a value in which nothing can be."""
+    """The problem of a path into a value that has no keys."""
     name, dot, _ = path.partition(".")
     spec = inputs.get(name)
     if dot and spec is not None and spec.type != "object":

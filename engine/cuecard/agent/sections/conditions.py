@@ -1,4 +1,4 @@
-"""Whether a condition holds, what it reads, and what it says in a manifest."""
+"""Whether a condition holds, what it reads, and its description in a manifest."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What conditions look at: the values of a call, the tools that exist for it, the name of its model, and which
-    sections say something.
+    """The facts for conditions: the values of a call, its tools, the name of its model, and which sections are not
+    empty.
     """
 
     values: Mapping[str, Json]
@@ -53,14 +53,14 @@ def _holds_of_values(condition: ConditionSpec, values: Mapping[str, Json]) -> bo
 
 
 def size(value: Json) -> float | None:
-    """A number as it is, the length of a text, list or mapping; None where a value has neither."""
+    """A number itself, or the length of a text, list or mapping; None for any other value."""
     if isinstance(value, bool) or value is None:
         return None
     return value if isinstance(value, (int, float)) else len(value)
 
 
 def value_at(values: Mapping[str, Json], path: str) -> Json:
-    """The value at a dotted path; None where it leads nowhere."""
+    """The value at a dotted path; None if it does not exist."""
     value: Json = values
     for key in path.split("."):
         value = value.get(key) if isinstance(value, Mapping) else None
@@ -68,17 +68,17 @@ def value_at(values: Mapping[str, Json], path: str) -> Json:
 
 
 def _is_one_of(value: Json, wanted: Json) -> bool:
-    """A list of wanted values means one of them."""
+    """Whether the value is one of a list of wanted values, or equals a single one."""
     return any(_same(value, each) for each in (wanted if isinstance(wanted, list) else [wanted]))
 
 
 def _same(value: Json, wanted: Json) -> bool:
-    """Equal, and not a number where a boolean is wanted."""
+    """Whether two values are equal, distinguishing numbers from booleans."""
     return isinstance(value, bool) == isinstance(wanted, bool) and bool(value == wanted)
 
 
 def parts_of(condition: ConditionSpec) -> Iterator[tuple[tuple[str | int, ...], ConditionSpec]]:
-    """The condition and those inside it, each with its place in the first."""
+    """The condition and its nested conditions, each with its path within it."""
     yield (), condition
     inner: list[tuple[tuple[str | int, ...], ConditionSpec]] = [(("not",), condition.not_)] if condition.not_ else []
     inner += [(("all", at), each) for at, each in enumerate(condition.all or ())]
@@ -88,25 +88,25 @@ def parts_of(condition: ConditionSpec) -> Iterator[tuple[tuple[str | int, ...], 
 
 
 def paths_read(condition: ConditionSpec) -> Iterator[str]:
-    """The dotted paths that a condition looks at, but not those inside it."""
+    """The dotted paths that a condition reads, without those of nested conditions."""
     yield from (path for path in (condition.input, condition.set) if path is not None)
     for table in (condition.equals, condition.at_least, condition.at_most):
         yield from table or ()
 
 
 def inputs_read(condition: ConditionSpec) -> Iterator[str]:
-    """The names of the inputs that a condition looks at."""
+    """The names of the inputs that a condition reads."""
     for _, each in parts_of(condition):
         yield from (path.partition(".")[0] for path in paths_read(each))
 
 
 def asks_the_call(condition: ConditionSpec) -> bool:
-    """Whether a condition looks at what each call may have of its own: its tools, its model, its sections."""
+    """Whether a condition depends on the call beyond its inputs: on its tools, model or sections."""
     return any(not {each.tool, each.model, each.empty} <= {None} for _, each in parts_of(condition))
 
 
 def sections_asked(condition: ConditionSpec) -> Iterator[str]:
-    """The sections that a condition asks for being empty: it can be judged only when those are written."""
+    """The sections that a condition tests for emptiness, so that it can only be evaluated after them."""
     yield from (each.empty for _, each in parts_of(condition) if each.empty is not None)
 
 

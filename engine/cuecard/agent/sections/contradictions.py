@@ -1,4 +1,4 @@
-"""Conditions that contradict each other: all of them can never hold at once."""
+"""Contradictory conditions, which can never all hold at once."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _HINT = "remove one of the two, or write `any` in place of `all`"
 
 
 def contradictions(document: Document, at: Path, parts: Sequence[ConditionSpec]) -> Iterator[Problem]:
-    """An error at the second of each two parts of an `all` that exclude each other.
+    """An error at the second of any two parts of an `all` that exclude each other.
 
     Args:
         document: the agent file.
-        at: where the list of parts stands.
-        parts: the conditions that should all hold.
+        at: the path of the list of parts.
+        parts: the conditions that must all hold.
     """
     for number, part in enumerate(parts):
         told = next((each for before in parts[:number] for each in _excluded(before, part)), None)

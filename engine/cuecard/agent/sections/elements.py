@@ -1,4 +1,4 @@
-"""What an agent's texts write that no data may: elements and headings, wherever in its files they stand."""
+"""What an agent's texts contain that data must not imitate: elements and headings, from all of its files."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from cuecard.template.syntax.source import Source
 
 _HEADING = re.compile(r"^[ ]{0,3}(#{1,6})(?=[ \t])", re.MULTILINE)
 _UNDERLINED = re.compile(r"^[ ]{0,3}(?![-+*>#|=\s]).*\n[ ]{0,3}(=+|-+)[ \t]*$", re.MULTILINE)
-"""A heading by the line below it: not below an entry of a list, a quote, a heading or a table."""
+"""An underlined heading, which cannot follow a list item, a quote, a heading or a table."""
 
 _RANKS = {"=": "#", "-": "##"}
 _FENCED = re.compile(r"^[ ]{0,3}(`{3,}|~{3,}).*?(?:^[ ]{0,3}\1|\Z)", re.MULTILINE | re.DOTALL)
 
 
 def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
-    """The names of all elements in the texts of sections, of what fills them, of what profiles and variants change.
+    """The names of all elements in the texts of sections, their sources, and the changes by profiles and variants.
 
-    Those of the engine's own words are among them.
+    They include those of the engine's own words.
 
-    No data may open or close one of them in any section: each is a template of its own, and one prompt holds all.
+    No data may open or close any of them in any section: sections are separate templates, but share one prompt.
     """
     texts = _texts(spec, sources)
     if sources.template:
@@ -37,7 +37,7 @@ def elements_written(spec: AgentFile, sources: AgentSources) -> frozenset[str]:
 
 
 def _wrapped(text: str) -> Iterator[str]:
-    """The elements that the helper `xml` writes, as far as an author has named them."""
+    """The elements that the helper `xml` writes, as far as their names are literals."""
     if "xml" not in text or "{{" not in text:
         return
     try:
@@ -50,7 +50,7 @@ def _wrapped(text: str) -> Iterator[str]:
 
 
 def _literals(value: Expression) -> Iterator[Literal]:
-    """The texts that an expression may give, its own and those of the calls in it."""
+    """The literal texts that an expression may produce, including those in nested calls."""
     if isinstance(value, Literal):
         yield value
     elif isinstance(value, Call):
@@ -58,9 +58,9 @@ def _literals(value: Expression) -> Iterator[Literal]:
 
 
 def headings_written(spec: AgentFile, sources: AgentSources) -> tuple[str, ...]:
-    """What the Markdown headings begin with that an agent's texts write: `## `, `### `.
+    """The beginnings of the Markdown headings in an agent's texts, such as `## `.
 
-    As with elements, no data may write one of that rank in any section. What looks like one in a code fence is none.
+    As with elements, no data may write a heading of such a level in any section. Lines in code fences are not headings.
     """
     texts = [_FENCED.sub("", text) for text in _texts(spec, sources)]
     ranks = {found[1] for text in texts for found in _HEADING.finditer(text)}

@@ -1,4 +1,4 @@
-"""How each entry of a source begins, so that none can hold what looks like the next one."""
+"""How each entry of a source begins, so that no data can imitate the next entry."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ _BULLET = re.compile(r"(?:[-*+]|\d+[.)])\s+")
 
 
 def entries_guard(spec: SectionSpec) -> LayoutGuard | None:
-    """What no data of the section may begin a line with: what its entries begin with, and what stands between them.
+    """The line beginnings that data in the section must not have: those of its entries, and the separators between
+    them.
 
-    A bullet alone is no beginning where entries hold whole texts, which may have lists of their own.
+    A bullet alone does not count if entries contain whole texts, which may have their own lists.
     """
     starts, between = [*_starts(spec)], [*_separators(spec)]
     usable = [mark for mark in dict.fromkeys(starts) if "\\" not in mark and not mark.startswith("<")]
@@ -28,7 +29,7 @@ def _starts(spec: SectionSpec) -> Iterator[str]:
 
 
 def line_starts(form: str, *, whole: bool) -> Iterator[str]:
-    """What lines of a template begin with that print values; not a bullet alone where these are `whole` texts."""
+    """The beginnings of a template's lines that print values; not a bullet alone if these are `whole` texts."""
     for line in form.splitlines():
         mark = line.partition("{{")[0].lstrip()
         if "{{" in line and mark.strip() and not (whole and _BULLET.fullmatch(mark)):
@@ -36,7 +37,9 @@ def line_starts(form: str, *, whole: bool) -> Iterator[str]:
 
 
 def _forms(spec: SectionSpec) -> Iterator[tuple[str, bool]]:
-    """The form of each kind of entry, and whether it holds whole texts; a text of one line poses as nothing."""
+    """The template of each kind of entry, and whether it contains whole texts; a one-line text cannot imitate
+    anything.
+    """
     if spec.files:
         yield spec.files.item, True
     if spec.rows and spec.rows.lines == "keep":

@@ -1,4 +1,4 @@
-"""Patterns of files against the files that there are: one that no file can match is a mistake, not silence."""
+"""Checks file patterns against existing files: a pattern that no file can match is reported."""
 
 from __future__ import annotations
 
@@ -15,16 +15,18 @@ from cuecard.errors import Problem
 from cuecard.model import Json
 
 _CHOICES = 1_000
-"""How many combinations of values are tried at most."""
+"""The maximum number of combinations of values to try."""
 
 _UNSEARCHED = frozenset({"large-folder", "unreadable-file", "link-outside"})
-"""What is said of places where files were looked for in vain: nobody knows what lies there."""
+"""The problem codes of places that could not be searched, where it is unknown which files exist."""
 
 _HINT = "check the path; `optional: true` allows it to match nothing"
 
 
 def check_matches(spec: FilesSpec, name: str, world: World) -> Iterator[Problem]:
-    """Entries that can show no file, each called by its key below `name`; supplied files nobody knows yet."""
+    """Problems of entries that cannot show any file, each named by its key below `name`; supplied files are not
+    known yet.
+    """
     if any(problem.code in _UNSEARCHED for problem in world.sources.problems):
         return
     paths = {source.path for source in world.sources.files} | {path for path, _ in world.sources.unread}
@@ -35,7 +37,7 @@ def check_matches(spec: FilesSpec, name: str, world: World) -> Iterator[Problem]
 
 
 def _folders(entry: FileEntry, name: str, not_files: Collection[str]) -> Iterator[Problem]:
-    """Paths that name a folder, of which no text can be shown, or nothing at all."""
+    """Problems of paths that lead to a folder, which has no text, or to nothing at all."""
     for path in entry.path:
         if not path.strip():
             yield Problem("missing-file", "a path is empty", "write the path of a file", name)
@@ -61,7 +63,7 @@ def _unmatched(entry: FileEntry, name: str, paths: set[str], inputs: Mapping[str
 
 
 def _holds(search: Search, path: str, inputs: Mapping[str, InputSpec]) -> bool:
-    """Whether a search finds a file, for values that its inputs may have."""
+    """Whether a search finds a file for any possible values of its inputs."""
     if not search.holds(path):
         return False
     pattern = search.pattern

@@ -1,4 +1,4 @@
-"""What stands before sections: the headings of a layout and of its groups, compiled."""
+"""The compiled headings of a layout and its groups."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from cuecard.template import Template, compile_template, trusted
 
 
 class Headings:
-    """The headings of a layout, as far as they could be compiled; `problems` says what is wrong with the others."""
+    """The headings of a layout, as far as they could be compiled, and the `problems` of the others."""
 
     def __init__(self, document: Document, layout: LayoutSpec) -> None:
-        """Compile each heading once; it reads `title` and nothing else."""
+        """Compile each heading once; it may only read `title`."""
         self.problems: list[Problem] = []
         self._layout = layout
         self._usual = self._compiled(document, ("layout", "heading"), layout.heading)
@@ -26,11 +26,11 @@ class Headings:
         }
 
     def heading(self, spec: SectionSpec) -> str:
-        """What stands before a section."""
+        """The heading of a section."""
         return _titled(self._form(groups_around(self._layout, spec.group)), spec.title)
 
     def leads(self, spec: SectionSpec) -> tuple[tuple[str, str], ...]:
-        """The groups that a section stands in, the outermost first, each with what stands before its first section."""
+        """The groups around a section, the outermost first, each with its heading."""
         around = groups_around(self._layout, spec.group)
         return tuple(
             (name, _titled(self._form(around[:depth]), self._layout.groups[name].title))
@@ -38,7 +38,7 @@ class Headings:
         )
 
     def _form(self, groups: tuple[str, ...]) -> Template | None:
-        """The form of headings within these groups: that of the innermost that has one."""
+        """The heading template within these groups: that of the innermost group that has one."""
         own = next((name for name in reversed(groups) if name in self._within), None)
         return self._usual if own is None else self._within[own]
 
@@ -59,7 +59,7 @@ class Headings:
 
 
 def groups_around(layout: LayoutSpec, group: str) -> tuple[str, ...]:
-    """A group with those that it stands in, the outermost first; one that stands in itself is told elsewhere."""
+    """A group with those around it, the outermost first; a group within itself is reported elsewhere."""
     found: list[str] = []
     while group in layout.groups and group not in found:
         found.append(group)

@@ -1,4 +1,4 @@
-"""How the sections of an agent are put together, and what no value may fake of it."""
+"""How the sections of an agent are joined, and the marks that no value may imitate."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ _LINE_ENDS = re.compile(r"(?<![ \t])[ \t]*\n(?:[ \t]*\n)*|(?<![ \t])[ \t]+\Z")
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """How sections are put together. By default each stands behind the other as it is written.
+    """How sections are joined. By default, they follow one another as written.
 
     Attributes:
-        separator: what stands between two sections.
-        marker: what stands before the first section behind the boundary; empty where there is no boundary.
+        separator: the text between two sections.
+        marker: the text before the first section after the boundary; empty if there is no boundary.
         trim: whether white space around each section is removed.
         whitespace: whether blank lines and spaces at line ends are removed: `keep` for none, `compact` for all,
             `paragraphs` for all but one blank line of several.
         escaping: how `{{{x}}}` prints data.
-        markdown: whether its headings, or those of its texts, are Markdown's, so that code fences mean something.
-        guard: what keeps values from looking like a heading, a separator or the marker; None where there are none.
+        markdown: whether its headings, or those in its texts, are Markdown, so that code fences matter.
+        guard: keeps values from looking like a heading, a separator or the marker; None if there are none.
     """
 
     separator: str = ""
@@ -44,7 +44,7 @@ class Layout:
     markdown: bool = False
 
     def shown(self, text: str) -> str:
-        """The text of a section as a prompt shows it, with the marks that are in it: what the gate has to look at."""
+        """The text of a section as a prompt shows it, still with data marks, for the gate."""
         if has_marks(text):
             text = text if self.whitespace == "keep" else without(text, self._untidy(*read_marks(text)))
             return stripped(text) if self.trim else text
@@ -52,9 +52,10 @@ class Layout:
         return text.strip() if self.trim else text
 
     def _untidy(self, text: str, spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
-        """What `tidied` removes, from where to where.
+        """The spans that `tidied` removes.
 
-        Of several line breaks, an author's stay: data that repeats them neither begins nor ends an author's line.
+        Of several line breaks, the author's are kept, so that data that repeats them neither begins nor ends an
+        author's line.
         """
         most = 2 if self.whitespace == "paragraphs" else 1
         for ends in _LINE_ENDS.finditer(text):
@@ -69,7 +70,7 @@ class Layout:
         """The text without the white space that `whitespace` removes."""
         if self.whitespace == "keep":
             return text
-        # A single character is searched for many times faster than two.
+        # Searching for a single character is many times faster than for two.
         if " \n" in text or ("\t" in text and "\t\n" in text) or text.endswith((" ", "\t")):
             text = _SPACES_AT_LINE_END.sub("", text)
         if self.whitespace == "paragraphs":
@@ -80,7 +81,7 @@ class Layout:
 
 
 def _owned(breaks: Sequence[int], spans: Sequence[Span], most: int) -> Sequence[int]:
-    """The last of these places, an author's before those in data, from left to right."""
+    """The last of these places, preferring the author's to those in data, from left to right."""
     if len(breaks) <= most:
         return breaks
     by_owner = sorted(breaks, key=lambda at: (not data_within(spans, at, at + 1), at))
@@ -88,14 +89,14 @@ def _owned(breaks: Sequence[int], spans: Sequence[Span], most: int) -> Sequence[
 
 
 def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:
-    """What keeps values from looking like this layout: its headings, its separators, its boundary.
+    """The guard that keeps values from looking like this layout: its headings, separators and boundary.
 
     Args:
         layout: the layout.
-        written: what the headings begin with that the texts of sections write.
+        written: the beginnings of the headings in the texts of sections.
 
     Raises:
-        SpecError: for a mark that cannot be kept out of values.
+        SpecError: for a mark that values cannot be guarded against.
     """
     headings = headings_of(layout)
     marker = layout.boundary.marker.split("\n") if layout.boundary else ()
@@ -103,11 +104,11 @@ def guard_of(layout: LayoutSpec, written: Iterable[str] = ()) -> LayoutGuard:
 
 
 def headings_of(layout: LayoutSpec) -> list[str]:
-    """What the lines of the layout's own headings begin with."""
+    """The beginnings of the layout's own headings."""
     forms = [layout.heading, *(group.heading for group in layout.groups.values() if group.heading)]
     return [_mark(form) for form in forms]
 
 
 def _mark(heading: str) -> str:
-    """What the line of a heading begins with."""
+    """The beginning of a heading's line."""
     return heading.lstrip("\n").partition("{{")[0].partition("\n")[0]

@@ -1,4 +1,4 @@
-"""A section of the compiled agent, and what the engine itself supplies to sections."""
+"""A section of the compiled agent, and the engine's own values for sections."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ BUILT_IN: Mapping[str, Tier] = {WORKING_MEMORY: "call", CURRENT_DATE: "call", SU
 """The placeholders that the engine fills itself, and how often each may change."""
 
 UPDATE = "context-update"
-"""What the id of a block begins with that says what changed since the conversation began, in every language."""
+"""The beginning of the id of a block about changes since the conversation began, in every language."""
 
 CONTENT = "content:"
-"""What stands before a section's id in the values of a call: what its source has made of the call."""
+"""The prefix of a section's id in the values of a call, for the content from its source."""
 
 CHOICE = "choice:"
-"""What stands before a section's id in the values of a call: which of its texts it has there."""
+"""The prefix of a section's id in the values of a call, for the choice of its text."""
 
 Render: TypeAlias = Callable[[Mapping[str, Json]], str]
 """A text as a function of the values of a call."""
@@ -34,24 +34,24 @@ Render: TypeAlias = Callable[[Mapping[str, Json]], str]
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A named part of the prompt, whoever wrote it: an element of a template, or an entry of a list.
+    """A named part of the prompt: an element of a template, or an entry of a list.
 
     Attributes:
-        spec: how it is configured: its id, role, condition, priority, budget.
+        spec: its configuration: id, role, condition, priority, budget.
         tier: how often it may change.
-        reads: the inputs and built-in values that its text, its condition and its source read.
+        reads: the inputs and built-in values that its text, condition and source read.
         source: where its text is written, as `file:line`.
-        render: its text.
-        label: how errors call it, such as `<identity>`.
-        heading: what stands before it in the prompt.
-        leads: the groups that it stands in, the outermost first, each with what stands before its first section.
-        stable: on which side of the layout's boundary it is.
+        render: renders its text.
+        label: its name in errors, such as `<identity>`.
+        heading: the text before it in the prompt.
+        leads: the groups around it, the outermost first, each with its heading.
+        stable: whether it is before the layout's boundary.
         fill: its source.
-        own: what begins each entry of its source, so that no data in the section can pose as the next one.
-        frame: whether it is a tag of the root element: always there, and no section to anybody.
-        choices: when each of its texts counts, None for always, and where that text is written.
-        values: all values of a call that it depends on, by name: those that it reads, what its source has made, the
-            date of a clock.
+        own: the beginning of each entry of its source, so that no data can imitate the next one.
+        frame: whether it is a tag of the root element, which is always included and not a section for users.
+        choices: the condition of each of its texts, None for always, and where the text is written.
+        values: the names of all values of a call that it depends on: those that it reads, the content from its source,
+            the date of a clock.
     """
 
     spec: SectionSpec
@@ -70,18 +70,18 @@ class Section:
     values: tuple[str, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        # Found once: every manifest tells it.
+        # Computed once: every manifest contains it.
         made = {CONTENT + self.id} if self.fill else set[str]()
         date = {CURRENT_DATE} if self.spec.clock else set[str]()
         chosen = {CHOICE + self.id} if self.choices else set[str]()
         object.__setattr__(self, "values", tuple(sorted(self.reads | made | date | chosen)))
 
     def written_at(self, values: Mapping[str, Json]) -> str:
-        """Where its text in this call is written."""
+        """Where its text for this call is written."""
         chosen = values.get(CHOICE + self.id)
         return self.choices[chosen][1] if isinstance(chosen, int) and chosen < len(self.choices) else self.source
 
     @property
     def id(self) -> str:
-        """Its name, unlike that of any other section."""
+        """Its unique name."""
         return self.spec.id

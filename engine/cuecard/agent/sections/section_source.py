@@ -1,4 +1,4 @@
-"""A section with its source: what fills it, what its text may read, and how the two are printed."""
+"""A section with its source: what fills it, what its text may read, and how both are rendered."""
 
 from __future__ import annotations
 
@@ -21,27 +21,27 @@ from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
-"""What a source supplies to its section's text, besides `content`."""
+"""The names that a source supplies to its section's text, besides `content`."""
 
 _MARKS: Escaping = "marks"
-"""How sources print data: the gate sees it where the section stands together."""
+"""How sources print data: marked, for the gate that checks the assembled section."""
 
 _DEFAULT = {"clock": "{{{datetime}}}"}
-"""The text of a section with a source and no text of its own; `{{{content}}}` for all others."""
+"""The default text of a section with a source; `{{{content}}}` for all others."""
 
 
 def source_of(spec: SectionSpec) -> str:
-    """The key of what fills a section; empty when it is a text alone."""
+    """The key of a section's source; empty if it has only a text."""
     return next((name for name in SOURCES if getattr(spec, name) is not None), "")
 
 
 def default_text(spec: SectionSpec) -> str:
-    """The text of a section, or what stands for it."""
+    """The text of a section, or its default."""
     return spec.text if spec.text is not None else _DEFAULT.get(source_of(spec), "{{{content}}}")
 
 
 def local_names(spec: SectionSpec) -> tuple[str, ...]:
-    """What the text of a section may read that is no input."""
+    """The names other than inputs that the text of a section may read."""
     source = source_of(spec)
     return ("content", *_LOCAL.get(source, ())) if source else ()
 
@@ -52,14 +52,14 @@ def inputs_of(fill: Fill | None) -> Sequence[str]:
 
 
 def is_constant(spec: SectionSpec) -> bool:
-    """Whether source and condition, apart from the inputs they read, give the same for every call."""
+    """Whether source and condition depend on nothing but the inputs they read."""
     changing = source_of(spec) not in {"", "files"} or (spec.files is not None and spec.files.supplied)
     changing = changing or any(choice.condition for choice in spec.choose or ())
     return not changing and not (spec.when and asks_the_call(spec.when))
 
 
 def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Problem]]:
-    """The source of a section, compiled, and what is wrong with it."""
+    """The compiled source of a section, and its problems."""
     try:
         return _compiled(spec, world)
     except CuecardError as error:
@@ -67,7 +67,7 @@ def fill_of(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Prob
 
 
 def _is_told(problem: Problem, before: Sequence[Problem]) -> bool:
-    """Whether a root has no skills because it is not there, which the reader has told."""
+    """Whether a root has no skills because it does not exist, which was reported already."""
     missing = {each.message for each in before if each.code == "missing-file"}
     return problem.code == "no-skills" and f"`{problem.name}` is not a folder" in missing
 
@@ -93,7 +93,7 @@ def _compiled(spec: SectionSpec, world: World) -> tuple[Fill | None, Sequence[Pr
 
 
 def _of_values(spec: SectionSpec, name: str, printed: Callable[[str], str]) -> Fill | None:
-    """A source that reads nothing but the values of a call."""
+    """A source that reads only the values of a call."""
     if spec.facts:
         return compile_facts(spec.facts, f"{name}.facts", escaping=_MARKS, printed=printed)
     if spec.rows:
@@ -102,5 +102,5 @@ def _of_values(spec: SectionSpec, name: str, printed: Callable[[str], str]) -> F
 
 
 def _cleaned(text: str) -> str:
-    """Data without what nobody sees and terminals obey."""
+    """Data without invisible and control characters."""
     return str(clean(without_controls(text))[0])

@@ -1,4 +1,4 @@
-"""Which sections a profile and a variant choose, and what is different in them."""
+"""Which sections a profile and a variant select, and how they change them."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Edition: TypeAlias = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Written:
-    """A section with its place in the agent file, and that of its text, which a profile may have replaced."""
+    """A section with its place in the agent file, and the place of its text, which a profile may have replaced."""
 
     spec: SectionSpec
     at: Path
     patches: tuple[tuple[SectionPatch, Path], ...] = ()
 
     def place(self, key: str) -> Path:
-        """Where a key of it is written."""
+        """The place of one of its keys."""
         for patch, at in reversed(self.patches):
             if key in patch.model_fields_set:
                 return (*at, key)
@@ -33,7 +33,7 @@ class Written:
 
 
 def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
-    """The sections of every profile with every variant, and of none of them."""
+    """The sections for every combination of profile and variant, including none."""
     everything = tuple(Written(s, ("sections", i)) for i, s in enumerate(spec.sections))
     profiles = {"": everything} | {
         name: _selected(everything, chosen, ("profiles", name)) for name, chosen in spec.profiles.items()
@@ -46,9 +46,9 @@ def written_editions(spec: AgentFile) -> dict[Edition, tuple[Written, ...]]:
 
 
 def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, str]) -> Iterator[Problem]:
-    """Two sections of one name, and names of sections that there are not.
+    """Problems of duplicate section names, and of names of sections that do not exist.
 
-    `removed` is where sections were taken away that a file below had, as `file:line:column`.
+    `removed` maps removed sections of lower files to the place that removed them, as `file:line:column`.
     """
     first: dict[str, int] = {}
     for index, section in enumerate(spec.sections):
@@ -67,9 +67,9 @@ def check_selections(document: Document, spec: AgentFile, removed: Mapping[str, 
 
 
 def check_groups(document: Document, spec: AgentFile, removed: Mapping[str, str]) -> Iterator[Problem]:
-    """Groups that the layout does not have, those that stand in themselves, and those without a section.
+    """Problems of unknown groups, groups within themselves, and groups without sections.
 
-    Where a file has removed sections of another, the groups of that one may well be left without any.
+    If a file has removed sections of another, groups of the latter may well be empty.
     """
     for path, name in _grouped(spec):
         if name and name not in spec.layout.groups:
@@ -101,7 +101,7 @@ def _patched_twice(document: Document, spec: AgentFile) -> Iterator[Problem]:
 
 
 def _without_message(document: Document, spec: AgentFile) -> Iterator[Problem]:
-    """Sections that the order of the messages names although they are part of the system prompt."""
+    """Problems of sections in the order of messages that are part of the system prompt."""
     selections = (*spec.profiles.values(), *spec.variants.values())
     patches = [patch for selection in selections for patch in selection.sections]
     spoken = {section.id for section in (*spec.sections, *patches) if section.role != "system"}

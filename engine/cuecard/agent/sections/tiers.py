@@ -10,11 +10,11 @@ from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.model import Tier
 
 RHYTHM: Sequence[Tier] = ("static", "call", "step")
-"""The tiers, from the one that changes least."""
+"""The tiers, from the least to the most changing."""
 
 
 def tier_of(reads: Iterable[str], spec: SectionSpec | None = None) -> Tier:
-    """How often what reads these inputs may change; with `spec`, also by its source and its condition."""
+    """How often something that reads these inputs may change; with `spec`, its source and condition count, too."""
     tiers = {BUILT_IN.get(name, "call") for name in reads}
     if "step" in tiers:
         return "step"
