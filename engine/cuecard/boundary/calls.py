@@ -28,7 +28,7 @@ def admit_call(
     clock: Clock,
     arguments: Mapping[str, Any],
 ) -> tuple[Turn, History]:
-    """What `Engine.prepare_call` was given: the turn, with its time, and the history; its other arguments by name.
+    """The arguments of `Engine.prepare_call`: the turn, with its time, and the history; others are passed by name.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -43,7 +43,7 @@ def admit_call(
 
 
 def admit_step(call: Any, history: Any) -> History:
-    """What `Engine.prepare_step` was given: the history.
+    """The arguments of `Engine.prepare_step`: the history.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -56,7 +56,7 @@ def admit_step(call: Any, history: Any) -> History:
 
 
 def admit_turn(agent: Agent, turn: Any, clock: Clock | None) -> Turn:
-    """A turn alone; without a clock, nothing is asked of its inputs.
+    """A turn alone; without a clock, its inputs are not checked.
 
     Raises:
         InputError: with everything that is wrong in it.
@@ -68,7 +68,7 @@ def admit_turn(agent: Agent, turn: Any, clock: Clock | None) -> Turn:
 
 
 def admit_memory(memory: Any, results: Any) -> tuple[Memory, History]:
-    """What `Engine.remember` was given.
+    """The arguments of `Engine.remember`.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -93,17 +93,19 @@ def admit_results(results: Any, name: str = "history") -> History:
 
 
 def take_results(results: Any, name: str, found: Findings) -> History:
-    """Tool results as they are meant."""
+    """Tool results in their proper types."""
     taken: History = results if _RESULTS.fits(results) else _RESULTS.take(results, name, found)
     found.problems += _controls(taken, name)
     return taken
 
 
 def _controls(results: Any, name: str) -> Iterator[Problem]:
-    """The control characters in what is kept of results, whose shape may be wrong, too; bodies are not kept."""
+    """The control characters in the stored parts of results, which may also have the wrong type; bodies are not
+    stored.
+    """
     try:
         plain = all(f"{each.tool}{each.call_id}{each.batch}".isprintable() for each in results)
-    except (AttributeError, TypeError):  # they are no results, which has been told
+    except (AttributeError, TypeError):  # they are not results, which was reported
         return
     for place, each in enumerate(() if plain else results):
         for key in ("tool", "call_id", "batch"):

@@ -12,12 +12,12 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
     """`engine`, `turn`, `conversation`, `on_call`, `on_step` and `retries`.
 
     Args:
-        arguments: by name; others are not looked at.
+        arguments: by name; others are ignored.
         engine: the class of engines.
         nouns: the classes of turns and of conversations.
 
     Raises:
-        InputError: with each that is wrong.
+        InputError: with each wrong argument.
     """
     turn, conversation = nouns
     told = Maybe([Function()])
@@ -36,10 +36,10 @@ def check_capability(arguments: Mapping[str, Any], engine: type, nouns: tuple[ty
 
 
 def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
-    """`engine`, `turn`, `cache`, `find`, `on_call` and `on_step` of what stands in a graph, or around a client.
+    """`engine`, `turn`, `cache`, `find`, `on_call` and `on_step` of a graph's node or a client's wrapper.
 
     Args:
-        arguments: by name; those that are not there are not looked at.
+        arguments: by name; missing ones are ignored.
         engine: the class of engines.
         turn: the class of turns.
 
@@ -61,7 +61,7 @@ def check_graph(arguments: Mapping[str, Any], engine: type, turn: type) -> None:
 
 
 def check_run(turn: Any, conversation: Any, nouns: tuple[type, type]) -> None:
-    """The `turn` and the `conversation` of one run, where neither may be a function.
+    """The `turn` and the `conversation` of one run, neither of which may be a function.
 
     Args:
         turn: a turn.

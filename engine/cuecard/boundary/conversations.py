@@ -1,4 +1,4 @@
-"""The arguments of a conversation, and the state that it goes on from."""
+"""The arguments of a conversation, and the state that it continues from."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ENTITY = shape_of(Entity)
 def admit_user(
     agent: Agent, turn: Any, results: Any, calls: Any, clock: Clock
 ) -> tuple[Turn, History, Mapping[str, str]]:
-    """What `Conversation.user` was given; the turn with its time.
+    """The arguments of `Conversation.user`, the turn with its time.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -35,7 +35,7 @@ def admit_user(
 
 
 def admit_more(results: Any, calls: Any) -> tuple[History, Mapping[str, str]]:
-    """What `Conversation.step` was given.
+    """The arguments of `Conversation.step`.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.
@@ -55,7 +55,7 @@ def _take_calls(calls: Any, found: Findings) -> Mapping[str, str]:
 
 
 def admit_entities(entities: Any) -> tuple[Entity, ...]:
-    """What `Conversation.remember` was given, in any iterable.
+    """The argument of `Conversation.remember`, any iterable.
 
     Raises:
         InputError: with everything that is wrong in any of them.
@@ -72,10 +72,10 @@ def admit_entities(entities: Any) -> tuple[Entity, ...]:
 
 
 def admit_names(names: Any) -> tuple[str, ...]:
-    """What `Conversation.tools_changed` was given, in any iterable.
+    """The argument of `Conversation.tools_changed`, any iterable.
 
     Raises:
-        InputError: with each name that is no text.
+        InputError: with each name that is not a string.
     """
     found = Findings()
     if isinstance(names, (str, bytes, Mapping)) or not isinstance(names, Iterable):
@@ -90,7 +90,7 @@ def check_kept(kept: Any) -> None:
     """The argument of `Conversation.compacted`.
 
     Raises:
-        InputError: when it is no number of messages.
+        InputError: when it is not a valid number of messages.
     """
     found = Findings()
     _KEPT.take(kept, "kept", found)
@@ -101,7 +101,7 @@ def check_ids(ids: tuple[Any, ...]) -> None:
     """The arguments of `Conversation.forget`.
 
     Raises:
-        InputError: with each that is no text.
+        InputError: with each that is not a string.
     """
     found = Findings()
     for place, each in enumerate(ids):
@@ -110,7 +110,7 @@ def check_ids(ids: tuple[Any, ...]) -> None:
 
 
 def admit_state(state: Any, earlier: Any = None) -> ConversationState:
-    """The state that `Engine.conversation` was given, with the engine before; an empty state for None.
+    """The arguments of `Engine.conversation`: the state, and the earlier engine; an empty state for None.
 
     Raises:
         InputError: with everything that is wrong in it.
@@ -127,7 +127,7 @@ def check_conversation(conversation: Any, kind: type) -> None:
     """The argument of `Engine.dump`, with the class of conversations.
 
     Raises:
-        InputError: when it is none.
+        InputError: when it is not a conversation.
     """
     found = Findings()
     Instance(kind, hint="`Engine.conversation` makes one").take(conversation, "conversation", found)
@@ -138,7 +138,7 @@ def check_text(text: Any) -> None:
     """The argument of `Engine.load`.
 
     Raises:
-        InputError: when it is no text.
+        InputError: when it is not a string.
     """
     found = Findings()
     _TEXT.take(text, "text", found)

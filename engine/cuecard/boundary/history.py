@@ -1,4 +1,4 @@
-"""The messages and the summary that a host has stored: others have written them, and no host can mend the past."""
+"""The messages and the summary that a host has stored: others wrote them, and no host can fix the past."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from cuecard.template.guards.controls import has_controls, without_controls
 
 
 def cleaned_history(turn: Turn) -> Turn:
-    """The turn whose stored messages and summary hold no control characters; a diagnostic tells how many were removed.
+    """The turn without control characters in its stored messages and summary; a diagnostic says how many were removed.
 
-    What is said now is refused for them instead, as inputs are.
+    In the current message and in inputs, they are an error instead.
     """
     if not (turn.messages or turn.summary):
         return turn
@@ -51,7 +51,7 @@ def _texts_of(message: Message) -> Iterator[str]:
 
 
 def _texts(value: Json) -> Iterator[str]:
-    """The texts of JSON, keys included; without recursion, since arguments may nest deep."""
+    """The texts in JSON, keys included; without recursion, since arguments may be deeply nested."""
     waiting = [value]
     while waiting:
         item = waiting.pop()

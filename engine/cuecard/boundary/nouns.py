@@ -1,4 +1,4 @@
-"""What the nouns of the model ask for beyond their annotations."""
+"""The requirements of the model's types beyond their annotations."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from cuecard.shapes import Either, Instance, JsonValue, Maybe, Moment, Several, 
 
 
 def _message(message: Message) -> Iterator[Wrong]:
-    """What `messages_from_json` asks for as well."""
+    """The checks that `messages_from_json` makes as well."""
     if (message.role == "tool") != bool(message.tool_call_id):
         hint = "messages of role `tool` must name the call they answer, and no others may"
         yield Wrong("tool_call_id", "is required for tool results and allowed only there", hint)
@@ -41,9 +41,9 @@ SHAPES = Shapes(
         ConversationState: "read plain JSON with `ConversationState.from_json`, and what `dump` wrote with `load`",
     },
 )
-"""The shapes of the model's nouns."""
+"""The shapes of the model's types."""
 
 
 def shape_of(annotation: object) -> Shape:
-    """The shape of a noun of the model, or of an annotation that is made of some."""
+    """The shape of a type of the model, or of an annotation composed of such types."""
     return SHAPES.of(annotation)

@@ -1,4 +1,4 @@
-"""The arguments of `Engine.open` and `watch`, and of what follows files."""
+"""The arguments of `Engine.open` and `watch`, and of watchers."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _SERVING: Mapping[str, Shape] = {
 
 
 def check_delivery(delivery: Any) -> None:
-    """The delivery of an engine that is made in code, such as by `dataclasses.replace`.
+    """The delivery of an engine created in code, for example by `dataclasses.replace`.
 
     Raises:
         InputError: when there is no such delivery.
@@ -47,7 +47,7 @@ def check_delivery(delivery: Any) -> None:
 
 
 def check_opening(arguments: Mapping[str, Any]) -> None:
-    """The arguments of `Engine.open` by name, but for the ranker, which is looked at where it is taken in.
+    """The arguments of `Engine.open` by name, except for the ranker, which is checked where it is used.
 
     Raises:
         InputError: with each that is wrong.
@@ -70,7 +70,7 @@ def check_watching(arguments: Mapping[str, Any], pace: type) -> None:
 
 
 def check_following(objects: Mapping[str, tuple[Any, type]], build: Any, pace: Any, kind: type) -> None:
-    """The arguments of a watcher: objects with their classes, what builds, and the pace with its class.
+    """The arguments of a watcher: objects with their classes, the builder, and the pace with its class.
 
     Raises:
         InputError: with each that is wrong.
@@ -87,7 +87,7 @@ def check_callback(callback: Any) -> None:
     """The argument of `Watcher.on_change`.
 
     Raises:
-        InputError: when it cannot be called.
+        InputError: when it is not callable.
     """
     found = Findings()
     Function().take(callback, "callback", found)
@@ -95,7 +95,7 @@ def check_callback(callback: Any) -> None:
 
 
 def check_serving(arguments: Mapping[str, Any]) -> None:
-    """The arguments of `Pins` and of what it gives, by name.
+    """The arguments of `Pins` and of what it serves, by name.
 
     Raises:
         InputError: with each that is wrong.

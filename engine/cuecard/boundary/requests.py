@@ -1,4 +1,4 @@
-"""The arguments of the functions that make request bodies: messages in each provider's own form."""
+"""The arguments of the functions that build request bodies: messages in each provider's own format."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from cuecard.outside.models import read_models
 from cuecard.shapes import Either, Findings, Flag, Instance, JsonValue, Maybe, Text, Word
 
 Form: TypeAlias = Literal["anthropic", "bedrock", "chat", "responses", "gemini"]
-"""Whose messages they are."""
+"""The format of messages."""
 
 _STEP = Instance(Step, hint="pass the result of `prepare_step`; `Step.from_json` reads a stored one")
 _MODEL = Either(
@@ -36,7 +36,7 @@ _PLAIN = "pass messages and tools as plain dicts; objects of an SDK have a metho
 
 
 class Told(NamedTuple):
-    """What is wrong within a message: where, what it should be, and what stands there."""
+    """A problem within a message: where, what is expected, and what was found."""
 
     at: str
     should: str
@@ -57,10 +57,10 @@ class Admitted(NamedTuple):
 def admit_request(
     form: Form, step: Any, messages: Any, tools: Any, model: Any = None, options: Mapping[str, Any] | None = None
 ) -> Admitted:
-    """What a request body is made of.
+    """The arguments of a request body.
 
     Args:
-        form: whose messages they are.
+        form: the format of the messages.
         step: the step.
         messages: the conversation, in any iterable.
         tools: the tools, in any iterable.
@@ -84,7 +84,7 @@ def admit_request(
 
 
 def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list[Mapping[str, Any]]]:
-    """A conversation and tools in the form of Chat Completions, before there is a step.
+    """A conversation and tools in Chat Completions format, before there is a step.
 
     Raises:
         InputError: with everything that is wrong in any of them.
@@ -100,7 +100,7 @@ def admit_chat(messages: Any, tools: Any) -> tuple[list[Mapping[str, Any]], list
 
 
 def _are_chat(messages: list[Any]) -> bool:
-    """Whether nothing is wrong with messages, at a glance: each request holds all that came before."""
+    """A quick check for valid messages, since each request contains all earlier ones."""
     for message in messages:
         role = message.get("role") if type(message) is dict else None
         if role == "tool":
@@ -126,10 +126,10 @@ def _are_calls(calls: Any) -> bool:
 
 
 def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
-    """The cards of tools that are to be defined for a provider, in any iterable.
+    """The cards of tools to define for a provider, any iterable.
 
     Raises:
-        InputError: when there is no such form, or something that is no card.
+        InputError: when there is no such format, or something is not a card.
     """
     found = Findings()
     _FORM.take(form, "form", found)
@@ -143,7 +143,7 @@ def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
 
 
 def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
-    """The profile of a model that is named, from the shipped file; one of the host's own is taken as it is."""
+    """The profile of a named model from the shipped file; the host's own profile is used as it is."""
     if isinstance(model, str):
         return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
     if model and base_url and model.endpoint != endpoint_name(base_url):

@@ -1,4 +1,4 @@
-"""The argument of `render_result`: one result, whose body is looked at, unlike those of a history."""
+"""The argument of `render_result`: one result, whose body is checked, unlike those in a history."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ _MAYBE_CALL = Maybe([CALL])
 
 
 def check_search(query: Any, limit: Any) -> None:
-    """The arguments of `explain_search`; which limits there are, the search knows.
+    """The arguments of `explain_search`; the range of limits is checked by the search.
 
     Raises:
         InputError: with each that is wrong.

@@ -19,11 +19,11 @@ def admit_summary(agent: Agent, turn: Any, summarizer: Any, timeout: Any, *, wai
     """The turn of `Engine.summarize`, whose inputs do not matter.
 
     Args:
-        agent: whose profiles and variants the turn names.
+        agent: the agent whose profiles and variants the turn names.
         turn: the turn.
-        summarizer: what is asked.
+        summarizer: the summarizer.
         timeout: in seconds.
-        waits: whether the answer is waited for in a thread, so that the summarizer must not be asynchronous.
+        waits: whether the summarizer runs in a thread, so that it must not be asynchronous.
 
     Raises:
         InputError: with everything that is wrong in any of the arguments.

@@ -1,4 +1,4 @@
-"""What a tool server says of its tools, as `Engine.with_tools` takes it."""
+"""What a tool server says about its tools, for `Engine.with_tools`."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from cuecard.shapes.json_values import MAX_DEPTH, JsonValue
 from cuecard.template import clean
 
 TOOL_NAME = re.compile(r"[A-Za-z0-9_.-]{1,64}")
-"""What the providers of models take as the name of a tool, and what no prompt can be broken with."""
+"""Tool names that model providers accept, and that are harmless in prompts."""
 
 MAX_TOOL_TEXT = 8_192
-"""How many characters a description, a category or a phrase of a tool server may have."""
+"""The maximum length of a description, a category or a phrase from a tool server, in characters."""
 
 _CARD = shape_of(ToolCard)
 _SCHEMA = JsonValue(finite=True)
@@ -28,7 +28,7 @@ _SHOWN = 80
 
 @dataclass(frozen=True, slots=True)
 class AdmittedCards:
-    """The cards that may enter, their texts cleaned, and what was left out of them, with reasons."""
+    """The accepted cards with cleaned texts, and what was left out, with reasons."""
 
     cards: tuple[ToolCard, ...]
     cuts: tuple[Cut, ...]

@@ -1,4 +1,4 @@
-"""The pipeline: from what the host knows to what the model sees, one file a stage.
+"""The pipeline: from what the host knows to what the model sees, one file per stage.
 
 A call (`Engine.prepare_call`): `request` -> `history/` what of the conversation goes in, and whether that `window` has
 moved -> `inputs` checked and cleaned -> `delivery` chosen -> `tools` planned, as far as there is `room` for their

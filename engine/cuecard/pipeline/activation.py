@@ -1,8 +1,9 @@
-"""Which discovered tools are active: those whose instructions are in the prompt as a whole, decided once each.
+"""Which discovered tools are active: those whose complete instructions are in the prompt, each decided once.
 
-A fold over what was discovered: each tool that fits whole into what is left of the budgets is active, whatever came
-before it and did not fit. First what was discovered before the call, the most recently used tools first; then what is
-discovered in the run, in order of discovery. What an earlier step or call has decided since the last baseline stays.
+A fold over the discovered tools: a tool whose instructions fit completely into the remaining budgets is active, even if
+an earlier one did not fit. Tools discovered before the call come first, the most recently used ones first, followed by
+those discovered during the run, in order of discovery. Decisions by earlier steps or calls since the last baseline
+stay.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from cuecard.records import dataclass
 
 
 def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | None = None) -> Placed:
-    """The prompt of a step with the instructions of those of these tools that are active, and what is not active.
+    """The prompt of a step with the instructions of the active tools, and the tools that are not active.
 
     Args:
-        request: what the step is prepared from.
-        discovered: every tool that was discovered and exists, in order of first discovery.
-        last: the prompt of the call's last step, which is gone on from.
+        request: the request for the step.
+        discovered: every existing tool that was discovered, in order of first discovery.
+        last: the prompt of the call's last step, to continue from.
     """
     fold = _begun(request, discovered, last)
     new = _undecided(fold)
@@ -38,7 +39,7 @@ def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Plac
     placed = trial.placed(last)
     if not _unfit(request, placed, trial.active):
         return placed
-    # All of them together are too much, so each is tried with those alone that were decided before it.
+    # All of them together are too much, so each is tried with only those decided before it.
     for discovery in new:
         fold.decide(discovery, _obstacle(fold, discovery, last))
         if fold.withheld and fold.withheld[-1].tool == discovery.tool and is_too_long(request, fold.placed(last)):
@@ -48,7 +49,7 @@ def activate(request: StepRequest, discovered: tuple[Discovery, ...], last: Plac
 
 @dataclass(slots=True)
 class _Fold:
-    """How far the decisions have come: what is active, what is withheld, what the instructions of both take."""
+    """The state of the decisions: active tools, withheld tools, and the tokens of their instructions."""
 
     request: StepRequest
     discovered: Sequence[Discovery]
@@ -71,7 +72,7 @@ class _Fold:
         return self.request.count(protocol.text) if protocol else 0
 
     def decide(self, discovery: Discovery, obstacle: str = "") -> None:
-        """Activate a tool, unless the budget of protocols has no room for it, or there is another obstacle."""
+        """Activate a tool, unless the protocol budget has no room for it, or there is another obstacle."""
         tool, cost = discovery.tool, self.cost(discovery.tool)
         limit = self.request.agent.spec.budget.protocols
         if limit is not None and self.used + cost > limit:
@@ -94,7 +95,7 @@ def _begun(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed
 
 
 def _undecided(fold: _Fold) -> list[Discovery]:
-    """In the order in which they are decided."""
+    """The undecided tools, in the order of decision."""
     known = {*fold.active, *(each.tool for each in fold.withheld)}
     new = [discovery for discovery in fold.discovered if discovery.tool not in known]
     if not new:
@@ -115,7 +116,7 @@ def _obstacle(fold: _Fold, discovery: Discovery, last: Placed | None) -> str:
 
 
 def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
-    """What makes a prompt one that cannot be sent: it is too long, or instructions are not in it as a whole."""
+    """The reason why a prompt cannot be sent: it is too long, or instructions in it are incomplete."""
     agent, call = request.agent, request.call
     if is_too_long(request, placed):
         return f"budget.total: {agent.spec.budget.total} tokens"
@@ -125,12 +126,12 @@ def _unfit(request: StepRequest, placed: Placed, active: Sequence[str]) -> str:
         reason = not_whole(agent, slots(agent, call), placed.system, new)
     else:
         reason = not_whole(agent, (), "".join([block.text for block in placed.appended]), new)
-    # Where by its author's choice no section shows instructions, there is nothing that could be missing.
+    # If no section shows instructions by the author's choice, nothing can be missing.
     return reason if reason and any(PROTOCOLS in section.reads for section in edition(request)) else ""
 
 
 def is_too_long(request: StepRequest, placed: Placed) -> bool:
-    """Whether the whole prompt is over its budget, with room for all cues of active tools that are still to come."""
+    """Whether the whole prompt exceeds its budget, including room for all pending cues of active tools."""
     total = request.agent.spec.budget.total
     if total is None:
         return False

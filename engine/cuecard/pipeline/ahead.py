@@ -1,4 +1,4 @@
-"""Tools that the user's own words have found, before the model asks: discovered with the message of the user."""
+"""Tools found ahead by the user's own words, before the model asks: discovered with the user's message."""
 
 from __future__ import annotations
 
@@ -16,10 +16,11 @@ from cuecard.template.guards.guard import escape_text
 
 
 def discover_ahead(request: CallRequest, call: Call) -> Call:
-    """The call with the tools that its turn has found ahead: active from its first step, with their instructions.
+    """The call with the tools that its turn found ahead, active from the first step with their instructions.
 
-    Under `append` those stand with the user's message, once and for good; under `rewrite` in the system prompt, like
-    those of every discovered tool. What has no room is not discovered, so that the model may still search for it.
+    Under `append`, the instructions are sent once with the user's message; under `rewrite`, they are in the system
+    prompt, like those of every discovered tool. A tool without room is not discovered, so that the model may still
+    search for it.
     """
     found = _new(request, call)
     if not found:
@@ -40,7 +41,7 @@ def discover_ahead(request: CallRequest, call: Call) -> Call:
 
 
 def _new(request: CallRequest, call: Call) -> tuple[str, ...]:
-    """What was found ahead and is not known to the conversation yet, nor withheld from it."""
+    """The tools found ahead that are neither known to the conversation nor withheld from it."""
     tools = call.tools
     known = {*tools.initial, *tools.sent, *(d.tool for d in request.found.tools), *(w.tool for w in tools.withheld)}
     return tuple(n for n in dict.fromkeys(request.turn.ahead or ()) if n in tools.available and n not in known)
@@ -59,7 +60,7 @@ def _without_room(call: Call, placed: Placed, found: Sequence[str]) -> Call:
 
 
 def _told(request: CallRequest, call: Call, tools: tuple[str, ...]) -> Call:
-    """The call with a block behind its user message that holds the instructions of these tools."""
+    """The call with a block after its user message that contains the instructions of these tools."""
     agent, there = request.agent, slots(request.agent, call)
     late = (name for name in tools if name in agent.protocols and agent.protocols[name].later)
     call = replace(call, tools=replace(call.tools, waiting=(*call.tools.waiting, *late)))

@@ -1,4 +1,4 @@
-"""Why a conversation's system prompt has to be made anew; where it need not be, what changed is said in a block."""
+"""Why a conversation needs a new system prompt; otherwise, changes are announced in a block."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from cuecard.model import Call, DeliveryChoice
 from cuecard.pipeline.request import CallRequest
 
 CHANGED = "configuration_changed"
-"""The code of the diagnostic by which a turn tells that what was sent before was made from other files."""
+"""The code of the diagnostic with which a turn reports that earlier messages were made from other files."""
 
 _ANEW = "the system prompt differs from the one sent before"
 _COMPACTED = "compacted: the history was shortened, so the system prompt is rebuilt and includes what was discovered"
 
 
 def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
-    """Why the system prompt is not the one sent before; empty where it is.
+    """Why the system prompt differs from the one sent before; empty if it does not.
 
     Raises:
-        InputError: when the engine that is said to have prepared the call before has not.
+        InputError: when the given engine did not prepare the previous call.
     """
     _check_ended(request, previous)
     if request.kept is not None:
@@ -35,7 +35,7 @@ def baseline_reason(request: CallRequest, call: Call, previous: Call) -> str:
 
 
 def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
-    """Whether the system prompt is a new baseline for the tools in it, as far as that is known before it is made."""
+    """Whether the system prompt is a new baseline for its tools, as far as is known before it is made."""
     previous = request.previous
     if previous is None or request.kept is not None or delivery.rebuilds or delivery.host == "system-only":
         return True
@@ -45,24 +45,24 @@ def begins_anew(request: CallRequest, delivery: DeliveryChoice) -> bool:
 
 
 def replaced_reason(request: CallRequest) -> str:
-    """Why this call takes the place of one that other files have made within the same run; empty where it does not."""
+    """Why this call replaces one made from other files within the same run; empty if it does not."""
     if request.ended:
         return ""
     return next((found.message for found in request.turn.diagnostics if found.code == CHANGED), "")
 
 
 def appends(request: CallRequest) -> bool:
-    """Whether a change of the files is said in a block, so far as it can be."""
+    """Whether a change of the files is announced in a block, if possible."""
     return (request.turn.reload or request.agent.spec.reload) == "append"
 
 
 def is_new_state(call: Call, previous: Call) -> bool:
-    """Whether the files are other ones than those of the call before."""
+    """Whether the files differ from those of the previous call."""
     return previous.configuration.sha256 != call.configuration.sha256
 
 
 def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
-    """What keeps a change from being said behind what was sent; empty when nothing does."""
+    """The reason why a change cannot be announced in a block; empty if it can."""
     if request.ended is None:
         return "the engine that prepared the previous call is missing: pass it as `earlier` to `prepare_call`"
     if previous.delivery.name != call.delivery.name:
@@ -73,7 +73,7 @@ def _obstacle(request: CallRequest, call: Call, previous: Call) -> str:
 
 
 def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
-    """What stands around sections and cannot be announced, if it changed."""
+    """A change in the text around sections, which cannot be announced."""
     if before.layout != agent.layout:
         return "the layout of the sections changed"
     if before.spec.messages.order != agent.spec.messages.order:
@@ -82,7 +82,7 @@ def _around(before: Agent, previous: Call, agent: Agent, call: Call) -> str:
 
 
 def _frame(agent: Agent, call: Call) -> dict[str, str]:
-    """The tags of the root element: their texts where those never change, and else only that they are there."""
+    """The tags of the root element: their texts if those never change, otherwise only that they exist."""
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     shown = call.prompt.shown
     return {s.id: shown.get(s.id, "") if s.tier == "static" else "" for s in edition if s.frame}

@@ -1,4 +1,4 @@
-"""A block of the conversation out of its text: one form for whatever is said mid-conversation."""
+"""Makes a block of the conversation from its text, for everything announced mid-conversation."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from cuecard.pipeline.fingerprints import sha256
 def make_block(
     kind: str, text: str, count: CountTokens, *, after: str | None = None, turn: int | None = None
 ) -> Appended:
-    """The block: its id is made of its text, so that the same text has the same id.
+    """The block; its id is derived from its text, so the same text has the same id.
 
     Args:
-        kind: what the id begins with.
-        text: what it says.
+        kind: the beginning of the id.
+        text: its text.
         count: how tokens are counted.
-        after: the call id of the result that it stands behind.
-        turn: the number of the message of the user that it goes with.
+        after: the call id of the result that it follows.
+        turn: the number of the user message that it belongs to.
     """
     digest = sha256(text)
     return Appended(after, text, f"{kind}-{digest[:12]}", count(text), digest, turn)

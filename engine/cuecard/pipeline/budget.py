@@ -1,4 +1,4 @@
-"""What fits: the prompt of a step with the tools that are active, and a record of what is left out for its budgets."""
+"""What fits: the prompt of a step with its active tools, and a record of what the budgets left out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Fitted:
-    """The prompt with the instructions of the tools that are active, what was cut, and whose cues are not all told."""
+    """The prompt with the instructions of the active tools, what was cut, and the tools with pending cues."""
 
     placed: Placed
     cuts: tuple[Cut, ...]
@@ -20,14 +20,14 @@ class Fitted:
 
     @property
     def shown(self) -> tuple[Discovery, ...]:
-        """The discovered tools that are active, in order of discovery."""
+        """The active discovered tools, in order of discovery."""
         return self.placed.shown
 
 
 def fit(request: StepRequest, discovered: tuple[Discovery, ...], last: Placed | None = None) -> Fitted:
-    """The prompt of a step with those of these tools that are active; the call's `last` step is gone on from.
+    """The prompt of a step with the active ones of these tools, continuing from the call's `last` step.
 
-    What was sent already stays: it cannot be taken back.
+    Whatever was sent already stays, since it cannot be taken back.
     """
     total = request.agent.spec.budget.total
     placed = activate(request, discovered, last)

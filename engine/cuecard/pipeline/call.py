@@ -1,4 +1,4 @@
-"""A call out of its parts: the sections, the tools, the delivery, the messages."""
+"""Assembles a call: sections, tools, delivery, messages."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from cuecard.template import clean
 
 @dataclass(frozen=True, slots=True)
 class CallParts:
-    """What the stages of the pipeline have made of a call."""
+    """The results of the pipeline's stages for a call."""
 
     history: Selected
     values: Values
@@ -35,7 +35,7 @@ class CallParts:
 
 
 def select_history(request: CallRequest) -> Selected:
-    """What of the conversation goes into the request, by the agent's policy; without one, all of it."""
+    """The part of the conversation that goes into the request by the agent's policy; all of it without one."""
     turn, policy = request.turn, request.agent.spec.history
     if policy is not None:
         return select(turn.messages, _quoted(request, turn.summary), policy, request.count)
@@ -43,7 +43,9 @@ def select_history(request: CallRequest) -> Selected:
 
 
 def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:
-    """A summary that opens and closes no element of the prompt, where it is a message; a section has the gate."""
+    """A summary quoted so that it cannot open or close elements of the prompt, if it is a message; in a section,
+    the gate does this.
+    """
     policy = request.agent.spec.history
     if policy is None or isinstance(policy, LastHistory) or policy.summary.show != "message":
         return summary
@@ -82,7 +84,7 @@ def make_call(request: CallRequest, parts: CallParts) -> Call:
 
 
 def _told(request: CallRequest, parts: CallParts) -> Mapping[str, str]:
-    """The fingerprints of the protocols in the system prompt, where a later call may have to say what has changed."""
+    """The fingerprints of the protocols in the system prompt, if a later call may have to announce changes."""
     agent, turn = request.agent, request.turn
     edition = agent.edition(turn.profile, turn.variant)
     if parts.delivery.rebuilds or not any(PROTOCOLS in s.reads and parts.sections.bodies.get(s.id) for s in edition):

@@ -1,7 +1,7 @@
-"""The sections of a new baseline with as many of the tools found before as fit into it whole.
+"""The sections of a new baseline with as many known tools as fit completely.
 
-Beside the budget of protocols (`room`) there are the budget of the whole prompt and those of sections. What is used
-longest ago goes first, as there; tools that are core tools stay, as the prompt makes no sense without them.
+Besides the protocol budget (`room`), the budgets of the whole prompt and of sections apply. As there, the least
+recently used tools are dropped first; core tools stay, since the prompt makes no sense without them.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from cuecard.pipeline.whole import cut_out, section_limit
 def compose_whole(
     request: CallRequest, values: Mapping[str, Json], plan: ToolPlan, *, anew: bool
 ) -> tuple[ToolPlan, Composed]:
-    """The plan with those of its tools that fit, and the sections of the call.
+    """The plan with the tools that fit, and the sections of the call.
 
     Args:
-        request: what the call is prepared from.
+        request: the request for the call.
         values: the cleaned values of the call.
         plan: its tools.
-        anew: whether the system prompt is a new baseline; else it was sent already, and stays.
+        anew: whether the system prompt is a new baseline; otherwise, it was sent already and stays.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
@@ -44,7 +44,7 @@ def compose_whole(
 
 
 def _excess(request: CallRequest, made: Composed, plan: ToolPlan) -> tuple[str, int]:
-    """Which budget is too small, and by how many tokens; an empty text if none is."""
+    """The budget that is exceeded, and by how many tokens; an empty text if none is."""
     agent, turn = request.agent, request.turn
     total, tokens = agent.spec.budget.total, sum(segment.tokens for segment in made.segments)
     if total is not None and tokens > total:
@@ -58,7 +58,7 @@ def _excess(request: CallRequest, made: Composed, plan: ToolPlan) -> tuple[str, 
 
 
 def _least_recent(request: CallRequest, plan: ToolPlan, excess: int) -> tuple[str, ...]:
-    """The tools that were used longest ago, with at least so many tokens of instructions as have to go, or all."""
+    """The least recently used tools, with at least as many tokens of instructions as must be dropped, or all tools."""
     core, left = request.agent.spec.tools.core, list[str]()
     ranked = recent_first(plan.tools.initial, request.found.called, request.found.named)
     for tool in reversed(ranked):

@@ -1,8 +1,8 @@
-"""A conversation that goes on: its system prompt stays, and what has changed arrives once, in a block.
+"""The continuation of a conversation: its system prompt stays, and changes are announced once, in a block.
 
-The whole state is in the previous call, which the host keeps; the engine keeps nothing. Now and then a conversation
-gets a new baseline: a system prompt made anew, with nothing appended yet. What was cached is lost then, so there is one
-only where it cannot be helped, and a cut of the name `baseline` records each, with the reason.
+The whole state is in the previous call, which the host keeps; the engine keeps nothing. Occasionally, a conversation
+gets a new baseline: a new system prompt with nothing appended yet. This loses the cache, so it only happens if it is
+unavoidable, and a cut named `baseline` records each one with the reason.
 """
 
 from __future__ import annotations
@@ -27,11 +27,10 @@ from cuecard.pipeline.whole import NOT_SHOWN
 
 
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:
-    """The discovered tools whose protocols belong to the system prompt of the next call, in order of first discovery.
+    """The discovered tools whose protocols belong in the system prompt of the next call, in order of first discovery.
 
-    After a compaction those are all that was found, as far as there is room: the blocks that told it are gone. After a
-    change of
-    the files that is said in a block, tools that are core tools no more stay with them: the model knows them.
+    After a compaction, these are all discovered tools that fit, since the blocks that announced them are gone. After a
+    change of the files that is announced in a block, former core tools are among them, since the model knows them.
     """
     previous = request.previous
     if previous is None:
@@ -46,7 +45,7 @@ def earlier_tools(request: CallRequest) -> tuple[str, ...]:
         late = {*tools.available} - {*tools.initial}
         found_again = {discovery.tool for discovery in tools.discovered if discovery.tool in late}
         return tuple(dict.fromkeys(name for name in known if name not in found_again))
-    # Nobody will read again what a search tool of another name has found.
+    # The results of a search tool with another name will not be read again.
     return tuple(dict.fromkeys((*known, *(discovery.tool for discovery in last_step(request, previous).shown))))
 
 
@@ -61,16 +60,16 @@ def _withheld(tools: CallTools) -> tuple[str, ...]:
 def continue_conversation(request: CallRequest, call: Call, last: Fitted | None = None) -> Call:
     """The call as the next one of the conversation of `request.previous`.
 
-    Without a new baseline, its segments are those of the conversation's first call. What the model has not seen yet is
-    sent as a block with the new user message: sections whose text changed (working memory, a date that rolled over,
-    inputs), and tools that no longer exist. Where the system prompt is made anew for every call, nothing has to be
-    said twice: under `rewrite`, and for a host that cannot append messages. A change of the files gets a new baseline,
-    or under the policy `append` a block like any other change.
+    Without a new baseline, its segments are those of the conversation's first call. News for the model is sent as a
+    block with the new user message: sections whose text changed (working memory, a new date, inputs), and tools that no
+    longer exist. Under `rewrite`, and for a host that cannot append messages, every call has a new system prompt, so no
+    block is needed. A change of the files leads to a new baseline or, under the policy `append`, to a block like any
+    other change.
 
     Args:
         request: what the call is prepared from.
-        call: the call as it would be without a conversation.
-        last: the last step of the call before, where it is known.
+        call: the call as it would be without an earlier conversation.
+        last: the last step of the previous call, if known.
 
     Raises:
         InputError: when the engine that is said to have prepared the call before has not.
@@ -96,16 +95,16 @@ def _turn(request: CallRequest) -> int:
 
 
 def _turns(request: CallRequest) -> tuple[str | None, ...]:
-    """Of each message of the user so far, the last result before it; empty where it is the first of all."""
+    """For each user message so far, the last result before it; empty if there is none."""
     turn, previous = _turn(request), request.previous
     known = previous.prompt.turns if previous and turn else ()
-    known = known[-turn:]  # after a compaction the newest are left
+    known = known[-turn:]  # after a compaction, the newest ones remain
     turns = (*(None for _ in range(turn - len(known))), *known, request.since)
     return ("", *turns[1:]) if request.kept is not None and turns[0] is None else turns
 
 
 def decided_before(previous: Call, last: Fitted) -> Decided:
-    """What the conversation has decided by the last step of the call before."""
+    """What the conversation decided up to the last step of the previous call."""
     tools = previous.tools
     told = frozenset((*tools.base, *tools.sent, *(each.tool for each in last.shown)))
     return Decided(told, told | {*tools.earlier}, _lasting(last))
@@ -125,7 +124,7 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
     news = make_news(request, call, previous, told, withdrawn)
     untold = tuple(name for name in call.tools.initial if name not in tools)
     spoken = {section.id for section in (*agent.sections, *earlier.sections)} | set(previous.prompt.shown)
-    spoken -= {*agent.spec.messages.sections}  # those with a place of their own are sent anew with every call
+    spoken -= {*agent.spec.messages.sections}  # those with their own place are sent again with every call
     prompt = replace(
         call.prompt,
         segments=previous.prompt.segments,
@@ -144,37 +143,39 @@ def _appended(request: CallRequest, call: Call, previous: Call, last: Fitted) ->
 
 
 def _still_withheld(last: Fitted, call: Call) -> tuple[Withheld, ...]:
-    """What was not active at the end of the call before, and is not from the start of this one."""
+    """The tools that were not active at the end of the previous call and are not active at the start of this one."""
     known = {each.tool: each for each in (*_lasting(last), *call.tools.withheld)}
     return tuple(each for each in known.values() if each.tool not in call.tools.initial)
 
 
 def _lasting(last: Fitted) -> tuple[Withheld, ...]:
-    """What a call has not activated, but for tools that another call may show."""
+    """The tools that a call did not activate, except those that another call may show."""
     return tuple(each for each in last.placed.withheld if each.reason != NOT_SHOWN)
 
 
 def _still_waiting(last: Fitted, told: Told, now: Mapping[str, str]) -> tuple[str, ...]:
-    """The tools whose cues for a first result have not come, but for those that are told anew, all of them."""
+    """The tools whose cues for a first result are still pending, without those whose instructions are sent again in
+    full.
+    """
     said = {tool for each in last.placed.due for tool in each.tools}
     return tuple(n for n in last.waiting if n not in said and now.get(n) == told.protocols.get(n))
 
 
 def _told_within(request: CallRequest, previous: Call, sent: tuple[str, ...]) -> Mapping[str, str]:
-    """The fingerprints of what the steps of the call before have told."""
+    """The fingerprints of what the steps of the previous call announced."""
     protocols = request.earlier.protocols if slots(request.earlier, previous) else {}
     return {name: protocols[name].sha256 for name in sent if name in protocols and name not in previous.tools.sent}
 
 
 def _silenced(request: CallRequest, previous: Call) -> dict[str, str]:
-    """Messages of the conversation that are sections which the files no longer have: they are known by their ids."""
+    """Messages of the conversation that are sections no longer in the files, recognised by their ids."""
     known = {section.id for edition in request.agent.editions.values() for section in edition}
     spoken = {message.id for message in previous.prompt.messages if message.id}
     return {name: "" for name in previous.prompt.shown if name in spoken and name not in known}
 
 
 def last_step(request: CallRequest, previous: Call) -> Fitted:
-    """What the last step of the previous call has sent; its tools were found while those of that call existed."""
+    """What the last step of the previous call sent; its tools were discovered among those of that call."""
     ended = request.ended
     step = StepRequest(request.earlier, previous, ended.found if ended else request.found, request.count)
     found, _ = discover_more(step)
@@ -182,7 +183,7 @@ def last_step(request: CallRequest, previous: Call) -> Fitted:
 
 
 def _update(body: str, turn: int, count: CountTokens, words: WordsSpec) -> tuple[Appended, ...]:
-    """One block, numbered, because the same text may have to be said again later."""
+    """One block, numbered, because the same text may have to be sent again later."""
     if not body:
         return ()
     text = fill(words.notices.update, {"turn": str(turn + 1), "text": body})

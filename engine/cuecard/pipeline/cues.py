@@ -1,4 +1,4 @@
-"""Cues that wait for a tool's first result: they come as a block behind it, and never for a tool that is not called."""
+"""Cues that wait for a tool's first result: they are sent as a block after it, and never if the tool is not called."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Due:
-    """The cues of tools whose first results came in one batch.
+    """The cues of tools whose first results arrived in one batch.
 
     Attributes:
         after_call_id: the first of these results.
@@ -25,14 +25,14 @@ class Due:
 
 
 def waiting(request: StepRequest, shown: Iterable[Discovery]) -> dict[str, None]:
-    """The active tools of a call with cues that no earlier call has told."""
+    """The active tools of a call whose cues no earlier call has sent."""
     tools, protocols = request.call.tools, request.agent.protocols
     new = (each.tool for each in shown if each.tool not in tools.sent)
     return {name: None for name in (*tools.waiting, *new) if name in protocols and protocols[name].later}
 
 
 def due(request: StepRequest, shown: Iterable[Discovery]) -> tuple[Due, ...]:
-    """What this call has to say of first results, in their order: once for each batch."""
+    """The cues that this call must send for first results, in order, once per batch."""
     if not request.agent.pending or not request.found.answers or request.call.delivery.name != "append":
         return ()
     open_cues = waiting(request, shown)

@@ -1,4 +1,4 @@
-"""A text that is too long: its beginning, its end, and how much is left out between them."""
+"""Cuts a text that is too long: its beginning, its end, and how much is left out between them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from cuecard.config.result_spec import LengthUnit
 from cuecard.model import CountTokens
 
 _PER_TOKEN = 4
-"""How many characters a token has at a guess: where the search for a cut begins."""
+"""An estimate of the characters per token, from which the search for a cut begins."""
 
 
 class CutText(NamedTuple):
-    """What stays of a text, and how much of it is left out, in the unit that was asked for; `whole` is all of it."""
+    """What remains of a text, and how much is left out, in the requested unit; `whole` is the entire text."""
 
     head: str
     tail: str
@@ -22,7 +22,7 @@ class CutText(NamedTuple):
 
 
 def cut_text(text: str, limits: tuple[int, int], unit: LengthUnit, count: CountTokens) -> CutText:
-    """The beginning and the end of a text, `limits` long; all of it is the head where it is no longer than both."""
+    """The beginning and the end of a text, as long as `limits` allow; a text that fits is returned as the head."""
     head, tail = limits
     if unit == "characters":
         left_out, end = len(text) - head - tail, len(text) - tail
@@ -51,7 +51,7 @@ def _cut_lines(text: str, head: int, tail: int) -> CutText:
 
 
 def _longest(text: str, limit: int, count: CountTokens, part: Callable[[int], str]) -> int:
-    """How many characters a part of the text may have that costs no more than `limit` tokens."""
+    """The length in characters of the longest part of the text that costs at most `limit` tokens."""
     if limit == 0:
         return 0
     least, most = 0, min(limit * _PER_TOKEN, len(text))

@@ -1,4 +1,4 @@
-"""Which delivery a call gets, and with which authority its instructions reach the model."""
+"""The delivery of a call, and the authority with which its instructions reach the model."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
 
 FEW = 2200
-"""Up to so many tokens of instructions, `frozen` is the better choice: a dozen tools of 185 tokens each.
+"""The number of tokens of instructions up to which `frozen` is the better choice: a dozen tools of 185 tokens each.
 
 Simulated over 15 requests in 3 turns, reading from the cache at 0.1 and writing to it at 1.25 of the plain price: with
-12 such tools, `frozen` costs 0.73 of `append` where the model then searches no more, and 1.06 where it still does. With
-30 tools (5,550 tokens) these are 0.97 and 1.33, with 40 tools 1.08 and 1.47: the risk is no longer worth it, and a
-context full of instructions for other tools also costs attention.
+12 such tools, `frozen` costs 0.73 of `append` if the model then no longer searches, and 1.06 if it still does. With 30
+tools (5,550 tokens) these are 0.97 and 1.33, with 40 tools 1.08 and 1.47: the risk is no longer worth it, and a context
+full of instructions for other tools also distracts the model.
 """
 
 _KEPT = "unchanged in this conversation: "
@@ -24,7 +24,7 @@ _KEPT = "unchanged in this conversation: "
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A delivery, and why it is this one: for the manifest."""
+    """A delivery, and the reason for it, for the manifest."""
 
     delivery: Delivery
     reason: str
@@ -39,23 +39,23 @@ def choose_delivery(
 ) -> Choice:
     """The delivery of a call.
 
-    A wish is granted, but for `append` where the host can only set the system prompt: blocks would have no place there.
-    Without a wish (`auto`), by what it costs over a conversation (prices of cached prefixes, see `FEW`):
+    A wish is granted, except for `append` if the host can only set the system prompt, which leaves no place for blocks.
+    Without a wish (`auto`), the cost over a conversation decides (with prices of cached prefixes, see `FEW`):
 
-    - a conversation keeps what it began with, since every change writes the cached prefix anew;
-    - a model that is known never to call a search tool: `frozen`, or it would never see an instruction;
-    - few instructions: `frozen`. Nothing that is sent ever changes, and no request is spent on a search;
-    - a host that can append messages: `append`, the cheapest. A system prompt that is rebuilt within a run costs 4.7
-      times as much, more than no caching at all, and models that check the prefix of their thinking refuse it;
-    - a host that can only set the system prompt: `rewrite`. It has no cheaper way to show what was discovered. There,
-      `frozen` needs a model that caches: without a cache, a short prompt is cheaper at every step.
+    - a conversation keeps its first delivery, since every change rewrites the cached prefix;
+    - a model that is known never to call a search tool: `frozen`, since it would otherwise never see an instruction;
+    - few instructions: `frozen`. The prompt never changes, and no request is spent on a search;
+    - a host that can append messages: `append`, the cheapest. Rebuilding the system prompt within a run costs 4.7 times
+      as much, more than no caching at all, and models that verify the prefix of their thinking reject it;
+    - a host that can only set the system prompt: `rewrite`. There is no cheaper way to show what was discovered. In
+      this case, `frozen` requires a model that caches: without a cache, a short prompt is cheaper at every step.
 
     Args:
-        wish: what the host or the configuration asks for; None for `auto`.
+        wish: the delivery wanted by the host or the configuration; None for `auto`.
         host: what the host can change during a conversation.
-        model: the profile of the model; of an unknown one, what `ModelProfile` assumes.
-        instructions: counts the tokens of the instructions of all tools of the call; asked only where it decides.
-        before: what the conversation's call before this one got.
+        model: the profile of the model; for an unknown one, the defaults of `ModelProfile`.
+        instructions: counts the tokens of the instructions of all tools of the call; called only if it decides.
+        before: the delivery of the conversation's previous call.
     """
     if wish and (host == "messages" or wish.delivery != "append"):
         return wish
@@ -82,7 +82,7 @@ def _cheapest(host: Host, model: ModelProfile, instructions: int) -> Choice:
 
 
 def delivery_of(request: CallRequest, opened: DeliveryWish, model: ModelProfile) -> DeliveryChoice:
-    """The delivery of a call, for its record.
+    """The delivery of a call, for its manifest.
 
     Args:
         request: what the call is prepared from.
@@ -99,7 +99,9 @@ def delivery_of(request: CallRequest, opened: DeliveryWish, model: ModelProfile)
 
 
 def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:
-    """What is asked for: by the turn, else by who opened the engine, else by the agent file; None for `auto`."""
+    """The wish of the turn, otherwise of the host that opened the engine, otherwise of the agent file; None for
+    `auto`.
+    """
     wish = request.turn.delivery or opened
     if wish == "auto":
         return None
@@ -110,13 +112,13 @@ def _wish(request: CallRequest, opened: DeliveryWish) -> Choice | None:
 
 
 def _instruction_tokens(request: CallRequest) -> int:
-    """Tokens of the instructions of all tools that exist for this call."""
+    """The tokens of the instructions of all tools that exist for this call."""
     protocols, there = request.agent.protocols, request.turn.tools
     return sum(request.count(each.text) for name, each in protocols.items() if there is None or name in there)
 
 
 def told_of_model(turn: Turn, before: Call | None, model: ModelProfile) -> tuple[Diagnostic, ...]:
-    """What the host should know of the model that a turn names; said once in a conversation."""
+    """What the host should know about the turn's model; reported once per conversation."""
     if not turn.model or (before and before.delivery.model == turn.model):
         return ()
     told = []
@@ -130,12 +132,12 @@ def told_of_model(turn: Turn, before: Call | None, model: ModelProfile) -> tuple
 
 
 def authority_of(delivery: Delivery, host: Host, model: ModelProfile, said: Authority | None = None) -> Authority:
-    """With whose words instructions reach the model that are not there from the start.
+    """The authority of instructions that reach the model mid-conversation.
 
-    `system` where they stand in the system prompt. Elsewhere they are messages, in the role that the model's profile
-    names: `user` is the documented fallback, a `<system-reminder>` in the user's turn, which whatever writes into
-    that turn could forge. `unknown` where the turn does not name its model. What the host has `said` of its own
-    messages holds over the profile.
+    `system` if they are in the system prompt. Otherwise they are messages, with the role from the model's profile:
+    `user` is the documented fallback, a `<system-reminder>` in the user's turn, which anything that writes into that
+    turn could forge. `unknown` if the turn does not name its model. What the host has `said` about its own messages
+    overrides the profile.
     """
     if delivery == "rewrite" or host == "system-only":
         return "system"

@@ -1,4 +1,4 @@
-"""Which tools a conversation has discovered: read from results of the search tool, and from nothing else."""
+"""The tools that a conversation has discovered, read only from results of the search tool."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The first result of a discovered tool that says that the tool has done something.
+    """The first result of a discovered tool that reports success.
 
-    `behind` is how many tools had been discovered by then.
+    `behind` is the number of tools discovered by then.
     """
 
     tool: str
@@ -27,17 +27,17 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What searches have named so far.
+    """The tools that searches have named so far.
 
     Attributes:
-        tools: tools of the catalogue in order of first discovery.
-        unknown: what else they named.
-        diagnostics: what was wrong with results, each with the tool and the call, never the text: those that could not
-            be read, and searches whose call id stood for another result before.
-        called: tools of the catalogue that were called without an error, the one whose last result is oldest first.
-        named: tools of the catalogue that searches have named, the best of those that were named last at the end.
-        answers: the first results of discovered tools, in their order.
-        early: results of tools of the catalogue that were not discovered by then.
+        tools: tools in the catalogue, in order of first discovery.
+        unknown: other names.
+        diagnostics: the problems of results, each with the tool and the call but never the text: unreadable results,
+            and searches whose call id belonged to another result before.
+        called: tools in the catalogue that were called without an error, the one with the oldest last result first.
+        named: tools in the catalogue that searches named, ending with the best hit of the latest search.
+        answers: the first results of discovered tools, in order.
+        early: results of tools in the catalogue that were not discovered by then.
     """
 
     tools: tuple[Discovery, ...] = ()
@@ -50,19 +50,19 @@ class Found:
 
     @classmethod
     def before(cls, call: Call) -> Found:
-        """What had been found as a call began."""
+        """The discoveries at the beginning of a call."""
         tools = call.tools
         return cls(tools.discovered, called=tools.called, named=tools.named, early=tools.early)
 
     def more(self, results: Iterable[ResultRecord], known: Collection[str], *, cues: bool) -> Found:
-        """With what later results found.
+        """The discoveries including those in later results.
 
-        What was found stays in front and is never re-ordered, so that a conversation can be read in any portions.
+        Earlier ones stay in front and are never reordered, so a conversation can be read in portions of any size.
 
         Args:
-            results: results in their order, after those that were read before.
-            known: the names of the catalogue; every other is dropped and recorded.
-            cues: whether first results of tools bring cues, so that `answers` and `early` are wanted.
+            results: the results in order, after those that were read before.
+            known: the names in the catalogue; others are dropped and recorded.
+            cues: whether first results of tools trigger cues, so that `answers` and `early` are needed.
         """
         good = [result for result in results if not result.is_error]
         read = [result for result in good if result.found or result.unread]
@@ -78,7 +78,7 @@ class Found:
         told = dict.fromkeys((*self.diagnostics, *(_unread(result) for result in read if result.unread)))
         tools = {discovery.tool: discovery for discovery in self.tools}
         unknown = {cut.what: cut for cut in self.unknown}
-        # Of one search, the best hit counts as the latest.
+        # Within one search, the best hit counts as the latest.
         named = _latest(self.named, [n for search in read for n in reversed(search.found) if n in known])
         answers = _Answers(self, known)
         for search in good:
@@ -99,14 +99,14 @@ class Found:
 
 
 def _latest(before: tuple[str, ...], now: Sequence[str]) -> tuple[str, ...]:
-    """Names by the place where each stands last: those of now behind those before."""
+    """Names ordered by their last occurrence: new ones after earlier ones."""
     if not now:
         return before
     return tuple(reversed(dict.fromkeys(reversed((*before, *now)))))
 
 
 class _Answers:
-    """The first results of discovered tools, and those that came too soon, as more of them are read."""
+    """Collects the first results of discovered tools, and those that came too early."""
 
     def __init__(self, found: Found, known: Collection[str]) -> None:
         self._known = known
@@ -114,7 +114,7 @@ class _Answers:
         self._early = dict.fromkeys(found.early)
 
     def note(self, results: Iterable[ResultRecord], tools: Collection[str]) -> None:
-        """Read results without errors; `tools` are discovered by then."""
+        """Read results without errors, with `tools` discovered by then."""
         for result in results:
             if result.pending or result.tool in self._first or result.tool not in self._known:
                 continue
@@ -134,12 +134,12 @@ class _Answers:
 
 
 def record_of(result: ToolResult, search_tool: str, pending: str = "") -> ResultRecord:
-    """What is kept of a result; errors are never read.
+    """What is kept of a result; the content of errors is never read.
 
     Args:
         result: the result.
-        search_tool: the tool whose results name tools.
-        pending: the key by which a result of another tool asks for confirmation; empty to look for none.
+        search_tool: the tool whose results contain tool names.
+        pending: the key with which a result of another tool asks for confirmation; empty if not used.
     """
     searched = result.tool == search_tool and not result.is_error
     found = found_names(result.result) if searched else FoundNames()

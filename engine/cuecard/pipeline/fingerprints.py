@@ -1,4 +1,4 @@
-"""Fingerprints: of texts and values, plain or salted."""
+"""Fingerprints of texts and values, plain or salted."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def sha256(text: str) -> str:
 def salted(digest: str, salt: str) -> str:
     """A fingerprint that reveals nothing without the salt.
 
-    The SHA-256 of a short text can be found by trying texts: a name, a date, a prompt that somebody has seen elsewhere.
-    HMAC-SHA-256 with a secret key cannot (RFC 2104). Without a salt the digest stays as it is; that of the empty text
-    always does, because its zero tokens tell as much.
+    The SHA-256 of a short text can be found by guessing: a name, a date, a prompt seen elsewhere. HMAC-SHA-256 with a
+    secret key cannot (RFC 2104). Without a salt, the digest is unchanged; that of the empty text never changes, because
+    its zero tokens reveal as much.
 
     Args:
         digest: SHA-256, in hex.
@@ -35,7 +35,7 @@ def salted(digest: str, salt: str) -> str:
 
 
 def salt_name(salt: str) -> str:
-    """A short name by which two manifests show that they have the same salt; empty for no salt."""
+    """A short name with which two manifests show that they used the same salt; empty for no salt."""
     return salted(hashlib.sha256(b"the name of the salt").hexdigest(), salt)[:16] if salt else ""
 
 

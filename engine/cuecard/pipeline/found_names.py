@@ -1,11 +1,11 @@
-"""The names of tools in a search result, whatever it was wrapped in on its way; never out of free text.
+"""The names of tools in a search result, however it was wrapped; never taken from free text.
 
-Frameworks and providers wrap results differently. Read are, in each other and as JSON text:
+Frameworks and providers wrap results differently. The following are read, also nested and as JSON text:
 
 - names, and objects with a `name` or a `tool_name` (such as `tool_reference` blocks), in lists;
 - `{"tools": [...]}`, with `withheld` beside it or not, also under `result`, `output`, `structuredContent`, `content`
-  and what else providers put around a result, and `tool_references`;
-- content lists: `[{"type": "text", "text": "<JSON>"}]`, as MCP servers and providers have them;
+  and other wrappers of providers, and `tool_references`;
+- content lists: `[{"type": "text", "text": "<JSON>"}]`, as sent by MCP servers and providers;
 - objects with such fields: the engine's own `SearchResult`, dataclasses, pydantic models.
 """
 
@@ -21,16 +21,16 @@ from cuecard.records import dataclass
 from cuecard.template.guards.controls import without_controls
 
 _LISTS = ("tools", "tool_references")
-"""Keys that hold names."""
+"""Keys that contain names."""
 
 _WITHHELD = "withheld"
-"""The key beside them with names of tools that were found and have no room: they are as found as the others."""
+"""The key next to them with names of tools that were found but have no room; they count as found, too."""
 
 _WRAPS = (
     *("result", "output", "structuredContent", "structured_content", "data", "content", "value"),
     *("response", "functionResponse", "function_response", "toolResult"),
 )
-"""Keys that hold a result. The structured form of an MCP result says the same as its content, and more exactly."""
+"""Keys that contain a result. The structured content of an MCP result equals its content, but is more precise."""
 
 _NAMES = ("name", "tool_name")
 _FAILED = ("isError", "is_error")
@@ -40,17 +40,17 @@ _CONTENT = frozenset(
         *("file", "resource", "resource_link", "search_result", "thinking"),
     }
 )
-"""The types of parts of content; an object of another type that has a name is a tool."""
+"""The types of content parts; an object with another type and a name is a tool."""
 
 _DEEPEST = 8
-"""How many wraps are taken off."""
+"""The maximum number of wrappers to unwrap."""
 
 
 @dataclass(frozen=True, slots=True)
 class FoundNames:
-    """The names in a search result, each once, in their order.
+    """The names in a search result, each once, in order.
 
-    `unread` is the shape of what could not be read, in words that tell nothing of its text; empty when all was.
+    `unread` describes the structure of what could not be read, without its text; empty if everything was.
     """
 
     names: tuple[str, ...] = ()
@@ -58,7 +58,7 @@ class FoundNames:
 
 
 def found_names(result: Json) -> FoundNames:
-    """The tool names in a search result, and what of it could not be read."""
+    """The tool names in a search result, and what could not be read."""
     return _read(result, _DEEPEST)
 
 
@@ -108,7 +108,7 @@ def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
 
 
 def _read_content(parts: Sequence[Mapping[str, Json]], depth: int) -> FoundNames:
-    """Of several parts those that can be read: hosts put a sentence for people beside the data."""
+    """The readable ones of several parts: hosts add a sentence for people next to the data."""
     read = [_read(value, depth - 1) for value in map(_said, parts) if value is not None]
     joined = _joined(read)
     if joined.unread:
@@ -122,7 +122,7 @@ def _joined(read: Sequence[FoundNames]) -> FoundNames:
 
 
 def _said(part: Mapping[str, Json]) -> Json:
-    """What a part of content says: JSON, a text, or the text of a resource."""
+    """The content of a part: JSON, a text, or the text of a resource."""
     resource = _as_mapping(part.get("resource")) or {}
     return part["json"] if "json" in part else part.get("text", resource.get("text"))
 
@@ -139,12 +139,12 @@ def _read_list(items: Sequence[str | Mapping[str, Json] | None]) -> FoundNames:
 
 
 def _each_once(names: Iterable[str]) -> tuple[str, ...]:
-    """Without control characters: a conversation that holds one cannot be stored everywhere."""
+    """The names without control characters, which not every store accepts."""
     return tuple(filter(None, dict.fromkeys(map(without_controls, names))))
 
 
 def _name(known: Mapping[str, Json]) -> str:
-    """The name of a tool in an object; Chat Completions has it under `function`."""
+    """The name of a tool in an object; in Chat Completions, it is under `function`."""
     function = known.get("function")
     held = (known, function) if isinstance(function, Mapping) else (known,)
     return next((each[key] for each in held for key in _NAMES if isinstance(each.get(key), str)), "")
@@ -158,7 +158,7 @@ def _is_content(known: Mapping[str, Json]) -> bool:
 
 
 def _as_mapping(value: Json) -> Mapping[str, Json] | None:
-    """A mapping as it is, and an object by its fields: a dataclass or a pydantic model."""
+    """A mapping itself, or the fields of a dataclass or pydantic model."""
     if isinstance(value, Mapping):
         return value
     kind = type(value)

@@ -1,4 +1,4 @@
-"""What the host supplied, cleaned: the values that templates read."""
+"""The host's values, cleaned for templates."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from cuecard.template.guards.controls import without_controls
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """Plain values by placeholder, what was left out of them, what was removed; files and metadata, cleaned."""
+    """Plain values by placeholder, what was left out or removed, and cleaned files and metadata."""
 
     values: Mapping[str, Json]
     cuts: tuple[Cut, ...]
@@ -28,12 +28,12 @@ class Values:
 
 
 def clean_inputs(request: CallRequest, summary: str = "") -> Values:
-    """The values for one call; `summary` is that of the conversation, where one has to be shown.
+    """The values for one call; `summary` is that of the conversation, if it must be shown.
 
-    What they could pose as, the gate keeps out of the prompt, where they stand beside each other.
+    Imitations of structure are left to the gate, which sees the values side by side.
 
     Raises:
-        InputError: when two keys of a value are one once invisible characters are removed.
+        InputError: when two keys of a value are equal after removing invisible characters.
     """
     agent, turn = request.agent, request.turn
     memory, cuts = memory_text(turn.memory, agent.spec.memory, agent.spec.words.memory)
@@ -58,7 +58,7 @@ def _laid_over(below: Json, above: Json) -> Json:
 
 
 def _clean_files(files: Mapping[str, FileText]) -> tuple[Mapping[str, FileText], int]:
-    """The files without what people cannot see and terminals obey, and how many characters that took."""
+    """The files without invisible and control characters, and how many were removed."""
     cleaned, total = {}, 0
     for path, file in files.items():
         (text, name), removed = clean([file.text, file.path])

@@ -1,4 +1,6 @@
-"""Cues for first results that have no call id: behind such a result there is no place, so they come with a message."""
+"""Cues for first results without a call id: a block cannot be placed after such a result, so they come with a
+message.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,7 @@ from cuecard.pipeline.request import CallRequest
 
 
 def tell_late_cues(request: CallRequest, call: Call) -> Call:
-    """The call with a block, behind its user message, of cues that results without a call id have brought."""
+    """The call with a block after its user message that contains the cues for results without a call id."""
     if not call.tools.waiting:
         return call
     early = tuple(each for each in request.found.early if each.tool in call.tools.waiting)

@@ -1,4 +1,4 @@
-"""Sections put together: headings, separators, and the boundary between what stays and what changes."""
+"""Joins sections: headings, separators, and the boundary between stable and changing text."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ Leads: TypeAlias = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """What is known of a section before it says anything: its heading, and on which side of the boundary it stands.
+    """What is known about a section before its text: its heading, and on which side of the boundary it is.
 
-    `leads` are the groups it stands in, the outermost first, each with its heading.
+    `leads` are the groups around it, the outermost first, each with its heading.
     """
 
     id: str
@@ -27,7 +27,7 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A section's part of the prompt: what stands before its body, and the body; both empty if it says nothing."""
+    """A section's part of the prompt: the text before its body, and the body; both empty if the section is."""
 
     id: str
     before: str = ""
@@ -36,17 +36,17 @@ class Piece:
 
     @property
     def text(self) -> str:
-        """The piece as it stands in the prompt."""
+        """The text of the piece in the prompt."""
         return self.before + self.body
 
 
 def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> tuple[Piece, ...]:
-    """The pieces of a prompt, whose texts in a row are the prompt.
+    """The pieces of a prompt, whose texts concatenated are the prompt.
 
-    A section that says nothing leaves neither heading nor separator. The boundary stands before the first section
-    behind it that says something, also when none before it does; where none behind it does, there is no boundary.
-    The heading of a group stands before its first section that says something, and again where another section, or the
-    boundary, has come between.
+    An empty section leaves neither heading nor separator. The boundary comes before the first non-empty section after
+    it, even if all sections before it are empty; if all sections after it are empty, there is no boundary. The heading
+    of a group comes before its first non-empty section, and again if another section or the boundary interrupts the
+    group.
     """
     pieces: list[Piece] = []
     begun: set[bool] = set()
@@ -66,7 +66,7 @@ def lay_out(layout: Layout, frames: Sequence[Frame], bodies: Sequence[str]) -> t
 
 
 def new_leads(before: Leads, now: Leads) -> str:
-    """The headings of the groups that begin here: those of `now` that do not go on from `before`."""
+    """The headings of the groups that begin here: those in `now` that do not continue from `before`."""
     same = 0
     while same < min(len(before), len(now)) and before[same] == now[same]:
         same += 1

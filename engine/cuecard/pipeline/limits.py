@@ -1,4 +1,4 @@
-"""A section within its own budget."""
+"""Fits a section into its own budget."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from cuecard.template.markup.tags import skipped, tags
 def within_budget(
     section: Section, body: str, names: Collection[str], count: CountTokens
 ) -> tuple[str, tuple[Cut, ...]]:
-    """As many whole lines of a section's body as its `budget` allows, and what that cost.
+    """As many whole lines of a section's body as its `budget` allows, and what was cut.
 
-    Elements of these names that are open where it is cut are closed, so that nothing behind the section falls into it.
+    Elements with these names that are open at the cut are closed, so that they do not swallow what follows.
     """
     budget = section.spec.budget
     tokens = count(body) if budget is not None else 0
@@ -38,7 +38,7 @@ def within_budget(
 
 
 def _ends(body: str) -> list[int]:
-    """Where the body may be cut: at the ends of lines, but within no tag, comment or CDATA."""
+    """Where the body may be cut: at line ends, but not within a tag, comment or CDATA."""
     inside = sorted([*skipped(body), *((tag.start, tag.end) for tag in tags(body))])
     ends = accumulate(map(len, body.splitlines(keepends=True)), initial=0)
     return [end for end in ends if not _within(end, inside)]
@@ -50,7 +50,7 @@ def _within(offset: int, spans: Sequence[tuple[int, int]]) -> bool:
 
 
 def balanced(text: str, names: Collection[str]) -> str:
-    """The text with closing tags for the elements of these names that are open at its end."""
+    """The text with closing tags for elements with these names that are open at its end."""
     return text + _closing(text, names)
 
 

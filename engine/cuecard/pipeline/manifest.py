@@ -1,4 +1,4 @@
-"""The record of one prompt: what was sent, why, what it costs, and what was left out."""
+"""The record of one prompt: what was sent, why, its cost, and what was left out."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _FIELDS = {
 
 @dataclass(frozen=True, slots=True)
 class StepParts:
-    """What the stages of the pipeline have made of a step: everything discovered, what fits, all that was cut."""
+    """The results of the pipeline's stages for a step: everything discovered, what fits, and all cuts."""
 
     discovered: tuple[Discovery, ...]
     fitted: Fitted
@@ -60,7 +60,7 @@ class StepParts:
 
 
 def make_manifest(request: StepRequest, parts: StepParts) -> Manifest:
-    """The manifest of a step. Under a salt, every fingerprint in it is salted; those in `parts` are already."""
+    """The manifest of a step. With a salt, every fingerprint in it is salted; those in `parts` already are."""
     call, salt, placed = request.call, request.salt, parts.fitted.placed
     spoken, record = tuple(_spoken(request)), call.record
     system, appended = (sum(each.tokens for each in place) for place in (placed.segments, placed.appended))
@@ -92,7 +92,7 @@ def _configuration(made: Configuration, salt: str) -> Configuration:
 
 
 def _fingerprint(manifest: Manifest) -> str:
-    """Over every field in the order of its declaration but what comes later; mappings by their sorted keys."""
+    """The fingerprint of every field in order of declaration, except those added later; mappings by sorted keys."""
     values = [getattr(manifest, field.name) for field in fields(Manifest) if field.name not in {"sha256", "cache"}]
     flat = [sorted(value.items()) if isinstance(value, Mapping) else value for value in values]
     return hashlib.sha256(json.dumps(flat, default=_flat).encode()).hexdigest()
@@ -103,7 +103,7 @@ def _flat(value: Any) -> Any:
 
 
 def _cut_short(request: StepRequest, placed: Placed) -> Iterator[Cut]:
-    """Core tools whose instructions the budget of their section has cut, and which are active nevertheless."""
+    """Core tools whose instructions were cut by the budget of their section but that are active nevertheless."""
     agent, call = request.agent, request.call
     if limit := section_limit(slots(agent, call)):
         for name in cut_out(agent, placed.system, call.tools.initial):
@@ -118,7 +118,7 @@ def _silent(request: StepRequest, active: tuple[str, ...]) -> Iterator[Cut]:
 
 
 def _sections(request: StepRequest) -> dict[str, Section]:
-    """By id; the baseline may be of another profile than the call."""
+    """The sections by id; the baseline may have another profile than the call."""
     configuration = request.call.configuration
     edition = request.agent.edition(configuration.profile, configuration.variant)
     return {section.id: section for section in (*request.agent.edition(), *edition)}
@@ -139,7 +139,7 @@ def _in_system(request: StepRequest, fitted: Fitted) -> Iterator[SectionRecord]:
 
 
 def _spoken(request: StepRequest) -> Iterator[SectionRecord]:
-    """Sections that are messages of their own; the host's messages have no place in a manifest."""
+    """Sections that are separate messages; the host's messages are not part of a manifest."""
     if not request.call.prompt.messages:
         return
     known = _sections(request)

@@ -1,4 +1,4 @@
-"""What a conversation that goes on has to be told with its next user message: once, and as one text."""
+"""The news of a continued conversation, announced once with the next user message, as one text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from cuecard.template.guards.guard import escape_text
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What the model knows of tools.
+    """What the model knows about tools.
 
     Attributes:
-        tools: those that it was told about, in order, whether they have instructions or not.
-        protocols: the fingerprints of the instructions that it was told last, by tool; empty ones of instructions in a
-            section that is withdrawn.
-        late: those that it is told about now, because they did not exist when they were found.
+        tools: those that were announced to it, in order, with or without instructions.
+        protocols: the fingerprints of the instructions that were sent last, by tool; empty for instructions in a
+            withdrawn section.
+        late: those that are announced only now, because they did not exist when they were found.
     """
 
     tools: tuple[str, ...]
@@ -35,7 +35,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """What is to be said, empty if there is nothing, and the fingerprints of instructions that then are told."""
+    """The text to send, empty if there is none, and the fingerprints of the instructions in it."""
 
     text: str
     protocols: Mapping[str, str]
@@ -43,7 +43,9 @@ class News:
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Two calls in a row, and what the second has to say of instructions: `new` are told, `void` withdrawn."""
+    """Two consecutive calls, and what the second must announce about instructions: `new` ones are sent, `void` ones
+    withdrawn.
+    """
 
     request: CallRequest
     call: Call
@@ -53,20 +55,20 @@ class _Change:
 
     @property
     def gone(self) -> tuple[str, ...]:
-        """The sections that said something and no longer do."""
+        """The sections that are empty now but were not before."""
         placed = self.request.agent.spec.messages.sections
         return tuple(name for name in _gone(self.previous, self.call) if name not in placed)
 
 
 def make_news(request: CallRequest, call: Call, previous: Call, told: Told, withdrawn: Collection[str]) -> News:
-    """Sections whose text differs, instructions that are new or changed, and what no longer holds.
+    """Changed sections, new or changed instructions, and what no longer holds.
 
     Args:
         request: what the call is prepared from.
         call: the call as it would be without a conversation.
-        previous: the call before it.
-        told: what the model knows of tools.
-        withdrawn: elements that only earlier text of the conversation writes; no value may pose as them.
+        previous: the previous call.
+        told: what the model knows about tools.
+        withdrawn: elements that only earlier text of the conversation contains; no value may imitate them.
     """
     agent = request.agent
     lost = {section.id for section in slots(request.earlier, previous)}.intersection(_gone(previous, call))
@@ -83,7 +85,7 @@ def make_news(request: CallRequest, call: Call, previous: Call, told: Told, with
 
 
 def _sections(change: _Change) -> str:
-    """The sections that changed; one of protocols alone, with those only that the model does not know yet."""
+    """The changed sections; one that only contains protocols is sent with those that the model does not know yet."""
     agent, call = change.request.agent, change.call
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     placed = agent.spec.messages.sections  # sent with every call, so no change of them is announced
@@ -95,7 +97,7 @@ def _sections(change: _Change) -> str:
 
 
 def _changed(change: _Change, sections: Sequence[Section]) -> dict[str, str]:
-    """The texts of sections, protocols with them, that say something else than before or have another heading."""
+    """The texts of sections, including protocols, whose text or heading differs from before."""
     before, now = change.previous.prompt.shown, change.call.prompt.shown
     headings = _headings(change.request.earlier, change.previous)
     return {
@@ -112,7 +114,9 @@ def _headings(agent: Agent, call: Call) -> dict[str, tuple[Leads, str]]:
 
 
 def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
-    """What the sections that hold protocols say: in those of protocols alone, if there are any, else in all."""
+    """The text of the sections with protocols: of those that only contain protocols, if there are any, otherwise of
+    all.
+    """
     agent, call, new = change.request.agent, change.call, change.new
     holding = slots(agent, call)
     alone = [section for section in holding if section.reads == {PROTOCOLS}]
@@ -127,7 +131,7 @@ def _protocols(change: _Change) -> Iterator[tuple[str, str]]:
 
 
 def _has_new_shell(change: _Change, section: Section, text: str) -> bool:
-    """Whether the words around the protocols changed with the files; `text` is the section without protocols."""
+    """Whether the text around the protocols changed with the files; `text` is the section without protocols."""
     earlier, previous = change.request.earlier, change.previous
     if earlier.sha256 == change.request.agent.sha256:
         return False
@@ -140,11 +144,11 @@ def _gone(previous: Call, call: Call) -> tuple[str, ...]:
 
 
 def _notices(change: _Change, told: Iterable[str]) -> Iterator[str]:
-    """Sections, tools and instructions that no longer hold, and tools that are back."""
+    """Notices about sections, tools and instructions that no longer hold, and about tools that are back."""
     words, gone = change.request.agent.spec.words, change.gone
     if gone:
         sections = (*change.request.agent.sections, *change.request.earlier.sections)
-        titles = {section.id: section.spec.title for section in sections}  # as the model has seen them
+        titles = {section.id: section.spec.title for section in sections}  # as the model saw them
         listed = words.listed(titles.get(name) or name for name in gone)
         yield fill(words.notices.withdrawn_sections, {"sections": listed})
     before, now = change.request.turn.tools_before, change.call.tools.available

@@ -1,4 +1,4 @@
-"""Whose call this is: a step belongs to what made its call, and a call to the agent of the one before."""
+"""Checks the origin of calls: a step must belong to what made its call, and a call to the agent of the previous one."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from cuecard.pipeline.fingerprints import sha256
 
 
 def configuration_of(agent: Agent) -> Configuration:
-    """What a call says of the agent that made it, before it says which sections it chose."""
+    """A call's record of the agent that made it, without the selected sections."""
     return Configuration(agent.spec.agent, agent.sha256, agent.catalogue.sha256)
 
 
 def check_previous(previous: Call | None, agent: Agent) -> None:
-    """Refuse another agent's call as the one before: its sections and tools mean nothing here.
+    """Reject a previous call of another agent: its sections and tools mean nothing here.
 
     Raises:
-        InputError: when it is one. Other files or tools are none of that: what has changed since is told.
+        InputError: when it belongs to another agent. Changed files or tools are allowed, and announced as changes.
     """
     if previous is not None and previous.configuration.agent != agent.spec.agent:
         raise InputError(_foreign(previous, agent, "previous"))
 
 
 def check_call(call: Call, agent: Agent) -> None:
-    """Refuse a call that these files and tools did not make: a prompt must not be of two states.
+    """Reject a call made from other files or tools: a prompt must not mix two states.
 
     Raises:
         InputError: naming what differs, and both fingerprints.
@@ -41,10 +41,10 @@ def check_call(call: Call, agent: Agent) -> None:
 
 
 def check_texts(call: Call | None, name: str) -> None:
-    """Refuse a call whose texts do not fit their fingerprints: somebody has edited it on the way.
+    """Reject a call whose texts do not match their fingerprints, because it was edited.
 
     Raises:
-        InputError: naming every piece.
+        InputError: naming every edited part.
     """
     wrong = list(_edited(call, name)) if call else []
     if wrong:

@@ -1,4 +1,4 @@
-"""Whether a result asks for confirmation: by a key of its structure, never by what it says in words."""
+"""Whether a result asks for confirmation: decided by a key in its structure, never by its text."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _DEEPEST = 6
 def asks_first(result: Json, key: str, depth: int = _DEEPEST) -> bool:
     """Whether an object in this result has the key with the value true.
 
-    Looked at are the result itself, JSON text, and what frameworks and tool servers wrap a result in: `result`,
-    `output`, `structuredContent`, and lists of content.
+    The result itself, JSON text, and the wrappers of frameworks and tool servers are examined: `result`, `output`,
+    `structuredContent`, and lists of content.
     """
     if not depth or not key:
         return False

@@ -1,4 +1,6 @@
-"""Where the protocols of discovered tools go: into the system prompt, or after the search result that found them."""
+"""Where the protocols of discovered tools are placed: in the system prompt, or after the search result that found
+them.
+"""
 
 from __future__ import annotations
 
@@ -20,21 +22,21 @@ from cuecard.records import dataclass
 from cuecard.template.guards.guard import escape_text
 
 AHEAD = "found-ahead"
-"""What the id of a block begins with that holds the instructions of tools which the user's own words have found."""
+"""The beginning of the id of a block with the instructions of tools found ahead by the user's own words."""
 
 CUES = "cues"
-"""What the id of a block begins with that holds cues for first results."""
+"""The beginning of the id of a block with cues for first results."""
 
 WITHHELD = "withheld-tools"
-"""What the id of a block begins with that says nothing but which tools are not active."""
+"""The beginning of the id of a block that only says which tools are not active."""
 
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """The two places of a prompt: segments of the system prompt, and blocks in the conversation.
+    """The two parts of a prompt: segments of the system prompt, and blocks in the conversation.
 
-    `shown` are the discovered tools whose protocols it holds, `withheld` those that are not active, `cuts` what was
-    left out on the way; `due` are cues that first results of tools have brought.
+    `shown` are the discovered tools whose protocols it contains, `withheld` those that are not active, `cuts` what was
+    left out, and `due` the cues triggered by first results of tools.
     """
 
     segments: tuple[Segment, ...]
@@ -46,7 +48,7 @@ class Placed:
 
     @property
     def tokens(self) -> int:
-        """Tokens of both places."""
+        """The tokens of both parts."""
         return sum(s.tokens for s in self.segments) + sum(a.tokens for a in self.appended)
 
     @property
@@ -55,7 +57,7 @@ class Placed:
         return "".join(segment.text for segment in self.segments)
 
     def salted(self, salt: str) -> Placed:
-        """The same prompt with salted fingerprints, and ids of blocks made of those."""
+        """The same prompt with salted fingerprints, and block ids derived from them."""
         if not salt:
             return self
         segments = (replace(segment, sha256=salted(segment.sha256, salt)) for segment in self.segments)
@@ -63,7 +65,7 @@ class Placed:
 
 
 News: TypeAlias = Discovery | Withheld | Due
-"""What a call has to say behind a result."""
+"""What a call must send after a result."""
 
 
 def place(
@@ -72,9 +74,9 @@ def place(
     withheld: tuple[Withheld, ...] = (),
     last: Placed | None = None,
 ) -> Placed:
-    """The prompt with these discovered tools, under the call's delivery; what its `last` step made stays.
+    """The prompt with these discovered tools, under the call's delivery; what its `last` step placed stays.
 
-    What is withheld is said where its instructions would stand.
+    Withheld tools are named where their instructions would be.
     """
     cues = due(request, shown)
     if last and last.shown == shown and last.withheld == withheld and last.due == cues:
@@ -91,7 +93,7 @@ def place(
 def _new(
     request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...], cues: tuple[Due, ...]
 ) -> tuple[News, ...]:
-    """What this call has to say of discovered tools, in order of discovery, and of their first results."""
+    """What this call must send about discovered tools, in order of discovery, and about their first results."""
     tools = request.call.tools
     told = tuple(each for each in shown if each.tool not in tools.sent) if tools.sent else shown
     unfit = withheld[len(tools.withheld) :]
@@ -106,7 +108,7 @@ def _new(
 
 
 def _goes_on(before: tuple[News, ...], now: tuple[News, ...]) -> bool:
-    """Whether what is new has blocks of its own: none before it stands after the same result."""
+    """Whether the new parts get separate blocks: no earlier block follows the same result."""
     goes_on = now[: len(before)] == before
     same = before and len(now) > len(before) and before[-1].after_call_id == now[len(before)].after_call_id
     return goes_on and not same
@@ -118,7 +120,7 @@ def _salted(block: Appended, salt: str) -> Appended:
 
 
 def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple[Withheld, ...]) -> Placed:
-    """Renders every step-tier section again, within its budget; the others stay as the call rendered them."""
+    """Render every step-tier section again, within its budget; the others stay as the call rendered them."""
     agent, call = request.agent, request.call
     before = call.prompt.shown
     sections = [s for s in edition(request) if s.spec.role == "system"]
@@ -135,7 +137,7 @@ def _rewrite(request: StepRequest, shown: tuple[Discovery, ...], withheld: tuple
 
 
 def _append(request: StepRequest, new: tuple[News, ...], before: tuple[Appended, ...]) -> tuple[Appended, ...]:
-    """The blocks before, and one per result: the section that holds protocols, filled with the new ones only."""
+    """The earlier blocks, and one per result: the section for protocols, filled with only the new ones."""
     agent, call = request.agent, request.call
     there = slots(agent, call)
     blocks = list(before)
@@ -171,19 +173,19 @@ def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequenc
 
 
 def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:
-    """What is said of tools that were found and are not active; empty if there are none."""
+    """The notice about tools that were found but are not active; empty if there are none."""
     words = agent.spec.words
     tools = words.listed(each.tool for each in withheld if each.told)
     return fill(words.notices.withheld_tools, {"tools": tools}) if tools else ""
 
 
 def slots(agent: Agent, call: Call) -> tuple[Section, ...]:
-    """The sections of a call that hold protocols, in order."""
+    """The sections of a call that contain protocols, in order."""
     edition = agent.edition(call.configuration.profile, call.configuration.variant)
     return tuple(section for section in edition if PROTOCOLS in section.reads and section.id in call.prompt.shown)
 
 
 def edition(request: StepRequest) -> tuple[Section, ...]:
-    """The parts of the prompt that a call has chosen, shown or not."""
+    """The parts of the prompt that a call selected, shown or not."""
     configuration = request.call.configuration
     return request.agent.edition(configuration.profile, configuration.variant)

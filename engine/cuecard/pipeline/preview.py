@@ -1,4 +1,4 @@
-"""What a search may announce to a running call: the tools that its next step will have active, and nothing else."""
+"""What a search may announce to a running call: exactly the tools that will be active in its next step."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from cuecard.pipeline.tools import discover_more
 from cuecard.records import dataclass
 
 _NEXT = "the next result"
-"""The id of a result that is not there yet."""
+"""The id of a result that does not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What becomes of tools that a search is about to name.
+    """What will happen to the tools that a search is about to name.
 
     Attributes:
         active: those that will be active.
@@ -32,7 +32,7 @@ class Preview:
 
 
 def preview(request: StepRequest, names: Sequence[str]) -> Preview:
-    """The decisions of the next step, if the next result of the search tool names these tools, which all exist."""
+    """The decisions of the next step if the next search result names these tools, all of which exist."""
     agent = request.agent
     last = activate(request, discover_more(request)[0])
     result = ResultRecord(agent.spec.tools.search.tool, _NEXT, tuple(names))
@@ -45,14 +45,14 @@ def preview(request: StepRequest, names: Sequence[str]) -> Preview:
 
 
 def announced(result: SearchResult, seen: Preview, nothing: str, place: str, words: WordsSpec) -> SearchResult:
-    """The result of a search without what the next step will not have active, which it says.
+    """The result of a search without the tools that will not be active in the next step, which its message names.
 
     Args:
-        result: what the search found.
-        seen: what becomes of it.
-        nothing: what is said when nothing was found.
+        result: the result of the search.
+        seen: what will happen to its tools.
+        nothing: the message if nothing was found.
         place: where the instructions of tools are.
-        words: what the message says.
+        words: the words of the message.
     """
     hits = tuple(hit for hit in result.hits if hit.tool in seen.active)
     said = [found_message(len(hits), place, words)] if hits else [] if seen.withheld else [nothing]

@@ -1,7 +1,7 @@
-"""A prompt as compilers of prompts hand it on: the part that stays, the part that changes, and a record of both.
+"""A prompt split for other tools: the stable part, the changing part, and a record of both.
 
-It works for any agent. In a list of sections with a boundary, the stable text ends at the boundary. Otherwise, and in
-an XML core, it ends before the first section that may change.
+This works for any agent. In a list of sections with a boundary, the stable text ends at the boundary. Otherwise, and in
+an XML core template, it ends before the first section that may change.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from cuecard.pipeline.segments import stable_part
 from cuecard.records import dataclass
 
 COMPILER = "cuecard/1"
-"""Raised whenever the same files and the same turn give another text than before."""
+"""Incremented whenever the same files and the same turn produce a different text than before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +23,15 @@ class SplitPrompt:
     """One prompt in two parts.
 
     Attributes:
-        compiler: what made it.
+        compiler: the compiler and its version.
         agent: the agent's name.
-        spec_sha256: fingerprint of its files.
-        profile: the set of sections that the call chose; empty for all.
-        variant: what it chose on top of that.
-        stable_text: what only a change of the configuration, of files or of the inputs it reads changes.
-        dynamic_text: the rest.
-        boundary: the marker between them; empty where nothing follows it, or the layout has none.
-        full_text: the system prompt: `stable_text + boundary + dynamic_text`.
-        stable_sha256: fingerprint of that text, in hex; so are the two below.
-        dynamic_sha256: of the dynamic text.
-        full_sha256: of the full text.
-        stable_sections: ids of the sections in the stable text, in order.
-        dynamic_sections: the same for the dynamic text.
-        diagnostics: what was wrong with sources.
-        sources: the files and other sources that were looked at.
+        spec_sha256: fingerprint of its files. profile: the set of sections that the call selected; empty for all.
+        variant: the variant selected in addition. stable_text: the text that only changes with the configuration, files
+        or inputs that it reads. dynamic_text: the rest. boundary: the marker between them; empty if nothing follows it,
+        or the layout has none. full_text: the system prompt: `stable_text + boundary + dynamic_text`. stable_sha256:
+        its fingerprint, in hex, like the two below. dynamic_sha256: of the dynamic text. full_sha256: of the full text.
+        stable_sections: ids of the sections in the stable text, in order. dynamic_sections: the same for the dynamic
+        text. diagnostics: problems of sources. sources: the files and other sources that were used.
     """
 
     compiler: str

@@ -1,4 +1,4 @@
-"""What a call and a step are prepared from: the arguments of the two hooks, on their way through the pipeline."""
+"""The requests for a call and a step: the arguments of the two hooks, as they pass through the pipeline."""
 
 from __future__ import annotations
 
@@ -14,32 +14,32 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a call ended: the agent that prepared it, and what had been discovered by then, of that agent's tools."""
+    """How a call ended: the agent that prepared it, and which of its tools were discovered by then."""
 
     agent: Agent
     found: Found
 
     @classmethod
     def of(cls, call: Call, agent: Agent, results: Iterable[ResultRecord]) -> Ended:
-        """The end of a call after all results of the conversation."""
+        """The end of a call, after all results of the conversation."""
         return cls(agent, Found.before(call).more(results, agent.catalogue, cues=bool(agent.pending)))
 
 
 @dataclass(frozen=True, slots=True)
 class CallRequest:
-    """One user message.
+    """The request for one user message.
 
     Attributes:
         agent: the compiled agent.
-        turn: what the host knows of the call.
-        found: what was discovered so far, in what `previous` had discovered and then.
-        previous: the conversation's call before this one.
-        kept: after a compaction, how many messages of the user stand before the new one; None without a compaction.
+        turn: what the host knows about the call.
+        found: the discoveries so far: those of `previous` and later ones.
+        previous: the conversation's previous call.
+        kept: after a compaction, the number of user messages before the new one; None without a compaction.
         now: the time, with its zone.
         count: how tokens are counted.
-        ended: what prepared `previous`, where that is known; it may be another state of the same files.
-        since: the call id of the last result before this message; None where none is known.
-        lost: why `kept` is set, where the host has not said that it compacted the history.
+        ended: what prepared `previous`, if known; it may be another state of the same files.
+        since: the call id of the last result before this message; None if unknown.
+        lost: why `kept` is set although the host did not report a compaction.
     """
 
     agent: Agent
@@ -55,24 +55,24 @@ class CallRequest:
 
     @property
     def earlier(self) -> Agent:
-        """The agent that prepared `previous`, as far as it is known."""
+        """The agent that prepared `previous`, if known."""
         return self.ended.agent if self.ended else self.agent
 
     def with_files(self, files: Mapping[str, FileText]) -> CallRequest:
-        """The same request with cleaned files, where the turn brings any."""
+        """The same request with cleaned files, if the turn has any."""
         return replace(self, turn=replace(self.turn, files=files)) if self.turn.files else self
 
 
 @dataclass(frozen=True, slots=True)
 class StepRequest:
-    """One model request of a call.
+    """The request for one step of a call.
 
     Attributes:
         agent: the compiled agent.
         call: the call.
-        found: what was discovered so far, in what the call had discovered and then.
+        found: the discoveries so far: those at the beginning of the call and later ones.
         count: how tokens are counted.
-        salt: what makes fingerprints useless for guessing; empty for none.
+        salt: the secret that makes fingerprints useless for guessing; empty for none.
     """
 
     agent: Agent

@@ -1,4 +1,4 @@
-"""A result of a tool as the text that the model reads: the same for the same result, so that no cache breaks."""
+"""Renders a tool result as the text that the model reads: identical for the same result, so that no cache breaks."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from cuecard.template.guards.marks import marked
 
 
 def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> RenderedResult:
-    """The result as text: by the agent's `results`, or as it is.
+    """The result as text, rendered by the agent's `results` or unchanged.
 
-    What the search tool says stays as it is: its structure is read again.
+    Results of the search tool are never changed, because their structure is read again.
     """
     form = form_of(agent.results, result.tool) if result.tool != agent.spec.tools.search.tool else None
     if form is None:
@@ -50,23 +50,23 @@ def render_result(agent: Agent, result: ToolResult, count: CountTokens) -> Rende
 
 
 def text_of(value: Json) -> str:
-    """A result as a text: a text as it is; everything else, and a blank text, which some providers refuse, as JSON."""
+    """A result as a text: a text unchanged; anything else, and a blank text, which some providers reject, as JSON."""
     return value if isinstance(value, str) and value.strip() else json.dumps(value, ensure_ascii=False)
 
 
 def _cleaned(result: Json) -> tuple[Json, tuple[Diagnostic, ...]]:
-    """The result out of its wraps, and without what nobody sees and terminals obey."""
+    """The unwrapped result without invisible and control characters."""
     said = unwrapped(result)
     try:
         value, removed = clean(said)
-    except CuecardError:  # two keys of an object become one: as a text they stay two
+    except CuecardError:  # two keys of an object would become equal: in a text, they stay different
         value, removed = clean(text_of(said))
     told = f"characters that nobody sees, and that were removed: {removed:,}"
     return value, (Diagnostic("invisible_characters", told),) if removed else ()
 
 
 def _content(said: Json, field: str) -> tuple[str, tuple[str, ...]]:
-    """The text of a result, and where in it that stands: nowhere, where it is all of it."""
+    """The text of a result, and its path in it; none if the text is the whole result."""
     inner = value_at(fields_of(said), field) if field else None
     if inner is None:
         return said if isinstance(said, str) else text_of(said), ()
@@ -74,7 +74,7 @@ def _content(said: Json, field: str) -> tuple[str, tuple[str, ...]]:
 
 
 def _cut(content: str, form: ResultForm, agent: Agent, count: CountTokens) -> CutText:
-    """What stays of the text; all of it where it would be no shorter with the marker."""
+    """What remains of the text; all of it if it would not be shorter with the marker."""
     if form.spec.limits is None:
         return CutText(content, "", 0, 0)
     cut = cut_text(content, form.spec.limits, form.spec.unit, count)
@@ -89,7 +89,7 @@ def _marker(cut: CutText, form: ResultForm, agent: Agent) -> str:
 
 
 def _shown(content: str, cut: CutText, form: ResultForm, agent: Agent) -> str:
-    """The text with the marker, which is an author's, between what stays of it, which is data."""
+    """The text with the author's marker between the remaining parts, which are data."""
     if not cut.left_out:
         return content
     return Trusted(marked(cut.head) + _marker(cut, form, agent) + marked(cut.tail))
@@ -103,7 +103,7 @@ def _parts(cut: CutText, form: ResultForm, agent: Agent) -> Mapping[str, Json] |
 
 
 def _fields(said: Json, path: Sequence[str], shown: str) -> Json:
-    """The result for templates that read its fields, with its text as it is shown; of a plain text, that."""
+    """The result for templates that read its fields, with the text as shown; for a plain text, just that."""
     if path:
         return _with(said, path, shown)
     held = fields_of(said)
@@ -111,7 +111,7 @@ def _fields(said: Json, path: Sequence[str], shown: str) -> Json:
 
 
 def _with(value: Json, path: Sequence[str], text: str) -> Json:
-    """The result with another text at a path of keys that it has."""
+    """The result with the text at an existing path replaced."""
     held = fields_of(value)
     if not path or not isinstance(held, Mapping):
         return text
@@ -119,5 +119,5 @@ def _with(value: Json, path: Sequence[str], text: str) -> Json:
 
 
 def _gate(agent: Agent, form: ResultForm) -> Gate:
-    """A message of its own: it forms no element of the prompt, and none of its template; code stays readable."""
+    """Gate a separate message: data cannot form elements of the prompt or of its template; code stays readable."""
     return Gate(agent.gate.names | form.names, agent.gate.words, "names", None, form.fences)

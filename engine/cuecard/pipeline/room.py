@@ -1,6 +1,6 @@
-"""Room for tools that were found before a call and belong to its system prompt: the budget of protocols.
+"""Room in the protocol budget for tools that were found before a call and belong in its system prompt.
 
-At a new baseline nothing that was decided before binds. There the tools that were used longest ago go first.
+At a new baseline, earlier decisions no longer apply, and the least recently used tools are dropped first.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a conversation has decided since its last baseline, its last step with it: that binds.
+    """A conversation's binding decisions since its last baseline, including its last step.
 
     Attributes:
-        told: the tools that the model was told about.
-        kept: those that have their room already, also where they did not exist when the system prompt was made.
+        told: the tools that were announced to the model.
+        kept: those that already have room, even if they did not exist when the system prompt was made.
         withheld: those that are not active.
     """
 
@@ -34,13 +34,13 @@ NOTHING_DECIDED = Decided()
 def withheld_tools(
     request: CallRequest, known: Sequence[str], there: Sequence[str], decided: Decided
 ) -> tuple[Withheld, ...]:
-    """Those of these tools that are not active, because the budget of protocols has no room for them.
+    """The tools that are not active because the protocol budget has no room for them.
 
     Args:
         request: what the call is prepared from.
         known: the tools, in order of discovery.
         there: the tools that exist for the call.
-        decided: what stays as it is.
+        decided: the decisions to keep.
     """
     limit, gone = request.agent.spec.budget.protocols, decided.withheld
     if limit is None:

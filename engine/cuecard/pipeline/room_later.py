@@ -1,7 +1,7 @@
-"""Tools that a message brings into a conversation that goes on: active as far as the whole prompt has room for them.
+"""Tools that a message adds to a continued conversation: active if the whole prompt has room for them.
 
-The host names them (`Turn.discovered`), they were found while they did not exist, or under `frozen` they exist only
-now. The budget of protocols is known as tools are planned; what the whole prompt takes, only when the call is made.
+The host names them (`Turn.discovered`), they did not exist when they were found, or under `frozen` they exist only now.
+The protocol budget is known when tools are planned, but the size of the whole prompt only when the call is made.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a call is made of, whatever tools it has: the history that goes in, the values, the delivery."""
+    """The parts of a call that do not depend on its tools: history, values, delivery."""
 
     history: Selected
     values: Values
@@ -35,7 +35,7 @@ class Given:
 
 
 def make_with_room(request: CallRequest, given: Given) -> tuple[Call, tuple[Withheld, ...]]:
-    """The call, as the next one of its conversation, and the tools that were known before it and are not active.
+    """The call as the next one of its conversation, and the previously known tools that are not active.
 
     Raises:
         InputError: when the engine that is said to have prepared the call before has not.
@@ -47,7 +47,7 @@ def make_with_room(request: CallRequest, given: Given) -> tuple[Call, tuple[With
         decided = decided_before(previous, last)
     plan = _Plan(given, decided, last)
     call, planned = _made(request, plan)
-    if decided and _is_baseline(request, call):  # which only the finished call can tell
+    if decided and _is_baseline(request, call):  # which is only known from the finished call
         return _made(request, _Plan(given))
     if decided is None or not _is_over(request, call):
         return call, planned
@@ -62,7 +62,7 @@ def make_with_room(request: CallRequest, given: Given) -> tuple[Call, tuple[With
 
 @dataclass(frozen=True, slots=True)
 class _Plan:
-    """What a call is made of, and what it goes on from; without that, it is a new baseline."""
+    """The parts of a call, and what it continues from; without that, it is a new baseline."""
 
     given: Given
     decided: Decided | None = None
@@ -70,13 +70,13 @@ class _Plan:
 
 
 def _made(request: CallRequest, plan: _Plan, left: Sequence[str] = ()) -> tuple[Call, tuple[Withheld, ...]]:
-    """The call without the tools that are left out, for which the whole prompt has no room; and what is withheld."""
+    """The call without the tools for which the whole prompt has no room, and what is withheld."""
     given, decided = plan.given, plan.decided
     total = f"budget.total: {request.agent.spec.budget.total} tokens"
     unfit = tuple(Withheld(tool, None, total, cost(request, tool)) for tool in left)
     every = given.delivery.shows_all
     earlier = earlier_tools(request)
-    if decided is None and request.previous:  # what messages brought stands behind no result that could tell it again
+    if decided is None and request.previous:  # tools from messages follow no result that could announce them again
         earlier = tuple(dict.fromkeys((*earlier, *request.previous.tools.brought)))
     tools = plan_tools(request, earlier, every=every, decided=decided, unfit=unfit)
     tools, sections = compose_whole(request, given.values.values, tools, anew=decided is None)
@@ -91,7 +91,7 @@ def _is_baseline(request: CallRequest, call: Call) -> bool:
 
 
 def _is_over(request: CallRequest, call: Call) -> bool:
-    """Whether the prompt is over its budget before anything is discovered in this call."""
+    """Whether the prompt exceeds its budget before anything is discovered in this call."""
     if request.agent.spec.budget.total is None:
         return False
     placed = Placed(call.prompt.segments, call.prompt.sent, ())
@@ -99,7 +99,7 @@ def _is_over(request: CallRequest, call: Call) -> bool:
 
 
 def _new(request: CallRequest, decided: Decided, tools: Iterable[str]) -> tuple[str, ...]:
-    """Those of these tools that are decided with this call, in the order in which they are given room."""
+    """The tools that are decided with this call, in the order in which they get room."""
     known = {*request.agent.spec.tools.core, *decided.told, *(each.tool for each in decided.withheld)}
     new = [tool for tool in dict.fromkeys(tools) if tool not in known and cost(request, tool)]
     return recent_first(new, request.found.called, request.found.named)

@@ -1,4 +1,4 @@
-"""The sections of one call: which are there, what fills them, what they say, and what did not fit."""
+"""The sections of one call: which are included, what fills them, their texts, and what did not fit."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Composed:
 
     Attributes:
         segments: the system prompt.
-        bodies: what each section says, by id; those that are not there are missing.
-        spoken: sections that are messages of their own: role, id and text.
-        values: the values of the call with what the sources made of them.
+        bodies: the text of each section by id; excluded sections are missing.
+        spoken: sections that are separate messages: role, id and text.
+        values: the values of the call with the content from sources.
         cuts: what was left out, and why.
-        diagnostics: what was wrong with sources.
-        sources: the files and other sources that were looked at.
+        diagnostics: problems of sources.
+        sources: the files and other sources that were used.
         trust: how often each kind of hostile text was neutralised.
     """
 
@@ -99,7 +99,7 @@ def compose(request: CallRequest, values: Mapping[str, Json], tools: CallTools) 
 
 
 def _contents(present: Sequence[Section], give: Callable[[], Given]) -> dict[str, Content]:
-    """What the sources say, in order: of a total that several share, each section takes what those before it left."""
+    """The content of the sources, in order: of a shared total, each section gets what the previous ones left."""
     filling = [(section, section.fill) for section in present if section.fill]
     contents: dict[str, Content] = {}
     taken: dict[str, int] = {}
@@ -124,7 +124,7 @@ def _is_there(section: Section, facts: Facts, notes: _Notes) -> bool:
 
 
 def _waits(section: Section) -> bool:
-    """Whether others must be written before it is known if it is there."""
+    """Whether it depends on the text of other sections if this one is included."""
     return section.spec.when is not None and any(sections_asked(section.spec.when))
 
 
@@ -136,7 +136,7 @@ def _has_a_text(section: Section, facts: Facts, notes: _Notes) -> bool:
 
 
 def _choice(section: Section, facts: Facts) -> int | None:
-    """Which of its texts the section has; None for none."""
+    """The text selected for the section; None for none."""
     conditions = (condition for condition, _ in section.choices)
     return next((at for at, each in enumerate(conditions) if each is None or holds(each, facts)), None)
 
@@ -157,7 +157,7 @@ def _given(request: CallRequest, values: Mapping[str, Json], tools: CallTools) -
 
 
 def _local(content: Content) -> dict[str, Json]:
-    """What the text of a section reads of its source. What is data in it is marked."""
+    """The names that a section's text reads from its source, with data marked."""
     return {"content": trusted(content.text), **{name: trusted(text) for name, text in content.values.items()}}
 
 
@@ -171,7 +171,9 @@ def _silent(present: Sequence[Section], bodies: Mapping[str, str], agent: Agent)
 def _fit(
     request: CallRequest, present: Sequence[Section], bodies: dict[str, str], notes: _Notes
 ) -> tuple[Segment, ...]:
-    """The segments within the budgets of sections and of the whole; what does not fit is taken out of `bodies`."""
+    """The segments within the budgets of sections and of the whole prompt; what does not fit is removed from
+    `bodies`.
+    """
     agent, count = request.agent, request.count
     for section in present:
         bodies[section.id], cut = within_budget(section, bodies[section.id], agent.names, count)
@@ -190,7 +192,7 @@ def _fit(
 
 
 def _least(sections: Sequence[Section], bodies: Mapping[str, str]) -> str | None:
-    """The section that goes first: the lowest priority, of equals the last."""
+    """The section to drop first: the one with the lowest priority, or the last of equals."""
     ranked = [
         (section.spec.priority, -place, section.id)
         for place, section in enumerate(sections)

@@ -1,4 +1,4 @@
-"""Sections to segments: rendered once, counted so that the counts add up exactly."""
+"""Turns sections into segments: rendered once, and counted so that the counts add up exactly."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def render_sections(
     notice: str = "",
     form: Form = "text",
 ) -> list[str]:
-    """The text of each section, with the protocols of these tools, and a notice behind them: whole lines.
+    """The text of each section with the protocols of these tools followed by a notice, all as whole lines.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
@@ -38,7 +38,7 @@ def gated_sections(
     notice: str = "",
     form: Form = "text",
 ) -> list[tuple[str, Mapping[str, int]]]:
-    """The same, each text with what the gate has neutralised in it.
+    """The same, each text with what the gate neutralised in it.
 
     Raises:
         TemplateRenderError: when a section cannot be rendered with these values.
@@ -55,7 +55,7 @@ def gated_sections(
 
 
 def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
-    """The values, those of an author's inputs marked as such: a call that has travelled has lost the marks."""
+    """The values, with those of trusted inputs marked as such again: a call that was serialised has lost the marks."""
     authored = {name for name, spec in agent.spec.inputs.items() if spec.trust == "author"}
     if not authored:
         return values
@@ -63,7 +63,7 @@ def authored(agent: Agent, values: Mapping[str, Json]) -> Mapping[str, Json]:
 
 
 def as_shown(agent: Agent, text: str) -> str:
-    """A text as it stands in a section."""
+    """A text as it appears in a section."""
     return agent.layout.tidied(text)
 
 
@@ -76,14 +76,14 @@ def make_segments(
 ) -> tuple[Segment, ...]:
     """Bodies as the segments of a prompt, whose tokens add up to the tokens of the whole.
 
-    A list of sections is laid out: with headings and separators, and without those that say nothing.
+    A list of sections is laid out with headings and separators, and without empty sections.
 
     Args:
         agent: the compiled agent.
-        sections: what the bodies are bodies of.
+        sections: the sections of the bodies.
         bodies: the text of each.
         count: how tokens are counted.
-        known: segments of an earlier prompt, whose fingerprints need not be made again.
+        known: segments of an earlier prompt, whose fingerprints need not be computed again.
     """
     texts = _laid_out(agent, sections, bodies)
     kept = [(section, text) for section, text in zip(sections, texts, strict=True) if text]
@@ -96,9 +96,9 @@ def make_segments(
 
 
 def stable_part(segments: Sequence[Segment]) -> int:
-    """How many segments at the start a provider's cache can keep: those before the boundary of the layout.
+    """How many leading segments a provider's cache can keep: those before the boundary of the layout.
 
-    Where nothing stands behind a boundary, or there is none, those that never change under one configuration.
+    If there is no boundary, or nothing after it, those that never change with the same configuration.
     """
     if any(not segment.stable for segment in segments):
         return sum(segment.stable for segment in segments)
@@ -106,7 +106,7 @@ def stable_part(segments: Sequence[Segment]) -> int:
 
 
 def said(sections: Iterable[Section], bodies: Iterable[str]) -> str:
-    """Sections as they are said mid-conversation: each with its heading, ending in a newline."""
+    """Sections as they are sent mid-conversation: each with its heading, ending in a newline."""
     texts: list[str] = []
     under: Leads = ()
     for section, body in zip(sections, bodies, strict=True):
@@ -125,9 +125,9 @@ def _laid_out(agent: Agent, sections: Sequence[Section], bodies: Sequence[str]) 
 def count_pieces(texts: Sequence[str], count: CountTokens) -> list[int]:
     """Tokens per piece, adding up exactly to the tokens of the joined text.
 
-    Where a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings
-    never merge across the seam, so each is counted alone (and remembered alone). Other seams are counted together, and
-    each piece gets what it adds.
+    If a piece ends in a newline and the next begins neither with `/` nor with a blank line, the bundled encodings never
+    merge across the seam, so each is counted (and cached) separately. At other seams, pieces are counted together, and
+    each gets the tokens it adds.
     """
     counts: list[int] = []
     run, counted = "", 0

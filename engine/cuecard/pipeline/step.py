@@ -1,4 +1,4 @@
-"""A step out of its parts."""
+"""Assembles a step."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ def make_step(request: StepRequest, dropped: tuple[Cut, ...], fitted: Fitted) ->
     """The step.
 
     Args:
-        request: what the step is prepared from.
-        dropped: what of the discoveries was left out.
+        request: the request for the step.
+        dropped: the discoveries that were left out.
         fitted: what fits into the budgets.
     """
     call, placed = request.call, fitted.placed.salted(request.salt)

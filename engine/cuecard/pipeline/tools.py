@@ -1,4 +1,4 @@
-"""Which tools a call may show, and in which order: core, then discovered, as first discovered."""
+"""Which tools a call may show, and in which order: core tools, then discovered ones in order of first discovery."""
 
 from __future__ import annotations
 
@@ -42,10 +42,10 @@ def plan_tools(
 
     Args:
         request: what the call is prepared from.
-        earlier: discovered tools whose protocols belong to the system prompt, in order of first discovery.
-        every: show every tool from the start, whatever the budget of protocols says.
-        decided: what the conversation has decided before; None for a new baseline.
-        unfit: tools that are not active, because the whole prompt has no room for them.
+        earlier: discovered tools whose protocols belong in the system prompt, in order of first discovery.
+        every: show every tool from the start, regardless of the protocol budget.
+        decided: the conversation's earlier decisions; None for a new baseline.
+        unfit: tools that are not active because the whole prompt has no room for them.
     """
     agent, turn = request.agent, request.turn
     catalogue, core = agent.catalogue, agent.spec.tools.core
@@ -73,9 +73,9 @@ def plan_tools(
 
 
 def restored_tools(request: CallRequest) -> tuple[str, ...]:
-    """Tools that were found while they did not exist and may exist now, in order of discovery.
+    """Tools that did not exist when they were found but may exist now, in order of discovery.
 
-    The results that found them are sent, and stay as they are: the new user message brings their instructions.
+    The results that found them were sent and stay as they are, so the new user message carries their instructions.
     """
     previous = request.previous
     if previous is None:
@@ -86,7 +86,7 @@ def restored_tools(request: CallRequest) -> tuple[str, ...]:
 
 
 def discover_more(request: StepRequest) -> tuple[tuple[Discovery, ...], tuple[Cut, ...]]:
-    """What is discovered at a step, in order of first discovery, and what was left out.
+    """The tools discovered at a step, in order of first discovery, and what was left out.
 
     A tool that is shown from the start is never discovered again.
     """
@@ -104,11 +104,11 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
     spec = agent.spec.tools.visibility
     if not spec.model_fields_set and turn.gates == Gates():
         return wanted, ()
-    return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but there
+    return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but exist
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:
-    """What the turn names and no tool has, or none of this call, each once."""
+    """The names in the turn that belong to no tool, or to no tool of this call, each once."""
     catalogue, there = agent.catalogue, turn.tools
     names = (*(there or ()), *turn.discovered)
     unknown = [

@@ -1,4 +1,4 @@
-"""Whether a window over the history has moved: then what was sent has lost its beginning, and its blocks with it."""
+"""Whether a window over the history has moved: earlier messages, including blocks, are then no longer sent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ _MOVED = "the history window moved: earlier messages are gone, so the system pro
 
 
 def with_window(request: CallRequest, chosen: Selected) -> CallRequest:
-    """The request as after a compaction, where the messages no longer begin with those of the call before.
+    """The request, as after a compaction if its messages no longer begin with those of the previous call.
 
-    Under `rewrite`, and for a host that can only set the system prompt, nothing was ever placed among messages.
+    Under `rewrite`, and for a host that can only set the system prompt, there are no blocks among the messages.
     """
     previous = request.previous
     if previous is None or request.kept is not None or not previous.prompt.messages:
@@ -37,13 +37,13 @@ def _moved(previous: Call, chosen: Selected) -> bool:
     kept = chosen.messages
     if summaries != summary or any(_said(one) != _said(other) for one, other in zip(history, kept, strict=False)):
         return True
-    if len(kept) <= len(history):  # the newest is not among them: it was dropped, or is asked once more
+    if len(kept) <= len(history):  # the newest is not among them: it was dropped, or is being asked again
         return bool(chosen.dropped)
     return not _is_later(current, kept[len(history)])
 
 
 def _sent(call: Call) -> tuple[list[str | tuple[Part, ...]], list[Message]]:
-    """Summaries in front of the history, and the history with the message that was the newest."""
+    """The summaries before the history, and the history including the message that was then the newest."""
     system = "".join(segment.text for segment in call.prompt.segments)
     front = takewhile(lambda message: not message.persist, call.prompt.messages)
     shown = call.prompt.shown
@@ -56,7 +56,7 @@ def _said(message: Message) -> tuple[object, ...]:
 
 
 def _is_later(current: Message, stored: Message) -> bool:
-    """Whether a message of the history is the one that was the newest: by now it may have a prefix."""
+    """Whether a message of the history is the one that was then the newest, which may have a prefix by now."""
     if isinstance(current.content, str) and isinstance(stored.content, str):
         return stored.role == current.role and stored.content.endswith(current.content)
     return stored.role == current.role

@@ -1,4 +1,4 @@
-"""What a call says of tools that were found before it and are not active."""
+"""What a call says about tools that were found before it but are not active."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from cuecard.pipeline.request import CallRequest, StepRequest
 
 
 def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld]) -> Call:
-    """The call with a block, behind its user message, that names the tools which it is the first not to activate.
+    """The call with a block after its user message that names the tools that were not withheld before but are now.
 
-    Under `rewrite` the section of instructions names them, at every step; where the host cannot append messages, only
-    the manifest does.
+    Under `rewrite`, the section of instructions names them at every step; if the host cannot append messages, only the
+    manifest does.
 
     Args:
         request: what the call is prepared from.
         call: the call, as the next one of its conversation.
-        planned: what it is the first not to activate, as far as that was known before its first step.
+        planned: the newly withheld tools, as far as they were known before its first step.
     """
     if call.delivery.rebuilds:
         return _with_room_to_say(request, call)
@@ -40,7 +40,7 @@ def tell_withheld(request: CallRequest, call: Call, planned: Iterable[Withheld])
 
 
 def _with_room_to_say(request: CallRequest, call: Call) -> Call:
-    """The call, which names these tools in its system prompt only if the whole prompt has room for that."""
+    """The call, naming these tools in its system prompt only if the whole prompt has room for that."""
     total, withheld = request.agent.spec.budget.total, call.tools.withheld
     if total is None or not withheld:
         return call

@@ -1,4 +1,4 @@
-"""Where the history of a request begins: one function for each policy, units in, a cutoff out."""
+"""Where the history of a request begins: one function per policy, from units to a cutoff."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Cutoff:
     """What a policy decides about units, oldest first.
 
     Attributes:
-        start: the first unit that goes in; all after it do, too.
-        loaded: the first unit that was looked at.
-        overflow: whether a summary has to stand for what stays out.
-        reason: why the units from `loaded` to `start` stay out.
-        unloaded: why those before `loaded` do.
+        start: the first unit to include, with all units after it.
+        loaded: the first unit that was considered.
+        overflow: whether a summary must replace what is left out.
+        reason: why the units from `loaded` to `start` are left out.
+        unloaded: why those before `loaded` are left out.
     """
 
     start: int
@@ -30,7 +30,7 @@ class Cutoff:
 
 
 def window(units: Sequence[Unit], spec: WindowHistory) -> Cutoff:
-    """Up to `keep` messages, all of them go in; beyond that, only the last `on_overflow`."""
+    """Up to `keep` messages, all of them are included; beyond that, only the last `on_overflow`."""
     sizes = [len(unit) for unit in units]
     if sum(sizes) <= spec.keep:
         return Cutoff(0)
@@ -50,7 +50,7 @@ def last(units: Sequence[Unit], spec: LastHistory) -> Cutoff:
 
 
 def fits(costs: Sequence[int], loaded: int, room: int, spec: TokenHistory) -> Cutoff:
-    """The newest units that fit into `room` tokens, for when not all of them do."""
+    """The newest units that fit into `room` tokens, if not all do."""
     start = max(loaded, newest(costs, room))
     return Cutoff(
         start,
@@ -62,10 +62,10 @@ def fits(costs: Sequence[int], loaded: int, room: int, spec: TokenHistory) -> Cu
 
 
 def blocks(units: Sequence[Unit], costs: Sequence[int], spec: BlockHistory) -> Cutoff:
-    """The beginning moves by whole blocks: when there are more than `limit` messages, or more than `max_tokens`.
+    """The beginning moves by whole blocks, whenever there are more than `limit` messages or `max_tokens` tokens.
 
-    It follows from the messages alone, by going through them as they came: so it is the same in every call until it
-    moves, and between two moves each history begins with the one before.
+    It depends only on the messages, processed in order: so it is the same in every call until it moves, and between two
+    moves, each history begins with the previous one.
     """
     most = float("inf") if spec.max_tokens is None else spec.max_tokens
     start, size, tokens = 0, 0, 0
@@ -74,13 +74,13 @@ def blocks(units: Sequence[Unit], costs: Sequence[int], spec: BlockHistory) -> C
         many, dear, moved = size > spec.limit, tokens > most, 0
         while (many and (moved < spec.block or size > spec.limit)) or (dear and tokens > most * spec.low):
             if start > at or (start == at and size <= spec.limit and tokens <= most):
-                break  # the newest unit stays where it fits alone
+                break  # the newest unit is kept if it fits alone
             moved, size, tokens = moved + len(units[start]), size - len(units[start]), tokens - costs[start]
             start += 1
     return Cutoff(start, 0, overflow=start > 0, reason="history.block: the window has moved on")
 
 
 def newest(costs: Sequence[int], room: int) -> int:
-    """The first of the newest units that fit together, walking backwards and stopping at the first that does not."""
+    """The first of the newest units that fit together, going backwards up to the first that does not."""
     used = accumulate(reversed(costs))
     return len(costs) - next((taken for taken, total in enumerate(used) if total > room), len(costs))

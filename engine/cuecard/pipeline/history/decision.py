@@ -1,4 +1,4 @@
-"""What each policy decides about a conversation, before any summarizer has answered."""
+"""The decisions of each policy about a conversation, before any summarizer has answered."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from cuecard.template.guards.guard import escape_text
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy decides.
+    """The decision of a policy.
 
     Attributes:
-        units: what the policy chose from, oldest first.
-        out: what stays out whatever it chooses.
-        cutoff: which of the units go in.
-        told: the units that a summary is due for; none when it is not.
-        hidden: why the stored summary, if there is one, is not shown; empty when it is.
+        units: the units to choose from, oldest first.
+        out: what is left out in any case.
+        cutoff: which of the units to include.
+        told: the units to summarise; none if no summary is due.
+        hidden: why the stored summary, if any, is not shown; empty if it is.
     """
 
     units: tuple[Unit, ...]
@@ -63,7 +63,7 @@ def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, cou
 
 
 def summary_message(text: str, spec: SummarySpec) -> Message:
-    """The summary as a message of the system, made anew for each request."""
+    """The summary as a system message, created for each request."""
     return Message(
         "system",
         fill(spec.message, {"summary": escape_text(text, element_names(spec.message), mode="names")}),
@@ -72,7 +72,7 @@ def summary_message(text: str, spec: SummarySpec) -> Message:
 
 
 def unit_cost(unit: Unit, spec: HistorySpec, count: CountTokens) -> int:
-    """What the messages of a unit cost together, in tokens."""
+    """The total cost of a unit's messages in tokens."""
     return sum(cost(message, spec, count) for message in unit.messages)
 
 

@@ -1,4 +1,4 @@
-"""What of a conversation a request holds, and a record of the rest, so that no cut is silent."""
+"""The part of a conversation in a request, and a record of the rest, so that no cut is silent."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Selected:
-    """What of a conversation a request holds.
+    """The part of a conversation in a request.
 
     Attributes:
-        messages: what goes in, oldest first, with prefixes.
-        summary: the summary for a section of the system prompt; empty when there is none to show there.
-        as_message: the summary as a message before the others, where the policy shows it so.
-        dropped: every message that stays out, as the host gave it, oldest first.
-        cuts: why each of them does; neighbours with the same reason share a cut.
-        overflow: whether there was more history than goes in.
-        store: the summary to keep with the conversation from now on; the one given, when nothing new is known.
+        messages: the included messages, oldest first, with prefixes.
+        summary: the summary for a section of the system prompt; empty if none is shown there.
+        as_message: the summary as a message before the others, if the policy shows it like this.
+        dropped: every message that is left out, as given by the host, oldest first.
+        cuts: the reason for each; neighbours with the same reason share a cut.
+        overflow: whether there was more history than is included.
+        store: the summary to store with the conversation from now on; the given one if there is nothing new.
     """
 
     messages: tuple[Message, ...]
@@ -36,12 +36,12 @@ class Selected:
 
 
 def dropped(messages: Sequence[Message], out: Iterable[LeftOut]) -> tuple[Message, ...]:
-    """The messages that stay out, oldest first."""
+    """The messages that are left out, oldest first."""
     return tuple(messages[place] for place in sorted(left.place for left in out))
 
 
 def cuts(out: Iterable[LeftOut]) -> tuple[Cut, ...]:
-    """One cut for each run of neighbours with the same reason, messages counted from 1."""
+    """One cut for each run of neighbours with the same reason; messages are counted from 1."""
     return tuple(_cuts(sorted(out, key=lambda left: left.place)))
 
 

@@ -5,7 +5,7 @@
     selected = apply_summary(messages, summary, spec, count, reply)     what goes in, and to store, with its answer
 
 `spec.summarize` says when to ask: before the request or after the reply. Everything here is pure, and `select` is
-`apply_summary` without an answer: a summarizer that fails, is slow or says nothing takes nothing away.
+`apply_summary` without an answer: a summarizer that fails, is slow or returns nothing does no harm.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from cuecard.pipeline.history.units import LeftOut
 
 
 def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> Selected:
-    """What of a conversation goes into a request.
+    """The part of a conversation that goes into a request.
 
     Args:
         messages: the conversation before the current message, oldest first.
-        summary: what is stored with it; a bare text covers nothing.
+        summary: the summary stored with it; a bare text covers nothing.
         spec: the policy.
         count: tokens of a text.
     """
@@ -38,7 +38,7 @@ def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpe
 def summary_due(
     messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens
 ) -> SummaryRequest | None:
-    """What to ask a summarizer, or None when no summary is wanted; the arguments are those of `select`."""
+    """The request for a summarizer, or None if no summary is due; the arguments are those of `select`."""
     stored = _stored(summary)
     told = decide(messages, stored, spec, count).told
     if not told or isinstance(spec, LastHistory):
@@ -50,10 +50,9 @@ def summary_due(
 def apply_summary(
     messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens, reply: str | None
 ) -> Selected:
-    """What goes in, and what to store, once a summarizer has answered; None or a blank reply means that it has not.
+    """What to include, and what to store, after a summarizer has answered; None or a blank reply means no answer.
 
-    An answer that nobody was asked for, because no summary was due, counts for nothing. The other arguments are those
-    of `select`.
+    An answer is ignored if no summary was due. The other arguments are those of `select`.
     """
     stored = _stored(summary)
     decision = decide(messages, stored, spec, count)

@@ -1,6 +1,6 @@
 """The messages of a request in the order of the agent file: system, runtime metadata, history, current message.
 
-Sections that are messages of their own follow the system prompt, or stand where the order names them.
+Sections that are separate messages follow the system prompt, or are placed where the order names them.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """The messages of a request. A host stores those that `persist`; the others are made anew for each request."""
+    """The messages of a request. A host stores those that `persist`; the others are created again for each request."""
 
     messages: tuple[Message, ...]
     cuts: tuple[Cut, ...] = ()
@@ -29,9 +29,9 @@ class TurnMessages:
     """What a turn adds to the history.
 
     Attributes:
-        current: the new message, or its text; left out when blank. Parts of other kinds than text pass unread.
-        metadata: runtime facts as JSON; no message when there are none.
-        ephemeral: an instruction for this request alone; last, unless `StackSpec.order` names its place.
+        current: the new message, or its text; left out if blank. Parts other than text are passed on unread.
+        metadata: runtime facts as JSON; no message if there are none.
+        ephemeral: an instruction for this request only; last, unless `StackSpec.order` names its place.
     """
 
     current: str | Message | None = None
@@ -51,11 +51,11 @@ def stack(
 
     Args:
         system: the system prompt.
-        selected: the history, with the summary in front of it where that is a message.
+        selected: the history, with the summary in front of it if it is a message.
         turn: what the turn adds.
-        spec: the order of the parts, and the form of the metadata.
-        quoted: what keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
-        spoken: sections that are messages of their own, each with the section's id.
+        spec: the order of the parts, and the format of the metadata.
+        quoted: keeps the metadata, which the engine writes itself, from opening or closing elements of the prompt.
+        spoken: sections that are separate messages, each with the section's id.
     """
     new = Message("user", turn.current) if isinstance(turn.current, str) else turn.current
     history, again = _without(selected.messages, new)
@@ -76,9 +76,10 @@ def stack(
 def metadata_message(
     metadata: Mapping[str, Json], spec: MetadataSpec, quoted: Callable[[str], str] = str
 ) -> tuple[Message | None, tuple[Cut, ...]]:
-    """`{"<key>": {...}}` as a message of the user, keys sorted; a stub when it has more than `max_bytes`.
+    """`{"<key>": {...}}` as a user message, with sorted keys; a stub if it is larger than `max_bytes`.
 
-    The stub is `{"truncated": true}` with the texts under the keys that `spec.keep` names, then without them.
+    The stub is `{"truncated": true}` with the texts under the keys in `spec.keep` or, if that is still too large,
+    without them.
     """
     if not metadata:
         return None, ()
@@ -93,7 +94,7 @@ def metadata_message(
 
 
 def _without(history: tuple[Message, ...], new: Message | None) -> tuple[tuple[Message, ...], tuple[Cut, ...]]:
-    """The history without the current message, which some hosts have stored before they ask."""
+    """The history without the current message, which some hosts store before they ask."""
     if new is None or not new.id or new.blank or new.role != "user":
         return history, ()
     others = tuple(message for message in history if message.id != new.id or message.role != "user")

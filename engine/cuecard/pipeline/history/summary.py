@@ -1,4 +1,4 @@
-"""What a summarizer is asked, in words and formats that the agent file can change."""
+"""The request to a summarizer, with words and formats that the agent file can change."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ class SummaryRequest:
 
 
 Summarizer: TypeAlias = Callable[[SummaryRequest], str]
-"""Answers with the summary alone; an empty answer or an error leaves the stored summary as it is."""
+"""Returns only the summary; an empty answer or an error leaves the stored summary unchanged."""
 
 AsyncSummarizer: TypeAlias = Callable[[SummaryRequest], Awaitable[str]]
 """A `Summarizer` that is awaited."""
 
 
 def ask(messages: Iterable[Message], previous: str, spec: SummarySpec, max_tokens: int | None = None) -> SummaryRequest:
-    """The question: the previous summary, if there is one, then the messages, line by line, each under its label."""
+    """The question: the previous summary, if there is one, then the messages, line by line, each with its label."""
     before = fill(spec.previous, {"summary": previous}) if previous.strip() else ""
     lines = "\n".join(line for message in messages for line in _lines(message, spec))
     text = f"{before}{spec.heading}{lines}"

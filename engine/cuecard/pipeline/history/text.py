@@ -1,4 +1,4 @@
-"""What a message says, as text: for counting, for prefixes, and for a summarizer."""
+"""The text of messages, for counting, for prefixes, and for a summarizer."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ from cuecard.model.messages import Message, Part, ToolCall
 
 
 def one_line(text: str) -> str:
-    """The text without line breaks and control characters, so that a name cannot begin a line of its own."""
+    """The text without line breaks and control characters, so that a name cannot start a new line."""
     return " ".join("".join(c if c.isprintable() else " " for c in text).split())
 
 
 def to_json(value: Json) -> str:
-    """JSON as models read it: compact, letters as they are."""
+    """JSON as models read it: compact, without escaping letters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
 
 
 def text_of(message: Message) -> str:
-    """Everything in the message that is text; a part of another kind says only what it is: `[image]`."""
+    """All text in the message; other parts are only named, such as `[image]`."""
     if isinstance(message.content, str):
         return message.content
     return "\n".join(text if (text := part_text(part)) is not None else _placeholder(part) for part in message.content)
 
 
 def part_text(part: Part) -> str | None:
-    """The text of a part, or None when it is of another kind."""
+    """The text of a part, or None for other kinds."""
     text = part.get("text")
     return text if part.get("type") == "text" and isinstance(text, str) else None
 
@@ -41,7 +41,7 @@ def call_text(call: ToolCall) -> str:
 
 
 def cost(message: Message, spec: HistoryBase, count: CountTokens) -> int:
-    """What a message costs in tokens: its texts and calls, `part_tokens` per other part, and `overhead`."""
+    """The cost of a message in tokens: its texts and calls, `part_tokens` per other part, and `overhead`."""
     parts = ({"type": "text", "text": message.content},) if isinstance(message.content, str) else message.content
     texts = [part_text(part) for part in parts]
     said = sum(spec.part_tokens if text is None else count(text) for text in texts)
@@ -49,9 +49,9 @@ def cost(message: Message, spec: HistoryBase, count: CountTokens) -> int:
 
 
 def prefixed(message: Message, spec: HistoryBase) -> Message:
-    """The message with the prefix in front of what user or assistant say; results and bare tool calls stay as they are.
+    """The message with a prefix before the text of user or assistant; results and bare tool calls are unchanged.
 
-    Where no speaker is known, the role stands for it. Time and speaker keep to their line.
+    If no speaker is known, the role is used. Time and speaker cannot break the line.
     """
     if not spec.prefix or message.role not in {"user", "assistant"} or not message.content:
         return message

@@ -1,6 +1,6 @@
-"""What a policy may move: whole units, never half of one. A tool call and its results are one unit.
+"""The units that a policy may move, always as a whole. A tool call and its results are one unit.
 
-Providers refuse a result without its call, a call without its results, and anything between the two.
+Providers reject a result without its call, a call without its results, and anything between the two.
 """
 
 from __future__ import annotations
@@ -15,7 +15,9 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """Messages that stay together, with their places in the host's list: a call with its results, or one message."""
+    """Messages that stay together, with their positions in the host's list: a call with its results, or a single
+    message.
+    """
 
     messages: tuple[Message, ...]
     places: tuple[int, ...]
@@ -26,7 +28,7 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class LeftOut:
-    """A message that stays out, by its place in the host's list, and why."""
+    """A message that is left out, with its position in the host's list, and the reason."""
 
     place: int
     reason: str
@@ -35,7 +37,7 @@ class LeftOut:
 
 @dataclass(slots=True)
 class _Block:
-    """A unit that is still growing; `missing` results are not there yet."""
+    """A unit under construction; `missing` results have not come yet."""
 
     messages: list[Message]
     places: list[int]
@@ -43,10 +45,10 @@ class _Block:
 
 
 def units(messages: Sequence[Message], spec: HistoryBase) -> tuple[tuple[Unit, ...], tuple[LeftOut, ...]]:
-    """The messages in whole units, oldest first, and those that belong to none.
+    """The messages in whole units, oldest first, and those that belong to no unit.
 
-    Results stand right after their call, in the order they came in. Left out are: what `spec.drop` says, results
-    without a call, and calls that lack a result, with the results they have.
+    Results follow their call directly, in order of arrival. Left out are messages listed in `spec.drop`, results
+    without a call, and calls that lack a result, together with the results they have.
     """
     dropped = tuple(_dropped(messages, spec))
     out = {left.place for left in dropped}
@@ -77,7 +79,7 @@ def _dropped(messages: Iterable[Message], spec: HistoryBase) -> Iterator[LeftOut
 def _blocks(placed: Iterable[tuple[int, Message]]) -> tuple[list[_Block], list[LeftOut]]:
     blocks: list[_Block] = []
     orphans: list[LeftOut] = []
-    # Some hosts use an id again in a later message: from there on, results belong to the later call.
+    # Some hosts reuse an id in a later message: from there on, results belong to the later call.
     waiting: dict[str, list[_Block]] = {}
     for place, message in placed:
         if message.role != "tool":
