@@ -13,7 +13,7 @@ export interface paths {
         };
         /**
          * Agents
-         * @description Every agent that is served: its tools, inputs and profiles, and what is wrong with its files.
+         * @description Every served agent: its tools, inputs and profiles, and the problems of its files.
          */
         get: operations["agents_v1_agents_get"];
         put?: never;
@@ -35,7 +35,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare Call
-         * @description Once per message of the user. Answers with the first step, too, so that the model can be asked at once.
+         * @description Call once per user message. The answer includes the first step, so that the model can be called at once.
          */
         post: operations["prepare_call_v1_prepare_call_post"];
         delete?: never;
@@ -55,7 +55,7 @@ export interface paths {
         put?: never;
         /**
          * Prepare Step
-         * @description Once per request to the model after the first one, with the results that came since.
+         * @description Call once per request to the model after the first one, with the results since then.
          */
         post: operations["prepare_step_v1_prepare_step_post"];
         delete?: never;
@@ -75,7 +75,7 @@ export interface paths {
         put?: never;
         /**
          * Search Tools
-         * @description What the search tool answers to the model.
+         * @description The answer of the search tool to the model.
          */
         post: operations["search_tools_v1_search_tools_post"];
         delete?: never;
@@ -95,7 +95,7 @@ export interface paths {
         put?: never;
         /**
          * Remember
-         * @description Put things into the working memory of the conversation, or take them out.
+         * @description Add entities to the working memory of the conversation, or remove them.
          */
         post: operations["remember_v1_remember_post"];
         delete?: never;
@@ -133,7 +133,7 @@ export interface paths {
         };
         /**
          * Readyz
-         * @description Whether the newest files are served; `stale` is an answer with status 200, because the last good ones are.
+         * @description Whether the newest files are served; `stale` has status 200, because the last good ones are served.
          */
         get: operations["readyz_readyz_get"];
         put?: never;
@@ -153,7 +153,7 @@ export interface paths {
         };
         /**
          * Metrics
-         * @description What Prometheus reads.
+         * @description Metrics for Prometheus.
          */
         get: operations["metrics_metrics_get"];
         put?: never;
@@ -170,7 +170,7 @@ export interface components {
     schemas: {
         /**
          * AgentShape
-         * @description An agent as it is served now.
+         * @description An agent as currently served.
          */
         AgentShape: {
             /** Name */
@@ -225,7 +225,7 @@ export interface components {
         };
         /**
          * AppendedShape
-         * @description A block that belongs behind the last result of the batch of `after_call_id`, or with the user message `turn`.
+         * @description A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`.
          */
         AppendedShape: {
             /** Id */
@@ -258,7 +258,7 @@ export interface components {
         };
         /**
          * DiagnosticShape
-         * @description Something that was wrong and stopped nothing.
+         * @description A problem that did not stop anything.
          */
         DiagnosticShape: {
             /** Code */
@@ -319,7 +319,7 @@ export interface components {
         };
         /**
          * Found
-         * @description What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`.
+         * @description The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`.
          */
         Found: {
             /** Tools */
@@ -378,7 +378,7 @@ export interface components {
         };
         /**
          * Health
-         * @description The process answers.
+         * @description The process is running.
          */
         Health: {
             /**
@@ -415,7 +415,7 @@ export interface components {
         };
         /**
          * PrepareCall
-         * @description A message of the user: what begins a call.
+         * @description A user message, which begins a call.
          */
         PrepareCall: {
             /**
@@ -575,7 +575,7 @@ export interface components {
         };
         /**
          * ProblemDetails
-         * @description What is wrong, as RFC 9457 has it.
+         * @description Problem details (RFC 9457).
          */
         ProblemDetails: {
             /** Type */
@@ -593,7 +593,7 @@ export interface components {
         };
         /**
          * ProblemShape
-         * @description One thing that is wrong.
+         * @description One problem.
          */
         ProblemShape: {
             /** Code */
@@ -628,7 +628,7 @@ export interface components {
         };
         /**
          * Ready
-         * @description Whether the service answers, and from the newest files.
+         * @description Whether the service is ready, and serves the newest files.
          */
         Ready: {
             /**
@@ -641,7 +641,7 @@ export interface components {
         };
         /**
          * ReadyAgent
-         * @description How up to date an agent is; what is wrong with its files is told by `/v1/agents`.
+         * @description Whether an agent is up to date; `/v1/agents` lists the problems of its files.
          */
         ReadyAgent: {
             /** Name */
@@ -660,7 +660,7 @@ export interface components {
         };
         /**
          * RefusalsShape
-         * @description What to answer in place of a call of a tool that is not active.
+         * @description The answers to calls of inactive tools.
          */
         RefusalsShape: {
             /**
@@ -685,7 +685,7 @@ export interface components {
         };
         /**
          * Remember
-         * @description What the conversation has touched by other ways than tool results.
+         * @description What the conversation has touched by means other than tool results.
          */
         Remember: {
             /**
@@ -823,7 +823,7 @@ export interface components {
         };
         /**
          * SearchToolShape
-         * @description The search tool, in the agent's words: what a model is told of it.
+         * @description The search tool as described to the model, in the agent's words.
          */
         SearchToolShape: {
             /** Name */
@@ -837,7 +837,7 @@ export interface components {
         };
         /**
          * SearchTools
-         * @description What the model asks of the search tool.
+         * @description The model's call of the search tool.
          */
         SearchTools: {
             /**
@@ -877,7 +877,7 @@ export interface components {
         };
         /**
          * SegmentShape
-         * @description A piece of the system prompt; the boundary of what stays the same stands where `stable` becomes false.
+         * @description A piece of the system prompt; the stable part ends where `stable` becomes false.
          */
         SegmentShape: {
             /** Id */
@@ -950,7 +950,7 @@ export interface components {
         };
         /**
          * SummaryEntry
-         * @description The stored summary, and which of the messages it tells.
+         * @description The stored summary, and which messages it covers.
          */
         SummaryEntry: {
             /**
@@ -974,7 +974,7 @@ export interface components {
         };
         /**
          * ToolShape
-         * @description A tool of the catalogue.
+         * @description A tool in the catalogue.
          */
         ToolShape: {
             /** Name */
@@ -986,7 +986,7 @@ export interface components {
         };
         /**
          * TurnBody
-         * @description What the host knows of one message of the user.
+         * @description What the host knows about one user message.
          */
         TurnBody: {
             /**

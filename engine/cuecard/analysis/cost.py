@@ -1,8 +1,8 @@
-"""The price of a prompt: what a sequence of requests costs where the provider keeps prefixes in a cache.
+"""The price of a prompt: the cost of a sequence of requests if the provider caches prefixes.
 
 A request is a list of blocks in the order in which the provider hashes them: tools, system prompt, messages. What it
-has in common with the requests before, block by block from the start, can be read from the cache. The model is simple
-on purpose: whole blocks, lifetimes kept exactly, every request finds the cache. Thinking is not known, and not billed.
+shares with earlier requests, block by block from the start, can be read from the cache. The model is deliberately
+simple: whole blocks, exact lifetimes, and every request reaches the cache. Thinking is unknown and not billed.
 """
 
 from __future__ import annotations
@@ -15,14 +15,14 @@ from itertools import accumulate
 from cuecard.config.model_profile import ModelProfile
 
 _STEPS = {"openai": 128, "vllm": 16}
-"""Cached prefixes grow in steps of so many tokens (developers.openai.com, prompt caching guide; docs.vllm.ai)."""
+"""Cached prefixes grow in steps of this many tokens (developers.openai.com, prompt caching guide; docs.vllm.ai)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A piece of a request that is cached whole or not at all: equal keys mean equal content.
+    """A piece of a request that is cached as a whole or not at all: equal keys mean equal content.
 
-    `label` says to people what it is, such as the id of a section; it takes no part in comparisons of requests.
+    `label` tells people what it is, such as the id of a section; comparisons ignore it.
     """
 
     key: str
@@ -34,8 +34,8 @@ class Block:
 class Request:
     """One request to a model.
 
-    `breakpoints` are the numbers of blocks before each cache breakpoint. `at` is the time in seconds, from any zero
-    that all requests share; None when it is not known. `answer` is how many tokens the model answered with.
+    `breakpoints` are the numbers of blocks before each cache breakpoint. `at` is the time in seconds, relative to any
+    origin that all requests share; None if unknown. `answer` is the number of tokens in the model's answer.
     """
 
     blocks: tuple[Block, ...]
@@ -51,16 +51,16 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What a provider asks for, a plain input token being 1.
+    """A provider's prices, relative to a plain input token.
 
     Attributes:
         read: price of a token read from the cache.
         write: price of a token written to it.
-        minimum: shorter prefixes are not kept, in tokens as counted here.
-        step: what is read is rounded down to a multiple of this, where `explicit` is false.
-        explicit: entries exist at breakpoints only; otherwise every prefix of every request is kept.
-        lifetime: seconds that an unused entry lives; None for ever.
-        look_back: how many blocks a breakpoint is compared with entries at, itself included; None for all of them.
+        minimum: shorter prefixes are not cached, in tokens as counted here.
+        step: cached tokens are rounded down to a multiple of this, if `explicit` is false.
+        explicit: entries exist only at breakpoints; otherwise every prefix of every request is cached.
+        lifetime: the lifetime of an unused entry in seconds; None for unlimited.
+        look_back: how many blocks back from a breakpoint, including its own, entries are searched; None for no limit.
         output: price of a token of the answer.
     """
 
@@ -78,7 +78,7 @@ class Prices:
         """The prices of a model, with its minimum in tokens as cuecard counts them.
 
         Args:
-            profile: what is known of the model.
+            profile: what is known about the model.
             long: entries live for the longer of its lifetimes, if it has one, and are written at that price.
         """
         explicit = profile.breakpoints > 0
@@ -97,7 +97,7 @@ class Prices:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """What one request costs.
+    """The cost of one request.
 
     Attributes:
         input_tokens: all tokens of the request; `cached`, `written` and `fresh` add up to them.
@@ -106,8 +106,8 @@ class Row:
         fresh: neither, at the plain price.
         output_tokens: tokens of the answer.
         cost: of all of it, in plain input tokens.
-        first_break: the first block that differs from the request before, counted from 0; None when the request only
-            adds to it. It may be the number of blocks: then the request before had more of them.
+        first_break: the first block that differs from the previous request, counted from 0; None if the request only
+            adds to it. If it equals the number of blocks, the previous request had more.
         below_minimum: tokens that would have been read if the model had no minimum.
     """
 
@@ -122,13 +122,13 @@ class Row:
 
     @property
     def rewrites(self) -> bool:
-        """Whether the request changes or drops what the one before sent."""
+        """Whether the request changes or drops parts of the previous one."""
         return self.first_break is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """What a conversation costs, request by request and in all."""
+    """The cost of a conversation, by request and in total."""
 
     rows: tuple[Row, ...]
 
@@ -149,7 +149,7 @@ class Bill:
 
     @property
     def cached_share(self) -> float:
-        """The part of all tokens that was read from the cache, 0 to 1."""
+        """The share of all tokens that was read from the cache, from 0 to 1."""
         return self.cached / self.input_tokens if self.input_tokens else 0.0
 
     @property
@@ -159,7 +159,7 @@ class Bill:
 
     @property
     def rewrites(self) -> int:
-        """How many requests change or drop what the one before sent."""
+        """The number of requests that change or drop parts of the previous one."""
         return sum(row.rewrites for row in self.rows)
 
     @property
@@ -169,12 +169,12 @@ class Bill:
 
 
 def bill(requests: Iterable[Request], prices: Prices) -> Bill:
-    """What these requests cost, one after the other, beginning with an empty cache."""
+    """The cost of these requests in sequence, beginning with an empty cache."""
     return Bill(tuple(_rows(requests, prices)))
 
 
 def first_break(before: Request, after: Request) -> int | None:
-    """The first block of a request that is not that of the request before; None when the request only adds to it."""
+    """The first block of a request that differs from the previous one; None if the request only adds to it."""
     pairs = zip(before.blocks, after.blocks, strict=False)
     same = next((n for n, (old, new) in enumerate(pairs) if old.key != new.key), None)
     if same is None and len(after.blocks) < len(before.blocks):
@@ -208,14 +208,14 @@ def _rows(requests: Iterable[Request], prices: Prices) -> Iterator[Row]:
 
 
 def _seen(request: Request, prices: Prices) -> Iterable[int]:
-    """The numbers of blocks after which an entry is looked for."""
+    """The numbers of blocks after which entries are searched."""
     if prices.look_back is None:
         return range(1, len(request.blocks) + 1)
     return {n for end in request.breakpoints for n in range(max(1, end - prices.look_back + 1), end + 1)}
 
 
 class _Cache:
-    """Which prefixes are kept. A prefix is a node of the tree of all requests; node 0 is the empty one."""
+    """The cached prefixes. A prefix is a node in the tree of all requests; node 0 is the empty one."""
 
     def __init__(self) -> None:
         self.nodes: dict[tuple[int, str], int] = {}
@@ -230,14 +230,14 @@ class _Cache:
         return path
 
     def keep(self, path: list[int], kept: Iterable[int], marked: Iterable[int], at: float | None) -> None:
-        """Entries at these prefixes; those that the request went through count as used."""
+        """Store entries at these prefixes, and mark those along the request's path as used."""
         self.kept.update({node: at for n, node in enumerate(path) if n and (node in self.kept)})
         self.kept.update({path[n]: at for n in kept})
         self.marked.update({node: at for n, node in enumerate(path) if n and (node in self.marked)})
         self.marked.update({path[n]: at for n in marked})
 
     def forget(self, now: float | None, lifetime: float | None) -> None:
-        """Drop what has not been used for longer than the lifetime; where a time is not known, it lives."""
+        """Drop entries unused for longer than the lifetime; entries without a known time are kept."""
         if now is not None and lifetime is not None:
             self.kept, self.marked = (_young(entries, now - lifetime) for entries in (self.kept, self.marked))
 

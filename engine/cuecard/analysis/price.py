@@ -1,4 +1,4 @@
-"""What a request costs that does not begin as the one before, and what it costs once the cache has seen it."""
+"""The cost of a request with a different beginning than the previous one, and its cost once cached."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class Price:
 
     Attributes:
         model: the model's name.
-        cost: of the later prompt, right after the earlier one.
-        warm: of the later prompt, when the request before it was the same.
+        cost: the cost of the later prompt directly after the earlier one.
+        warm: the cost of the later prompt if the previous request was the same.
         minimum: shorter prompts are not cached at all, in tokens as cuecard counts them.
     """
 
@@ -33,7 +33,7 @@ def find_profile(model: str) -> ModelProfile:
     """The profile of a model.
 
     Raises:
-        InputError: when nothing is known of it.
+        InputError: when the model is unknown.
     """
     models = read_models()
     profile = models.find(model)
@@ -45,7 +45,7 @@ def find_profile(model: str) -> ModelProfile:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A section as the bill sees it: what tells its text from others, where it stands, and what it costs."""
+    """A section for billing: what identifies its text, its place, and its tokens."""
 
     digest: str
     tokens: int
@@ -54,12 +54,12 @@ class Priced:
 
 
 def price(before: Manifest, after: Manifest, profile: ModelProfile) -> Price:
-    """What the later prompt costs after the earlier one, with cache breakpoints where the adapters set them."""
+    """The cost of the later prompt after the earlier one, with cache breakpoints where the adapters set them."""
     return price_of(_priced(before), _priced(after), profile)
 
 
 def price_of(before: Sequence[Priced], after: Sequence[Priced], profile: ModelProfile) -> Price:
-    """The same of sections, wherever they were written down."""
+    """The same for sections from any source."""
     prices = Prices.of(profile)
     first, second = _request(before), _request(after)
     cost, warm = bill((first, second), prices).rows[1].cost, bill((second, second), prices).rows[1].cost
@@ -68,10 +68,10 @@ def price_of(before: Sequence[Priced], after: Sequence[Priced], profile: ModelPr
 
 @dataclass(frozen=True, slots=True)
 class Calls:
-    """What a call with a prompt costs, in uncached input tokens, as cuecard counts them; the prompt alone.
+    """The cost of a call with a prompt, in uncached input tokens as cuecard counts them, for the prompt alone.
 
     Attributes:
-        first: with an empty cache; what is written to the cache is in it.
+        first: with an empty cache, including the price of writing to it.
         again: right after the same prompt.
     """
 
@@ -80,18 +80,18 @@ class Calls:
 
 
 def price_of_calls(manifest: Manifest, profile: ModelProfile) -> Calls:
-    """What this prompt costs in its first call, and once the cache has seen it."""
+    """The cost of this prompt in its first call, and once cached."""
     request = _request(_priced(manifest))
     first, again = bill((request, request), Prices.of(profile)).rows
     return Calls(first.cost, again.cost)
 
 
 def dollars(tokens: float, profile: ModelProfile, per_million: float) -> float:
-    """What so many uncached input tokens, as cuecard counts them, cost on this model.
+    """The price of a number of uncached input tokens, as cuecard counts them, on this model.
 
     Args:
-        tokens: how many.
-        profile: the model; its tokenizer may make more of a text.
+        tokens: the number of tokens.
+        profile: the model, whose tokenizer may count more tokens.
         per_million: the provider's price of 1,000,000 of its own uncached input tokens, in US dollars.
     """
     return tokens * profile.token_factor * per_million / 1_000_000

@@ -44,9 +44,9 @@ class Told(NamedTuple):
 
 
 class Admitted(NamedTuple):
-    """Messages and tools as lists, since they are read more than once; and the profile of the model.
+    """Messages and tools as lists, since they are read more than once, and the profile of the model.
 
-    Its name is the one that goes into the body.
+    The profile's name is the one for the body.
     """
 
     messages: list[Mapping[str, Any]]

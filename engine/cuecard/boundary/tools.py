@@ -36,7 +36,7 @@ class AdmittedCards:
 
 @dataclass(slots=True)
 class _Admission:
-    """One server's cards on their way in. A server is not the host: what it says wrong is recorded, no error."""
+    """One server's cards on their way in. A server is not the host: its mistakes are recorded instead of raised."""
 
     found: Findings
     cards: list[ToolCard] = field(default_factory=list)
@@ -56,7 +56,7 @@ class _Admission:
             self._admit_texts(taken)
 
     def _admit_texts(self, card: ToolCard) -> None:
-        """The card with texts that are fit to be seen."""
+        """The card with cleaned texts."""
         texts, what = [card.description, card.category, *card.phrases], f"tool {card.name}"
         try:
             (*seen, schema), removed = clean([*texts, card.input_schema])
@@ -73,13 +73,13 @@ class _Admission:
 
 
 def admit_cards(cards: Any) -> AdmittedCards:
-    """The cards; they are read once, so that any iterable may hold them.
+    """The accepted cards; they are read once, so any iterable works.
 
-    What only a server can have written wrong takes nobody down: a tool of a name that is none is left out, as is one
-    whose input schema nests too deep; texts lose what nobody sees, and what is beyond `MAX_TOOL_TEXT`.
+    A server's mistakes do no harm: a tool with an invalid name or a too deeply nested input schema is left out; texts
+    lose invisible characters, and everything beyond `MAX_TOOL_TEXT`.
 
     Raises:
-        InputError: with everything that is no card, or of the wrong type in one.
+        InputError: with everything that is not a card, or has the wrong type in one.
     """
     found = Findings()
     admission = _Admission(found)
@@ -94,14 +94,14 @@ def admit_cards(cards: Any) -> AdmittedCards:
 
 
 def _is_odd(card: Any) -> bool:
-    """Whether nothing but the name keeps a card out."""
+    """Whether the name alone is the reason to leave a card out."""
     name = getattr(card, "name", None)
     is_named = isinstance(card, ToolCard) and isinstance(name, str) and not TOOL_NAME.fullmatch(name)
     return is_named and _CARD.fits(replace(card, name="name"))
 
 
 def _has_odd_schema(card: Any) -> bool:
-    """Whether nothing but the input schema keeps a card out."""
+    """Whether the input schema alone is the reason to leave a card out."""
     schema = getattr(card, "input_schema", None)
     is_written = isinstance(card, ToolCard) and isinstance(schema, Mapping) and not _SCHEMA.fits(schema)
     return is_written and _CARD.fits(replace(card, input_schema={}))

@@ -1,4 +1,4 @@
-"""The turn: its own shape, and what the agent's files say of its inputs, profiles and variants."""
+"""Checks a turn: its own types, and its inputs, profile and variant against the agent's files."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ _MOMENT = Moment(zoned=True)
 
 
 def take_turn(agent: Agent, turn: Any, clock: Clock | None, found: Findings) -> Turn:
-    """The turn as it is meant, with the time of the clock where it says none.
+    """The turn in its proper types, with the clock's time if it has none.
 
     Args:
-        agent: whose inputs, profiles and variants it names.
-        turn: what the host knows of the call; None for nothing.
-        clock: what is asked for the time; None where no prompt is made.
-        found: where problems are written down.
+        agent: the agent whose inputs, profile and variant it names.
+        turn: what the host knows about the call; None for nothing.
+        clock: the clock to ask for the time; None if no prompt is made.
+        found: collects problems.
     """
     taken = Turn() if turn is None else turn
     taken = taken if _TURN.fits(taken) else _TURN.take(taken, "turn", found)
@@ -45,7 +45,7 @@ def take_turn(agent: Agent, turn: Any, clock: Clock | None, found: Findings) -> 
 
 
 def _selection(agent: Agent, turn: Any) -> list[Problem]:
-    """A profile and a variant that the agent does not have."""
+    """The problem of an unknown profile or variant."""
     profile, variant = getattr(turn, "profile", None), getattr(turn, "variant", None)
     if isinstance(profile, str) and isinstance(variant, str):
         return agent.unknown_selection(profile, variant)
@@ -53,7 +53,7 @@ def _selection(agent: Agent, turn: Any) -> list[Problem]:
 
 
 def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
-    """What is wrong with the inputs and in the memory of a turn whose own shape may be wrong, too."""
+    """The problems of the inputs and the memory of a turn, which itself may have the wrong types."""
     inputs = getattr(turn, "inputs", None)
     if isinstance(inputs, Mapping):
         yield from input_problems(inputs, agent.spec.inputs)
@@ -65,22 +65,22 @@ def contents(agent: Agent, turn: Any) -> Iterator[Problem]:
 
 
 def _controls_in_message(message: Any) -> Iterator[Problem]:
-    """The control characters in what is said now, and in who says it."""
+    """The control characters in the current message and its speaker."""
     if isinstance(message, Message):
         for name in ("content", "speaker", "id", "timestamp", "tool_call_id"):
             yield from refuse_controls(getattr(message, name), f"turn.message.{name}")
         calls: Any = message.tool_calls
-        # What is no list of calls has been told.
+        # A value that is not a list of calls was reported already.
         for number, call in enumerate(calls if isinstance(calls, (list, tuple)) else ()):
             for name in ("id", "name", "arguments"):
                 yield from refuse_controls(getattr(call, name, None), f"turn.message.tool_calls[{number}].{name}")
 
 
 def controls_in_memory(memory: Any, name: str) -> Iterator[Problem]:
-    """The control characters in a memory whose shape may be wrong, too."""
+    """The control characters in a memory, which may have the wrong type."""
     try:
         held = any(has_controls(f"{entity.type}{entity.id}{entity.name}{entity.key}") for entity in memory.entities)
-    except (AttributeError, TypeError, ValueError):  # it is no memory, which has been told
+    except (AttributeError, TypeError, ValueError):  # it is not a memory, which was reported already
         return
     if held:
         yield from refuse_controls([asdict(entity) for entity in memory.entities], name)

@@ -1,4 +1,4 @@
-"""Locales by name: English is carried along, all others are Babel's, which is the extra `locale`."""
+"""Locales by name: English is built in, all others come from Babel, the extra `locale`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from babel import Locale
 
 English: TypeAlias = Literal["en-US", "en-GB"]
-"""The kinds of English that dates are written in without Babel."""
+"""The variants of English supported without Babel."""
 
 _ENGLISH: Mapping[str, English] = MappingProxyType({"en": "en-US", "en-us": "en-US", "en-gb": "en-GB"})
 _INSTALL = 'run `pip install "cuecard[locale]"`'
@@ -25,7 +25,7 @@ def english(tag: str) -> English | None:
 
 
 def check_locale(tag: str) -> None:
-    """Refuse a locale in which no date can be written here.
+    """Reject an unsupported locale.
 
     Raises:
         InputError: as `locale_named`; never for English.
@@ -35,7 +35,7 @@ def check_locale(tag: str) -> None:
 
 
 def check_time_style(style: str, tag: str) -> None:
-    """Refuse a style of times that cannot be written here.
+    """Reject an unsupported style of times.
 
     Raises:
         InputError: `no-locales` when the style names the time zone, whose names in English only Babel knows, and Babel
@@ -46,7 +46,7 @@ def check_time_style(style: str, tag: str) -> None:
 
 
 def locale_named(tag: str) -> Locale:
-    """Babel's locale of a tag, such as `de-AT`.
+    """Babel's locale for a tag, such as `de-AT`.
 
     Raises:
         InputError: `unknown-locale`, or `no-locales` when Babel is not installed.
@@ -76,6 +76,6 @@ def _babel_for(wish: str, instead: str) -> None:
 
 
 def _has_territory(tag: str, territory: str | None) -> bool:
-    """Whether the country that a tag names is the locale's: Babel takes the language alone for an unknown one."""
+    """Whether the locale has the country in the tag: for an unknown country, Babel falls back to the language."""
     parts = tag.replace("_", "-").partition("@")[0].split("-")[1:]
     return all(part.upper() == territory for part in parts if len(part) == 2 or (len(part) == 3 and part.isdigit()))

@@ -40,10 +40,10 @@ FIELDS: Mapping[str, Callable[[datetime], str]] = {
     "ss": lambda at: f"{at.second:02}",
     "a": lambda at: "AM" if at.hour < 12 else "PM",
 }
-"""What each field is; those with a name of the language are English."""
+"""The format of each field; names are English."""
 
 CLOCK = frozenset("HhmsaSkKzZOvVXxjbB")
-"""The letters of fields that tell the time of day, or its zone."""
+"""The letters of fields for the time of day or its zone."""
 
 
 def fields(pattern: str) -> tuple[str, ...]:
@@ -62,7 +62,7 @@ def fields(pattern: str) -> tuple[str, ...]:
 
 
 def english_pattern(moment: datetime, pattern: str) -> str:
-    """The moment as the pattern has it.
+    """The moment formatted by the pattern.
 
     Raises:
         InputError: `wrong-pattern`.
@@ -81,5 +81,5 @@ def _text(piece: re.Match[str]) -> str:
 
 
 def wrong_pattern(pattern: str, why: str, hint: str) -> InputError:
-    """What is said of a pattern that means nothing."""
+    """The problem of an invalid pattern."""
     return InputError(Problem("wrong-pattern", f"`{pattern}` is not a date pattern: {why}", hint))

@@ -1,4 +1,4 @@
-"""Dates and times as people of a language write them: English by ourselves, all others by Babel.
+"""Dates and times in a language: English is built in, all others come from Babel.
 
 The English patterns and names are those of the Unicode CLDR, byte for byte as Babel 2.18 prints them: so the shipped
 agents need no 33 MB of other languages.
@@ -45,7 +45,7 @@ _TIMES: Mapping[English, _Patterns] = {
 
 
 class Writer(Protocol):
-    """Writes what a clock shows for people of one language."""
+    """Writes dates and times in one language."""
 
     def date(self, moment: datetime, style: Style) -> str:
         """The date in that style."""
@@ -54,10 +54,10 @@ class Writer(Protocol):
         """The time of day in that style."""
 
     def joined(self, date: str, time: str, style: Style) -> str:
-        """Date and time as one; the style is the date's (Unicode TR 35, dates, 2.6.2.2)."""
+        """Date and time combined; the style is the date's (Unicode TR 35, dates, 2.6.2.2)."""
 
     def pattern(self, moment: datetime, pattern: str) -> str:
-        """The moment as a pattern has it, such as `d MMMM yyyy`.
+        """The moment formatted by a pattern, such as `d MMMM yyyy`.
 
         Raises:
             InputError: `wrong-pattern`.
@@ -92,7 +92,7 @@ class _English:
 
     def time(self, moment: datetime, style: Style) -> str:
         pattern = _TIMES[self.kind].get(style)
-        if pattern is None:  # it names the time zone, and of those there are hundreds
+        if pattern is None:  # it contains the name of the time zone, of which there are hundreds
             check_time_style(style, self.kind)
             return _Babel(locale_named(self.kind)).time(moment, style)
         return pattern.format(

@@ -1,4 +1,4 @@
-"""Time zones by name, with a hint where a name is wrong; looked up only when one is named."""
+"""Time zones by name, with a hint for a wrong one; only looked up if one is named."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from cuecard.errors import InputError, Problem, did_you_mean
 
 
 def zone_named(name: str) -> ZoneInfo:
-    """The time zone of an IANA name, such as `Europe/Vienna`.
+    """The time zone with an IANA name, such as `Europe/Vienna`.
 
     Raises:
         InputError: `unknown-zone`, also when the machine has no time zone database at all.
@@ -27,7 +27,7 @@ def zone_named(name: str) -> ZoneInfo:
 
 
 def closest(word: str, known: Iterable[str], otherwise: str) -> str:
-    """The closest of the known words; of hundreds, a list would say nothing."""
+    """The closest of the known words, since a list of hundreds would not help."""
     by_case = {name.casefold(): name for name in known}
     hint = did_you_mean(word.casefold(), by_case)
     close = hint.removeprefix("did you mean `").removesuffix("`?")

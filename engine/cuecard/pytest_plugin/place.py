@@ -1,4 +1,4 @@
-"""Which agent and which files a test means."""
+"""Finds the agent and the files of a test."""
 
 from __future__ import annotations
 
@@ -40,10 +40,10 @@ def agent_of(node: pytest.Item) -> Path:
 
 
 def find_file(node: pytest.Item, name: str) -> Path:
-    """A file as a test names it: beside the test, above it, or one that cuecard brings.
+    """A file named by a test: next to the test, above it, or shipped with cuecard.
 
     Raises:
-        InputError: when it is nowhere.
+        InputError: when it is not found.
     """
     for folder in _upward(node):
         if is_there(folder / name):
@@ -59,7 +59,7 @@ def read_turn(path: Path) -> TurnFile:
     """A turn file.
 
     Raises:
-        SpecError: with everything that is wrong in it.
+        SpecError: with all of its problems.
     """
     source = read_text(path)
     document = read_yaml(source.text, source.name)
@@ -68,7 +68,7 @@ def read_turn(path: Path) -> TurnFile:
 
 
 def _upward(node: pytest.Item) -> Iterator[Path]:
-    """The folder of the test, and those above it, as far as the root of the tests."""
+    """The folder of the test and those above it, up to the root of the tests."""
     here, root = node.path.parent, node.config.rootpath
     yield here
     while here not in (root, here.parent):

@@ -1,4 +1,4 @@
-"""The pytest plugin: prompts in tests, held against what is written down (extra `pytest`).
+"""The pytest plugin: compares prompts in tests with snapshots (extra `pytest`).
 
 def test_first_message(render_turn, snapshot):
     assert render_turn("turns/first.yaml") == snapshot
@@ -26,7 +26,7 @@ RenderTurn: TypeAlias = "Callable[..., Prompt]"
 _ENGINES = pytest.StashKey[dict[Path, "Engine"]]()
 _USED = "cuecard-snapshot"
 _OTHER_SNAPSHOTS = ("syrupy", "pytest-snapshot", "snapshot", "snapshottest", "inline_snapshot")
-"""Plugins with a fixture `snapshot` of their own, by the names they have in pytest."""
+"""Plugins with their own fixture `snapshot`, by their names in pytest."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -55,7 +55,7 @@ class _ShortName:
 
 @pytest.fixture
 def cue_engine(request: pytest.FixtureRequest) -> Engine:
-    """The engine of the test's agent; its clock stands still, at noon of 1 January 2026 (UTC)."""
+    """The engine of the test's agent, with a clock fixed at noon on 1 January 2026 (UTC)."""
     from cuecard.engine import Engine
     from cuecard.pytest_plugin.place import agent_of
     from cuecard.testing.turns import MOMENT
@@ -95,7 +95,7 @@ def render_turn(request: pytest.FixtureRequest, cue_engine: Engine) -> RenderTur
 
 @pytest.fixture
 def cue_snapshot(request: pytest.FixtureRequest) -> Iterator[PromptSnapshot]:
-    """The snapshots of this test, in `snapshots/` beside it: `assert prompt == cue_snapshot`."""
+    """The snapshots of this test, in `snapshots/` next to it: `assert prompt == cue_snapshot`."""
     from cuecard.pytest_plugin.prompt import PromptSnapshot
     from cuecard.testing.goldens import FOLDER
 
@@ -103,7 +103,7 @@ def cue_snapshot(request: pytest.FixtureRequest) -> Iterator[PromptSnapshot]:
     folder = node.path.parent / FOLDER / node.path.stem
     found = PromptSnapshot(folder, _file_name(node), update=request.config.getoption("--cue-update"))
     yield found
-    # Reports carry these from the workers of xdist to the process that looks for snapshots nobody uses.
+    # Reports carry these from xdist's workers to the process that looks for unused snapshots.
     node.user_properties.extend((_USED, str(path)) for path in found.used)
 
 
@@ -116,7 +116,7 @@ def played(request: pytest.FixtureRequest, tmp_path: Path) -> Played:
 
 
 def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str] | None:
-    """What differs between a prompt and its snapshot."""
+    """The differences between a prompt and its snapshot."""
     for each in (left, right):
         if op == "==" and type(each).__name__ == "PromptSnapshot" and hasattr(each, "explained"):
             lines: list[str] = each.explained()
@@ -125,7 +125,7 @@ def pytest_assertrepr_compare(op: str, left: object, right: object) -> list[str]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Tell of snapshots that no test uses, and throw them away where that is wanted."""
+    """Report snapshots that no test uses, and delete them on request."""
     if hasattr(config, "workerinput"):  # a worker of xdist knows only some of the tests
         return
     from cuecard.pytest_plugin.unused import find_unused
@@ -151,7 +151,7 @@ def _used(reports: Sequence[Any]) -> Iterator[str]:
 
 
 def _file_name(node: pytest.Item) -> str:
-    """The test's name as that of a file; names that would become the same get a mark of their own."""
+    """The test's name as a file name; names that would be equal get a unique suffix."""
     inside = node.nodeid.split("::", 1)[-1].replace("::", ".")
     name = re.sub(r"[^\w.-]+", "_", inside, flags=re.ASCII).strip("_")
     plain = inside.replace("[", "_").replace("]", "")

@@ -1,4 +1,4 @@
-"""A rendered prompt in a test: what one asserts on, and what it is compared with."""
+"""A rendered prompt in a test, for assertions and for comparison with snapshots."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ UPDATE = "pytest --cue-update"
 
 @dataclass(frozen=True, eq=False)
 class Prompt:
-    """What the model gets in one step: `"Jana" in prompt`, `prompt.tokens < 900`, `prompt == snapshot`.
+    """What the model receives in one step: `"Jana" in prompt`, `prompt.tokens < 900`, `prompt == snapshot`.
 
     Attributes:
         step: the whole step.
@@ -26,17 +26,17 @@ class Prompt:
 
     @cached_property
     def text(self) -> str:
-        """All that the engine wrote: system prompt, messages of sections, appended blocks."""
+        """Everything that the engine wrote: system prompt, section messages, appended blocks."""
         return "\n".join(self.sections.values())
 
     @cached_property
     def sections(self) -> dict[str, str]:
-        """The text of each section, by its id, in their order."""
+        """The text of each section by id, in order."""
         return {record.id: text for record, text in section_texts(self.step)}
 
     @property
     def tokens(self) -> int:
-        """How many tokens the whole prompt has."""
+        """The number of tokens of the whole prompt."""
         return self.step.manifest.total_tokens
 
     @property
@@ -61,12 +61,12 @@ class Prompt:
 
 
 class PromptSnapshot:
-    """The snapshots of one test: `assert prompt == snapshot`; the second one of a test is `snapshot` again.
+    """The snapshots of one test: `assert prompt == snapshot`; for a second comparison in a test, use `snapshot` again.
 
     Args:
-        folder: where they are.
-        name: what the files are called.
-        update: whether they are written anew.
+        folder: their folder.
+        name: the name of the files.
+        update: whether to rewrite them.
     """
 
     def __init__(self, folder: Path, name: str, *, update: bool) -> None:
@@ -90,7 +90,7 @@ class PromptSnapshot:
         return f"<snapshot {self.name}>"
 
     def explained(self) -> list[str]:
-        """What the last comparison found, for people."""
+        """The result of the last comparison, for people."""
         if self.last is None:
             return []
         wrong = complaint(self.last, UPDATE)

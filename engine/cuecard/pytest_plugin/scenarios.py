@@ -1,4 +1,4 @@
-"""Scenarios in tests: an assistant plays one with its own tool server and its script, and every prompt is kept."""
+"""Scenarios in tests: an assistant plays one with its own tool server and script, and every prompt is recorded."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from cuecard.pytest_plugin.prompt import Prompt
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """A scenario, played.
+    """A played scenario.
 
     Attributes:
-        ok: whether everything went as the scenario says.
-        prompts: of every request to the model, in order.
-        events: all that happened, as `cuecard run --json` prints it.
+        ok: whether the scenario passed.
+        prompts: the prompt of every request to the model, in order.
+        events: all events, as printed by `cuecard run --json`.
     """
 
     ok: bool
@@ -36,9 +36,9 @@ def play_scenario(node: pytest.Item, data: Path) -> Played:
     """Play the scenario of a test's marker, with the data of its tool server in a folder.
 
     Raises:
-        InputError: when the marker does not say which scenario of which assistant.
+        InputError: when the marker does not name an assistant and a scenario.
         SpecError: when the assistant or the scenario is wrong.
-        ToolServerError: when the tool server cannot be started or spoken to.
+        ToolServerError: when the tool server cannot be started or reached.
     """
     marker = node.get_closest_marker("cue_scenario")
     if marker is None or len(marker.args) != 2:

@@ -1,4 +1,4 @@
-"""Snapshots that no test asks for any more, where all tests of a file have run."""
+"""Snapshots that no test uses any more, for files whose tests have all run."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ import pytest
 from cuecard.testing.goldens import FOLDER, unused
 
 _PARTIAL = ("failed", "error", "skipped", "xfailed", "deselected")
-"""Tests with one of these outcomes may use a snapshot that they did not come to ask for."""
+"""Tests with one of these outcomes may not have reached all of their snapshots."""
 
 
 def find_unused(stats: Mapping[str, Sequence[Any]], config: pytest.Config, used: set[Path]) -> list[Path]:
-    """The snapshots of files all of whose tests have passed, and that none of them asked for.
+    """The unused snapshots of files whose tests have all passed.
 
     Args:
         stats: the reports of the terminal, by outcome.
-        config: of the run; one that chose among the tests of a file tells nothing of that file.
-        used: the snapshots that were asked for.
+        config: the configuration of the run; if it selected only some tests of a file, that file is skipped.
+        used: the snapshots that were used.
     """
     if config.getoption("keyword") or config.getoption("lf", default=False):
         return []

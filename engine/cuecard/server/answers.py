@@ -1,4 +1,4 @@
-"""What clients get: the shapes of answers, for OpenAPI and for the types that are generated from it."""
+"""The shapes of responses, for OpenAPI and for the types generated from it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Shape(BaseModel):
 
 
 class SegmentShape(Shape):
-    """A piece of the system prompt; the boundary of what stays the same stands where `stable` becomes false."""
+    """A piece of the system prompt; the stable part ends where `stable` becomes false."""
 
     id: str
     text: str
@@ -27,7 +27,7 @@ class SegmentShape(Shape):
 
 
 class AppendedShape(Shape):
-    """A block that belongs behind the last result of the batch of `after_call_id`, or with the user message `turn`."""
+    """A block that belongs after the last result of the batch with `after_call_id`, or with the user message `turn`."""
 
     id: str
     text: str
@@ -43,7 +43,7 @@ class DiscoveryShape(Shape):
 
 
 class RefusalsShape(Shape):
-    """What to answer in place of a call of a tool that is not active."""
+    """The answers to calls of inactive tools."""
 
     tools: list[str] = Field(description="every tool in the agent's catalogue; other tools are not listed")
     inactive: str = Field(description="`{tool}` stands for the tool, `{search}` for the search tool")
@@ -76,7 +76,7 @@ class DeliveryShape(Shape):
 
 
 class DiagnosticShape(Shape):
-    """Something that was wrong and stopped nothing."""
+    """A problem that did not stop anything."""
 
     code: str
     message: str
@@ -127,7 +127,7 @@ class HitShape(Shape):
 
 
 class Found(Shape):
-    """What the search tool answers. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
+    """The answer of the search tool. The model gets `tools`, `message` and, unless it is empty, `withheld`."""
 
     tools: list[str]
     withheld: list[str]
@@ -154,7 +154,7 @@ class Remembered(Shape):
 
 
 class ToolShape(Shape):
-    """A tool of the catalogue."""
+    """A tool in the catalogue."""
 
     name: str
     description: str
@@ -171,7 +171,7 @@ class InputShape(Shape):
 
 
 class SearchToolShape(Shape):
-    """The search tool, in the agent's words: what a model is told of it."""
+    """The search tool as described to the model, in the agent's words."""
 
     name: str
     description: str
@@ -180,7 +180,7 @@ class SearchToolShape(Shape):
 
 
 class AgentShape(Shape):
-    """An agent as it is served now."""
+    """An agent as currently served."""
 
     name: str
     sha256: str = Field(description="the fingerprint of all of its files")
@@ -203,7 +203,7 @@ class AgentsAnswer(Shape):
 
 
 class ReadyAgent(Shape):
-    """How up to date an agent is; what is wrong with its files is told by `/v1/agents`."""
+    """Whether an agent is up to date; `/v1/agents` lists the problems of its files."""
 
     name: str
     state: Literal["ready", "stale"]
@@ -213,21 +213,21 @@ class ReadyAgent(Shape):
 
 
 class Ready(Shape):
-    """Whether the service answers, and from the newest files."""
+    """Whether the service is ready, and serves the newest files."""
 
     state: Literal["ready", "stale"]
     agents: list[ReadyAgent]
 
 
 class Health(Shape):
-    """The process answers."""
+    """The process is running."""
 
     state: Literal["ok"]
     version: str
 
 
 class ProblemShape(Shape):
-    """One thing that is wrong."""
+    """One problem."""
 
     code: str
     docs: str = Field(description="where the documentation explains the code, such as `docs/checks.md#unknown-key`")
@@ -241,7 +241,7 @@ class ProblemShape(Shape):
 
 
 class ProblemDetails(Shape):
-    """What is wrong, as RFC 9457 has it."""
+    """Problem details (RFC 9457)."""
 
     type: str
     title: str

@@ -1,4 +1,4 @@
-"""The service as an application of FastAPI: routes, and what is wrong as problem details."""
+"""The service as a FastAPI application: routes, with errors as problem details."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from cuecard.server.strict_route import StrictRoute
 Body = TypeVar("Body", bound=Asked)
 
 _WORKERS = 4
-"""Threads that work on requests, so that a long one holds up neither the others nor `/healthz`."""
+"""The number of threads for requests, so that a long one delays neither the others nor `/healthz`."""
 
 
 _v1 = APIRouter(prefix="/v1", route_class=StrictRoute, responses=RESPONSES)
@@ -38,31 +38,31 @@ _watching = APIRouter()
 
 @_v1.get("/agents", response_model=AgentsAnswer)
 async def agents(request: Request) -> Response:
-    """Every agent that is served: its tools, inputs and profiles, and what is wrong with its files."""
+    """Every served agent: its tools, inputs and profiles, and the problems of its files."""
     return _json(agents_json(_service(request).agents))
 
 
 @_v1.post("/prepare-call", response_model=PreparedCall)
 async def prepare_call(body: PrepareCall, request: Request) -> Response:
-    """Once per message of the user. Answers with the first step, too, so that the model can be asked at once."""
+    """Call once per user message. The answer includes the first step, so that the model can be called at once."""
     return await _answered(request, _service(request).prepare_call, body)
 
 
 @_v1.post("/prepare-step", response_model=PreparedStep)
 async def prepare_step(body: PrepareStep, request: Request) -> Response:
-    """Once per request to the model after the first one, with the results that came since."""
+    """Call once per request to the model after the first one, with the results since then."""
     return await _answered(request, _service(request).prepare_step, body)
 
 
 @_v1.post("/search-tools", response_model=Found)
 async def search_tools(body: SearchTools, request: Request) -> Response:
-    """What the search tool answers to the model."""
+    """The answer of the search tool to the model."""
     return await _answered(request, _service(request).search_tools, body)
 
 
 @_v1.post("/remember", response_model=Remembered)
 async def remember(body: Remember, request: Request) -> Response:
-    """Put things into the working memory of the conversation, or take them out."""
+    """Add entities to the working memory of the conversation, or remove them."""
     return await _answered(request, _service(request).remember, body)
 
 
@@ -74,7 +74,7 @@ async def healthz() -> Response:
 
 @_watching.get("/readyz", response_model=Ready)
 async def readyz(request: Request) -> Response:
-    """Whether the newest files are served; `stale` is an answer with status 200, because the last good ones are."""
+    """Whether the newest files are served; `stale` has status 200, because the last good ones are served."""
     return _json(ready_json(_service(request).agents))
 
 
@@ -82,19 +82,19 @@ async def readyz(request: Request) -> Response:
     "/metrics", response_class=Response, responses={200: {"content": {"text/plain": {"schema": {"type": "string"}}}}}
 )
 async def metrics(request: Request) -> Response:
-    """What Prometheus reads."""
+    """Metrics for Prometheus."""
     told: Metrics = request.app.state.metrics
     return Response(told.text(), media_type="text/plain; version=0.0.4")
 
 
 def create_app(service: Service, options: ServiceOptions) -> App:
-    """The service as an ASGI application, with everything that guards it."""
+    """The service as an ASGI application, including its guards."""
     told = Metrics(service.agents)
     return Guard(create_routes(service, options, told), options, told)
 
 
 def create_routes(service: Service | None, options: ServiceOptions | None, told: Metrics | None) -> FastAPI:
-    """The routes alone; without a service they can be described, and not asked."""
+    """The routes alone; without a service, they can be described but not called."""
     app = FastAPI(title="cuecard", version=cuecard.__version__, docs_url=None, redoc_url=None)
     app.state.service, app.state.options, app.state.metrics = service, options, told
     app.state.workers = ThreadPoolExecutor(_WORKERS, thread_name_prefix="cuecard-serve")
@@ -108,7 +108,7 @@ def create_routes(service: Service | None, options: ServiceOptions | None, told:
 
 
 async def _answered(request: Request, answer: Callable[[Body], Json], body: Body) -> Response:
-    """What a worker answers, unless it takes too long."""
+    """The answer of a worker, unless it takes too long."""
     app = request.app
     facts: Facts = request.scope["cuecard"]
     facts.agent = _service(request).agents.find(body.agent).name

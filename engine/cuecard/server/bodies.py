@@ -12,8 +12,9 @@ Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
 
 _PATIENCE = 8
-"""Of a body that is too large, so many times the limit is read and thrown away: most clients listen only when they have
-sent everything, and would see a broken connection in place of the answer."""
+"""How many times the limit is read and discarded of a body that is too large: most clients only listen after
+sending everything, and would see a broken connection instead of the answer.
+"""
 
 
 class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
@@ -21,7 +22,7 @@ class ClientGone(Exception):  # noqa: N818 - a disconnect, not an error
 
 
 async def read_body(receive: Receive, limit: int, seconds: float, *, keep: bool = True) -> bytes | Problem:
-    """The complete body, or why it is refused.
+    """The complete body, or the reason to reject it.
 
     Args:
         receive: ASGI's `receive`.

@@ -10,7 +10,7 @@ from cuecard.model.values import Json
 from cuecard.outside.clock import utc_now
 
 NAME = "conversation"
-"""What errors call it: the name of the field."""
+"""Its name in errors: the name of the field."""
 
 
 class Envelopes:
@@ -52,6 +52,6 @@ class Envelopes:
 
 
 def _is_ours(sealed: Json) -> bool:
-    """Whether it is a conversation of ours: a key may also sign other texts, such as those of `Engine.dump`."""
+    """Whether it is a conversation of this service: a key may also sign other texts, such as those of `Engine.dump`."""
     named = isinstance(sealed, dict) and sealed.keys() == {"agent", "issued", "state"}
     return named and isinstance(sealed["agent"], str) and type(sealed["issued"]) is int

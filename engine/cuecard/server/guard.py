@@ -1,4 +1,4 @@
-"""Middleware for every request: authorization, limits of concurrency, size and time, and a line of log."""
+"""Middleware for every request: authorization, limits of concurrency, size and time, and a log line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 App: TypeAlias = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 OPEN = frozenset({"/healthz", "/readyz"})
-"""What everybody may ask at any time, because it is what watches over the service that asks."""
+"""The paths that are always open, since monitoring uses them."""
 
 PATHS = frozenset(
     {"/v1/agents", "/v1/prepare-call", "/v1/prepare-step", "/v1/search-tools", "/v1/remember", "/metrics"}
@@ -33,14 +33,14 @@ PATHS = frozenset(
 
 _ID = re.compile(r"[A-Za-z0-9._:-]{1,100}")
 _WRITING = 1.0
-"""Seconds for which a request that is not taken may go on writing before it is told so."""
+"""Seconds for which a rejected request may continue sending before it gets the answer."""
 GONE = 499
-"""The status that logs and metrics have for a client that did not wait."""
+"""The status in logs and metrics for a client that did not wait."""
 
 
 @dataclass(slots=True)
 class Facts:
-    """The facts about a request for its line of log."""
+    """The facts about a request for its log line."""
 
     status: int = 0
     agent: str = ""
@@ -136,7 +136,7 @@ class Guard:
 
 
 def _path(scope: Scope) -> str:
-    """The path if it is one of ours: any other could contain anything."""
+    """The path if it is a known one: any other could contain anything."""
     path: str = scope["path"]
     return path if path in PATHS else "other"
 

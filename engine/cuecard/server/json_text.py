@@ -1,4 +1,4 @@
-"""Strict JSON: invalid input is refused, and every text that was accepted can be sent."""
+"""Strict JSON: invalid input is rejected, and every accepted text can be sent."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ RESPONSES: dict[int | str, dict[str, Any]] = {
     }
     for status in ALL_STATUSES
 }
-"""What every path under `/v1` may answer when something is wrong."""
+"""The error responses of every path under `/v1`."""
 
 
 def openapi_of(app: FastAPI) -> dict[str, Json]:

@@ -32,10 +32,10 @@ STATUS: Mapping[str, int] = MappingProxyType(
         "too-slow": 503,
     }
 )
-"""The status of each code that has one of its own."""
+"""The HTTP status of codes with a specific one."""
 
 WRONG = 422
-"""The status of every other one: the request was read, and something in it is wrong."""
+"""The status of all other codes: the request was read, but something in it is wrong."""
 
 FAULT = 500
 
@@ -80,7 +80,7 @@ class ProblemResponse(Response):
 
 
 def fault_response() -> Response:
-    """The response when the service itself has failed: the log has the place, the client gets no details."""
+    """The response when the service itself has failed: the log contains the place, but the client gets no details."""
     title = "Internal error"
     body = {
         "type": "about:blank",

@@ -11,7 +11,7 @@ from cuecard.errors import Problem
 from cuecard.server.problems import problem_response
 
 HEADERS = 10.0
-"""Seconds that a connection may take to send the headers of a request, from its first byte, or from its opening."""
+"""Seconds that a connection may take to send the headers of a request, from its first byte or its opening."""
 
 
 class PatientProtocol(H11Protocol):
@@ -27,7 +27,7 @@ class PatientProtocol(H11Protocol):
         self._wait()
 
     def handle_events(self) -> None:
-        """Something has arrived."""
+        """Handle incoming data."""
         super().handle_events()
         awaits_headers = self.conn.their_state is h11.IDLE
         if awaits_headers and self._late is None and self.conn.trailing_data[0]:

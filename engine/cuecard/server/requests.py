@@ -1,4 +1,4 @@
-"""What clients send: the bodies of requests."""
+"""The bodies of requests."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Calls = Annotated[dict[str, str], Field(description="tool names by call id, for 
 
 
 class TurnBody(TurnFields):
-    """What the host knows of one message of the user."""
+    """What the host knows about one user message."""
 
     authority: Authority | None = Field(
         None, description="the role of appended blocks, if the host knows better than the profile"
@@ -46,15 +46,15 @@ class TurnBody(TurnFields):
 
 
 class Asked(FileModel):
-    """What every request may say."""
+    """The fields of every request."""
 
-    model_config = ConfigDict(defer_build=False)  # FastAPI warns of its own schema when it is built later
+    model_config = ConfigDict(defer_build=False)  # FastAPI warns about its own schema if it is built later
 
     agent: str = Field("", description="the agent's name; optional if only one is served")
 
 
 class PrepareCall(Asked):
-    """A message of the user: what begins a call."""
+    """A user message, which begins a call."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
     turn: TurnBody = Field(TurnBody(), description="what the host knows about the message")
@@ -78,7 +78,7 @@ class PrepareStep(Asked):
 
 
 class SearchTools(Asked):
-    """What the model asks of the search tool."""
+    """The model's call of the search tool."""
 
     query: str = Field(description="what the tools should do, in a few words")
     limit: int | None = Field(None, description="the maximum number of tools; by default the agent's own limit")
@@ -90,7 +90,7 @@ class SearchTools(Asked):
 
 
 class Remember(Asked):
-    """What the conversation has touched by other ways than tool results."""
+    """What the conversation has touched by means other than tool results."""
 
     conversation: Conversation | None = Field(None, description="omitted for a new conversation")
     entities: Annotated[tuple[EntityEntry, ...], BeforeValidator(as_tuple)] = Field(
@@ -103,5 +103,5 @@ class Remember(Asked):
 
 
 def to_results(bodies: tuple[ResultBody, ...]) -> tuple[ToolResult, ...]:
-    """The results as the engine takes them."""
+    """The results in the engine's own type."""
     return tuple(ToolResult(b.tool, b.result, b.call_id, b.is_error, b.pending, b.batch) for b in bodies)

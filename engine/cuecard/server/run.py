@@ -19,9 +19,9 @@ from cuecard.server.options import ServiceOptions
 from cuecard.server.protocol import PatientProtocol
 
 _KEEP_ALIVE = 30
-"""Seconds that a connection may rest between two requests: longer than most balancers' pauses between them."""
+"""Seconds that a connection may be idle between two requests, longer than the idle timeout of most load balancers."""
 _WAITING = 2048
-"""Connections that may wait to be taken."""
+"""The maximum number of connections waiting to be accepted."""
 
 
 def listen(host: str, port: int) -> socket.socket:

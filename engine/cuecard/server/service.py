@@ -16,7 +16,7 @@ from cuecard.server.requests import PrepareCall, PrepareStep, Remember, SearchTo
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """The agents, and the seal of the conversations that clients carry. Thread-safe."""
+    """The agents, and the signatures of the conversations that clients carry. Thread-safe."""
 
     agents: Agents
     envelopes: Envelopes
@@ -25,7 +25,7 @@ class Service:
         """A `PreparedCall`: the user has said something.
 
         Raises:
-            CuecardError: with everything that is wrong in the request.
+            CuecardError: with every problem of the request.
         """
         agent = self.agents.find(asked.agent)
         state = self.envelopes.open(asked.conversation, agent.name)

@@ -1,7 +1,7 @@
-"""Whether a value is what an annotation says, told by its path: what the checks at the doors are made of.
+"""Checks whether a value matches an annotation, reporting problems by path; used to validate arguments.
 
-A shape answers twice. `fits` is fast and asked of every value; `take` is asked of what does not fit: it converts what
-is meant (a list where a tuple is wanted), and writes down everything else that is wrong.
+A shape has two methods. `fits` is fast and called for every value; `take` is called for values that do not fit: it
+converts what is acceptable (a list instead of a tuple), and reports everything else.
 """
 
 from cuecard.shapes.annotations import Shapes

@@ -17,12 +17,12 @@ from cuecard.shapes.values import Anything, Flag, Function, Instance, Moment, Nu
 
 @dataclass(frozen=True, slots=True)
 class Shapes:
-    """The shapes of annotations; each is made once.
+    """The shapes of annotations, each created once.
 
     Attributes:
-        fields: shapes of single fields that ask for more than their annotation says, by class and name.
+        fields: shapes of fields that require more than their annotation says, by class and name.
         rules: what must hold between the fields of a class.
-        hints: how an object of a class is made, where its constructor is not the whole answer.
+        hints: how to create an object of a class, if its constructor alone does not say so.
     """
 
     fields: Mapping[tuple[type, str], Shape] = field(default_factory=dict)
@@ -34,7 +34,7 @@ class Shapes:
         """The shape of an annotation.
 
         Raises:
-            TypeError: for an annotation that has none; a mistake of ours, never of a host.
+            TypeError: for an unsupported annotation; a bug in cuecard, never a host's mistake.
         """
         if annotation not in self._made:
             self._made[annotation] = self._single(annotation) or self._compound(annotation)

@@ -10,7 +10,7 @@ from cuecard.shapes.shape import Shape
 
 
 class Several(Shape):
-    """A tuple; a list is taken as one. With `any_sequence`, every sequence is right as it is."""
+    """A tuple; a list is converted. With `any_sequence`, every sequence is accepted as it is."""
 
     __slots__ = ("any_sequence", "item")
 
@@ -19,16 +19,16 @@ class Several(Shape):
         self.item, self.any_sequence = item, any_sequence
 
     def fits(self, value: Any) -> bool:
-        """Whether it is one, and every item fits."""
+        """Whether it is a tuple, and every item fits."""
         right = isinstance(value, tuple) or (self.any_sequence and _is_sequence(value))
         return right and (not value or self.item.all_fit(value))
 
     def claims(self, value: Any) -> bool:
-        """Everything that holds items."""
+        """Whether it is a collection."""
         return hasattr(value, "__iter__")
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """A tuple of the items, each as it is meant."""
+        """A tuple of the converted items."""
         if not _is_sequence(value):
             found.wrong(at, self.should, value, self._way_out(value))
             return ()
@@ -48,7 +48,7 @@ class Several(Shape):
 
 
 class Table(Shape):
-    """A mapping with texts as keys; any is taken as a dict."""
+    """A mapping with text keys; any mapping is converted into a dict."""
 
     __slots__ = ("item",)
 
@@ -63,11 +63,11 @@ class Table(Shape):
         return not value or (all(isinstance(key, str) for key in value) and self.item.all_fit(value.values()))
 
     def claims(self, value: Any) -> bool:
-        """Every mapping."""
+        """Whether it is a mapping."""
         return isinstance(value, Mapping)
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """The mapping with its values as they are meant."""
+        """The mapping with converted values."""
         if not isinstance(value, Mapping):
             found.wrong(at, self.should, value)
             return {}
@@ -92,15 +92,15 @@ class Either(Shape):
         self.members = tuple(members)
 
     def fits(self, value: Any) -> bool:
-        """Whether it is of one of them."""
+        """Whether it fits one of them."""
         return any(member.fits(value) for member in self.members)
 
     def claims(self, value: Any) -> bool:
-        """Whether one of them does."""
+        """Whether one of them claims it."""
         return any(member.claims(value) for member in self.members)
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """As the member that the value was meant for takes it."""
+        """Convert it with the member that the value was meant for."""
         if self.fits(value):
             return value
         meant = next((each for each in self.members if each.claims(value)), None)

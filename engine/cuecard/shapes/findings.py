@@ -1,4 +1,4 @@
-"""What is wrong with arguments, gathered until all of them have been looked at."""
+"""The problems of arguments, collected until all have been checked."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from cuecard.errors import InputError, Problem, visible
 from cuecard.records import dataclass
 
 _SHOWN = 60
-"""How many characters of a word, a key or a type's name an error shows."""
+"""The maximum number of characters of a word, a key or a type's name in an error."""
 
 
 @dataclass(slots=True)
 class Findings:
-    """The problems of one call of a public function, in the order of its arguments."""
+    """The problems of one call to a public function, in the order of its arguments."""
 
     problems: list[Problem] = field(default_factory=list)
 
@@ -25,9 +25,9 @@ class Findings:
 
         Args:
             at: the path of the argument, such as `turn.tools[3]`.
-            should: what it should be: `a text`.
-            value: what it is; errors tell its kind, never its text.
-            hint: the way out.
+            should: what is expected: `a text`.
+            value: the value; errors name its type, never its text.
+            hint: how to fix it.
         """
         self.report("wrong-argument", at, f"should be {should}, not {seen(value)}", hint)
 
@@ -36,7 +36,7 @@ class Findings:
         self.problems.append(Problem(code, f"`{at}` {told}", hint, at))
 
     def refuse(self) -> None:
-        """Raise what was found.
+        """Raise the problems.
 
         Raises:
             InputError: with every problem, if there is one.
@@ -46,7 +46,7 @@ class Findings:
 
 
 def seen(value: object) -> str:
-    """What a value is, in words that tell nothing of its text."""
+    """A description of a value that does not reveal its text."""
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, int):
@@ -61,12 +61,12 @@ def seen(value: object) -> str:
 
 
 def shortened(text: str) -> str:
-    """A word of the host as an error may show it: visible, and not long."""
+    """A word of the host for use in an error: visible and short."""
     return visible(text[:_SHOWN]) + ("..." if len(text) > _SHOWN else "")
 
 
 def inside(at: str, key: str) -> str:
-    """The path of what stands under a key."""
+    """The path of the value under a key."""
     return f"{at}.{key}" if key.isidentifier() and len(key) <= _SHOWN else f'{at}["{shortened(key)}"]'
 
 

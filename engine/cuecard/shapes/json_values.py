@@ -1,4 +1,4 @@
-"""The shape of JSON values: what can be written down, printed by a template, and read again."""
+"""The shape of JSON values, which can be serialised, rendered by a template, and read again."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from cuecard.shapes.findings import Findings, inside, seen
 from cuecard.shapes.shape import Shape
 
 MAX_DEPTH = 64
-"""How many levels a value may nest."""
+"""The maximum depth of a value."""
 
 MAX_BITS = 2_048
-"""How many bits a whole number of a value may have: Python writes no longer ones out where a process is strict."""
+"""The maximum size of a whole number in bits: by default, Python does not convert longer ones to text."""
 
 _HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
 _PLAIN: frozenset[type] = frozenset({str, bool, type(None)})
@@ -35,11 +35,11 @@ class JsonValue(Shape):
         self.finite = finite
 
     def fits(self, value: Any) -> bool:
-        """Whether all of it is JSON, every object a dict."""
+        """Whether it is entirely JSON, with every object a dict."""
         return next(self._problems(value, "", 0, {}, dict), None) is None
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """The value, every object in it as a dict; everything in it that is not JSON is written down."""
+        """The value with every object as a dict; everything that is not JSON is reported."""
         before = len(found.problems)
         for code, place, told, hint in self._problems(value, at, 0, {}, Mapping):
             if code == "not-json":
@@ -56,7 +56,9 @@ class JsonValue(Shape):
             yield "not-json", at, f"is {seen(value)}, which JSON cannot represent", _HINT
 
     def _problems(self, value: Any, at: str, depth: int, done: dict[int, bool], kind: type) -> Iterator[_Told]:
-        """`done` tells by id which lists and objects have been looked at, and, while it is False, which are being."""
+        """`done` maps the ids of lists and objects to True once they have been checked, and to False while they are
+        being checked.
+        """
         if value is None or isinstance(value, str):
             return
         if isinstance(value, (int, float)):
@@ -76,7 +78,7 @@ class JsonValue(Shape):
 
 
 def _inside(value: Any, at: str) -> Iterator[tuple[str, Any]]:
-    """What a list or object holds, each with its path; a key that is no text with what is wrong."""
+    """The content of a list or object, each with its path; a key that is not a text is given with its problem."""
     if not isinstance(value, Mapping):
         yield from ((f"{at}[{place}]", item) for place, item in enumerate(value))
         return
@@ -88,7 +90,7 @@ def _inside(value: Any, at: str) -> Iterator[tuple[str, Any]]:
 
 
 def _with_dicts(value: Any, made: dict[int, Any]) -> Any:
-    """The value, every object in it as a dict; what stands in it twice is made once."""
+    """The value with every object as a dict; shared parts are converted once."""
     if not isinstance(value, (Mapping, list, tuple)):
         return value
     if id(value) not in made:

@@ -13,11 +13,11 @@ from cuecard.shapes.values import Anything
 
 _MISSING = object()
 _MANY = 8
-"""From so many objects on, a look at each field of all of them is faster than one at each object."""
+"""The number of objects from which checking field by field is faster than object by object."""
 
 
 class Wrong(NamedTuple):
-    """What a rule finds: the field, what is wrong with it (`should ...`), and the way out."""
+    """The finding of a rule: the field, the problem (`should ...`), and how to fix it."""
 
     field: str
     told: str
@@ -25,11 +25,11 @@ class Wrong(NamedTuple):
 
 
 Rule: TypeAlias = Callable[[Any], Iterable[Wrong]]
-"""What must hold between the fields of a noun, each of which has the right kind."""
+"""A rule about several fields of a noun, each of which has the right type."""
 
 
 class Noun(Shape):
-    """An object of a dataclass whose fields have these shapes."""
+    """An instance of a dataclass whose fields have these shapes."""
 
     __slots__ = ("checks", "columns", "get", "kind", "rule", "shapes")
 
@@ -44,12 +44,12 @@ class Noun(Shape):
         self.get = attrgetter(*shapes) if len(shapes) > 1 else _single(next(iter(shapes)))
 
     def fits(self, value: Any) -> bool:
-        """Whether it is one, and all of its fields fit."""
+        """Whether it is an instance, and all of its fields fit."""
         if not isinstance(value, self.kind):
             return False
         try:
             values = self.get(value)
-        except AttributeError:  # made without its constructor
+        except AttributeError:  # created without its constructor
             return False
         for (default, exact, fits), item in zip(self.checks, values, strict=True):
             if item is not default and type(item) not in exact and not fits(item):
@@ -57,7 +57,7 @@ class Noun(Shape):
         return self.rule is None or not any(True for _ in self.rule(value))
 
     def all_fit(self, values: Collection[Any]) -> bool:
-        """Whether each of these fits: looked at field by field, since of many objects most are made alike."""
+        """Whether all of these fit: checked field by field, since many objects are mostly alike."""
         if len(values) < _MANY or {self.kind}.symmetric_difference(map(type, values)):
             return all(map(self.fits, values))
         try:
@@ -67,11 +67,11 @@ class Noun(Shape):
         return right and (self.rule is None or not any(True for value in values for _ in self.rule(value)))
 
     def claims(self, value: Any) -> bool:
-        """Objects of the class, and mappings, which were meant to be one."""
+        """Whether it is an instance, or a mapping that was meant to be one."""
         return isinstance(value, (self.kind, Mapping))
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """The object with its fields as they are meant."""
+        """The object with converted fields."""
         if not isinstance(value, self.kind):
             found.wrong(at, self.should, value, self.hint)
             return value

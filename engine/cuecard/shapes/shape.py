@@ -1,4 +1,4 @@
-"""What a value may be."""
+"""The set of values that are accepted."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ class Shape(ABC):
     """What a value may be.
 
     Attributes:
-        should: what it is in words, as in `should be a text`.
+        should: a description, as in `should be a text`.
         hint: how to get one.
-        exact: types of which every value fits, so that most values need not be looked at one by one.
+        exact: types whose values all fit, so that most values need not be checked one by one.
     """
 
     __slots__ = ("hint", "should")
@@ -26,10 +26,10 @@ class Shape(ABC):
 
     @abstractmethod
     def fits(self, value: Any) -> bool:
-        """Whether the value is right as it is."""
+        """Whether the value is acceptable as it is."""
 
     def all_fit(self, values: Collection[Any]) -> bool:
-        """Whether each of these fits."""
+        """Whether all of these fit."""
         return self.exact.issuperset(map(type, values)) or all(map(self.fits, values))
 
     def claims(self, value: Any) -> bool:
@@ -37,11 +37,11 @@ class Shape(ABC):
         return self.fits(value)
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
-        """The value as it is meant; what is wrong with it is written down under the path `at`."""
+        """The converted value; problems are reported under the path `at`."""
         if not self.fits(value):
             self.refuse(value, at, found)
         return value
 
     def refuse(self, value: Any, at: str, found: Findings) -> None:
-        """Write down that the value does not fit."""
+        """Report that the value does not fit."""
         found.wrong(at, self.should, value, self.hint)

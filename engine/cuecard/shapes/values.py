@@ -13,7 +13,7 @@ from cuecard.shapes.shape import Shape
 
 
 class Anything(Shape):
-    """No question is asked."""
+    """Any value."""
 
     __slots__ = ()
 
@@ -27,7 +27,7 @@ class Anything(Shape):
 
 
 class Text(Shape):
-    """A text; `least` 1 for one that is not empty."""
+    """A text; with `least` 1, it must not be empty."""
 
     __slots__ = ("exact", "least")
 
@@ -41,7 +41,7 @@ class Text(Shape):
 
 
 class Flag(Shape):
-    """True or False, and nothing that merely counts as one of them."""
+    """True or False, without truthy or falsy values."""
 
     __slots__ = ()
     exact = frozenset((bool,))
@@ -64,7 +64,7 @@ class Whole(Shape):
         self.least, self.most = least, most
 
     def fits(self, value: Any) -> bool:
-        """Whether it is such a number; a boolean is none."""
+        """Whether it is such a number; a boolean is not."""
         return isinstance(value, int) and not isinstance(value, bool) and _within(value, self.least, self.most)
 
 
@@ -78,13 +78,13 @@ class Number(Shape):
         self.least, self.most = least, most
 
     def fits(self, value: Any) -> bool:
-        """Whether it is such a number; neither a boolean nor NaN is one."""
+        """Whether it is such a number; booleans and NaN are not."""
         number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return number and (isinstance(value, int) or math.isfinite(value)) and _within(value, self.least, self.most)
 
 
 class Moment(Shape):
-    """A time; `zoned` for one whose zone is known."""
+    """A time; with `zoned`, it must have a zone."""
 
     __slots__ = ("zoned",)
 
@@ -97,11 +97,11 @@ class Moment(Shape):
         return isinstance(value, datetime) and not (self.zoned and value.utcoffset() is None)
 
     def claims(self, value: Any) -> bool:
-        """Every time."""
+        """Whether it is a time."""
         return isinstance(value, datetime)
 
     def refuse(self, value: Any, at: str, found: Findings) -> None:
-        """A time without a zone has a code of its own."""
+        """Report a wrong value; a time without a zone has a separate code."""
         hint = "pass a datetime with tzinfo, such as datetime.now(UTC)"
         if isinstance(value, datetime):
             found.report("naive-time", at, "has no time zone, so its date is ambiguous", hint)
@@ -124,15 +124,15 @@ class Word(Shape):
         return isinstance(value, str) and value in self.known
 
     def all_fit(self, values: Collection[Any]) -> bool:
-        """Whether each of these is."""
+        """Whether all of these are."""
         return all(isinstance(value, str) for value in values) and self.known.issuperset(values)
 
     def claims(self, value: Any) -> bool:
-        """Every text."""
+        """Whether it is a text."""
         return isinstance(value, str)
 
     def refuse(self, value: Any, at: str, found: Findings) -> None:
-        """A word that means nothing is shown."""
+        """Report a wrong value, showing an unknown word."""
         if isinstance(value, str):
             told = f"should be {self.should}, not `{shortened(value)}`"
             found.report("unknown-word", at, told, did_you_mean(value[:100], self.words))
@@ -141,7 +141,7 @@ class Word(Shape):
 
 
 class Function(Shape):
-    """Something that can be called."""
+    """A callable."""
 
     __slots__ = ()
 
@@ -149,12 +149,12 @@ class Function(Shape):
         super().__init__(should)
 
     def fits(self, value: Any) -> bool:
-        """Whether it can be called."""
+        """Whether it is callable."""
         return callable(value)
 
 
 class Instance(Shape):
-    """An object of a class, whose insides are its own affair."""
+    """An instance of a class, whose attributes are not checked."""
 
     __slots__ = ("kind",)
 

@@ -20,13 +20,13 @@ def date_text(now: datetime) -> str:
 
 
 def clock_values(now: datetime, spec: ClockSpec, *, zone: str = "", locale: str = "") -> dict[str, str]:
-    """The time as `datetime`, `date`, `time` and `timezone`; `time` is empty where the date alone is told.
+    """The time as `datetime`, `date`, `time` and `timezone`; `time` is empty if only the date is given.
 
     Args:
         now: the time, with a zone.
-        spec: how it is told.
-        zone: a zone that wins over the one of `spec`, unless it is empty.
-        locale: a locale that wins over the one of `spec`, unless it is empty.
+        spec: the precision and format.
+        zone: a zone that overrides the one in `spec`, unless it is empty.
+        locale: a locale that overrides the one in `spec`, unless it is empty.
 
     Raises:
         InputError: when a zone or locale is unknown, or a locale or a style of times needs Babel and Babel is not
@@ -70,7 +70,7 @@ def _named(values: Mapping[str, Json], name: str) -> str:
 
 
 def _zone_name(moment: datetime) -> str:
-    """The IANA name where there is one, else what the zone calls itself, such as `UTC+02:00`."""
+    """The IANA name if there is one, otherwise the zone's own name, such as `UTC+02:00`."""
     key = moment.tzinfo.key if isinstance(moment.tzinfo, ZoneInfo) else None
     return key or moment.tzname() or ""
 

@@ -1,4 +1,4 @@
-"""What a section source gets and makes: a text, and a record of all that went into it or stayed out."""
+"""The input and output of a section source: a text, and a record of everything that was used or left out."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """What a source may look at for one call.
+    """What a source may use for one call.
 
     Attributes:
         values: inputs and built-in values by name, cleaned.
         now: the time, with its zone.
-        tools: the tools that exist for the call, in catalogue order; None when nobody says which.
+        tools: the tools that exist for the call, in catalogue order; None if unknown.
         files: the files that were read when the agent was opened, by path.
-        supplied: those that the host hands in with the turn, by path.
+        supplied: those that the host supplies with the turn, by path.
         gates: what switches tools on and off.
-        environment: the names of environment variables that are set, for skills that need some; None if nobody knows.
-        message: the text of the current message; empty when there is none.
-        taken: how much of a total the sections before have taken, by the name of the total (`FilesSpec.account`).
+        environment: the names of environment variables that are set, for skills that need some; None if unknown.
+        message: the text of the current message; empty if there is none.
+        taken: how much of a shared total earlier sections have used, by the name of the total (`FilesSpec.account`).
     """
 
     values: Mapping[str, Json]
@@ -41,15 +41,15 @@ class Given:
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """The text of a section, without heading and separator; empty when there is nothing to say.
+    """The text of a section, without heading and separator; may be empty.
 
     Attributes:
-        text: what the section says.
+        text: the section's text.
         cuts: what was left out, and why.
-        diagnostics: what was wrong with a source without stopping the prompt.
-        sources: one row for each file or other source that was looked at.
-        values: what the section's own text may read besides `content`.
-        taken: how much it took of a total that several sections share, in the unit of that total.
+        diagnostics: problems of a source that did not stop the prompt.
+        sources: one row for each file or other source that was used.
+        values: the values that the section's own text may read besides `content`.
+        taken: how much of a shared total it used, in the unit of that total.
     """
 
     text: str
@@ -61,9 +61,9 @@ class Content:
 
 
 class Fill(Protocol):
-    """A section source, compiled: what it makes of a call. It looks at nothing but what it is given.
+    """A compiled section source: produces the content for a call from nothing but what it is given.
 
-    It fetches nothing: what a source shows stands in the files of the agent, or the host hands it in with the turn.
+    It fetches nothing: the content comes from the agent's files, or from the host with the turn.
     """
 
     @property

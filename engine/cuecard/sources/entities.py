@@ -1,4 +1,4 @@
-"""Entities out of tool results: how the working memory learns what the conversation has touched."""
+"""Extracts entities from tool results, so that the working memory knows what the conversation has touched."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def remember(
     words: MemoryWords = ENGLISH.memory,
     asks: str = PENDING,
 ) -> Memory:
-    """The memory after these results: newest first, one entry per id, at most `spec.total`, nothing that is gone.
+    """The memory after these results: newest first, one entry per id, at most `spec.total`, without deleted entities.
 
-    Results that are errors teach nothing. Within one result the first entity found is the newest. What a turn would be
-    refused for never gets in: names lose control characters, and no entity has an id that holds one. Each result is
-    taken as a whole before the next, so that a memory is the same however its results were portioned. A result in which
-    the key `asks` is true asks for confirmation, and has deleted nothing.
+    Error results are ignored. Within one result, the first entity found is the newest. Nothing is stored that a turn
+    would reject: control characters are removed from names, and entities with such an id are skipped. Results are
+    processed one after the other, so that the memory does not depend on how they were portioned. A result in which the
+    key `asks` is true asks for confirmation, so nothing has been deleted.
     """
     entities = newest(memory.entities, spec.total)
     for item in results:
@@ -44,7 +44,7 @@ def remember(
 
 
 def _without_frame(result: Json, tool: str, spec: MemorySpec) -> Json:
-    """The value of `result`, where it is the only key and no rule asks for it: MCP servers and frameworks add it."""
+    """The value of `result` if it is the only key and no rule names it: MCP servers and frameworks add it."""
     if not isinstance(result, Mapping) or result.keys() != {"result"}:
         return result
     rules: list[ExtractSpec | ForgetSpec] = [*spec.extract, *forget_rules(tool, spec)]
@@ -53,7 +53,7 @@ def _without_frame(result: Json, tool: str, spec: MemorySpec) -> Json:
 
 
 def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:
-    """The first `total` entities, each id once, in its most recent place; a key that was known stays known."""
+    """The first `total` entities, each id once at its most recent place; a known key is kept."""
     unique: dict[str, Entity] = {}
     for entity in entities:
         newer = unique.setdefault(entity.id, entity)
@@ -96,7 +96,7 @@ def _entity(
 
 
 def _stated(kind: Json) -> str:
-    """The type that an entity states; empty for what is no word, but a text."""
+    """The type that an entity states; empty if it is not a single word."""
     return without_controls(kind) if isinstance(kind, str) and len(kind) <= _LONGEST_TYPE else ""
 
 

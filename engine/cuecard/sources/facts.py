@@ -1,4 +1,4 @@
-"""The section source `facts`: what is known of a call, one line for each fact."""
+"""The section source `facts`: facts about a call, one line each."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from cuecard.template import Escaping, Template, compile_template, trusted
 from cuecard.template.runtime.values import text_of
 
 OWN = ("label", "value")
-"""What the template of one fact reads besides the values of the call."""
+"""The names that the template of a fact may read besides the values of the call."""
 
 CLOCK = ("datetime", "date", "time", "timezone")
 """The values that a clock adds."""
@@ -24,7 +24,7 @@ CLOCK = ("datetime", "date", "time", "timezone")
 
 @dataclass(frozen=True, slots=True)
 class FactsSource:
-    """Compiled facts; `source(given)` makes the section's content. Make it with `compile_facts`."""
+    """Compiled facts; `source(given)` returns the section's content. Created by `compile_facts`."""
 
     spec: FactsSpec
     line: Template
@@ -42,7 +42,7 @@ class FactsSource:
         """The facts as text.
 
         Raises:
-            InputError: when the clock cannot tell the time.
+            InputError: when the clock's zone or locale is invalid.
             TemplateRenderError: when the template reads a value that the call does not have.
         """
         clock = ClockSource(self.spec.clock)(given).values if self.spec.clock else {}
@@ -54,7 +54,7 @@ class FactsSource:
             if text := fact_text(_at(values, path)):
                 yield trusted(label), text
         others = _at(values, self.spec.others) if self.spec.others else None
-        # Sorted, because equal mappings must give equal prompts, however the host has built them.
+        # Sorted, because equal mappings must give equal prompts, however the host built them.
         for name, value in sorted(others.items()) if isinstance(others, Mapping) else ():
             if text := fact_text(value):
                 yield one_line(name), text
@@ -70,14 +70,14 @@ def compile_facts(
     escaping: Escaping = "text",
     printed: Callable[[str], str] = lambda text: text,
 ) -> FactsSource:
-    """Facts, ready to be used.
+    """Compile facts.
 
     Args:
-        spec: which facts, and in which form.
-        name: how errors call it, such as `agent.yaml: sections.facts`.
+        spec: which facts, and their format.
+        name: its name in errors, such as `agent.yaml: sections.facts`.
         escaping: how `{{{x}}}` prints data.
-        printed: what is done to each value before it is printed: `trusted`, or what keeps it from looking like a part
-            of the layout.
+        printed: applied to each value before it is printed: `trusted`, or a function that keeps it from looking like a
+            part of the layout.
 
     Raises:
         TemplateSyntaxError: with every problem of `line`.
@@ -86,7 +86,7 @@ def compile_facts(
 
 
 def fact_text(value: Json) -> str:
-    """A value on one line: lists of plain values with commas, objects as JSON; empty for what says nothing."""
+    """A value on one line: lists of plain values with commas, objects as JSON; empty for an empty value."""
     if value is None or value in ("", [], (), {}):
         return ""
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""What is gone: the entities that the working memory forgets, because a tool says that it has deleted them."""
+"""Removes entities from the working memory that a tool reports as deleted."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from cuecard.sources.result_values import applies, identifier, value_at
 
 
 def without_gone(entities: Iterable[Entity], tool: str, result: Json, spec: MemorySpec, asks: str) -> list[Entity]:
-    """The entities that are left after this result of a tool, which is no error.
+    """The entities that remain after this successful result of a tool.
 
     Args:
-        entities: what was known, and what the result shows.
-        tool: whose result it is.
+        entities: the known entities, and those in the result.
+        tool: the tool of the result.
         result: the result.
         spec: the rules.
-        asks: the key that is true in a result which asks for confirmation first: nothing has been deleted yet.
+        asks: the key that is true in a result that asks for confirmation, so nothing has been deleted yet.
     """
     kept = list(entities)
     if isinstance(result, Mapping) and result.get(asks) is True:

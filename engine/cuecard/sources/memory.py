@@ -12,14 +12,14 @@ from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
 
 _LONGEST_NAME = 200
-"""Characters of a name that a line shows. Names come from tools, and a line of the prompt has a bound."""
+"""The maximum length of a name in characters. Names come from tools, and lines of the prompt must be bounded."""
 
 
 def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> tuple[str, tuple[Cut, ...]]:
     """The text, and what the limits left out.
 
-    Types stand in the order of their most recent entity, entities newest first, at most `per_type` lines each.
-    A name keeps to its line: line breaks in it become spaces, and what is too long is cut.
+    Types are ordered by their most recent entity, entities newest first, with at most `per_type` lines each. Line
+    breaks in a name become spaces, and a name that is too long is truncated.
     """
     kept = newest(memory.entities, spec.total)
     by_type: dict[str, list[Entity]] = {}

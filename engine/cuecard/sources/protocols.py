@@ -14,7 +14,7 @@ from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
 Form: TypeAlias = Literal["text", "first", "later"]
-"""All of a tool's block, or the part for its discovery, or that for its first result."""
+"""A tool's whole block, the part for its discovery, or the part for its first result."""
 
 AT_ONCE = CuesSpec.usual()
 
@@ -23,7 +23,7 @@ AT_ONCE = CuesSpec.usual()
 class Protocol:
     """A tool's block, ending in a newline, and its fingerprint in hex.
 
-    `first` is what its discovery brings of it, `later` what its first result brings; empty if nothing is left for that.
+    `first` is the part sent at its discovery, `later` the part sent at its first result; either may be empty.
     """
 
     text: str
@@ -35,7 +35,7 @@ class Protocol:
 def make_protocol(
     card: ToolCard, words: ProtocolWords = ENGLISH.protocols, cues: CuesSpec = AT_ONCE
 ) -> Protocol | None:
-    """One tool's block; None when the tool has no instructions."""
+    """One tool's block; None if the tool has no instructions."""
     if card.instructions is None:
         return None
 

@@ -1,4 +1,4 @@
-"""The values in a tool result that the rules of the working memory point at, whatever the result was wrapped in."""
+"""Finds the values in a tool result that the working memory's rules refer to, however the result is wrapped."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ from cuecard.template import without_controls
 _STRUCTURED = ("structuredContent", "structured_content")
 _FAILED = ("isError", "is_error")
 _BLOCKS = ("toolResult", "functionResponse", "function_response")
-"""What the blocks are called in which Bedrock and Gemini send a result."""
+"""The names of the blocks in which Bedrock and Gemini send a result."""
 _WRAP = frozenset({*_STRUCTURED, *_FAILED, "content", "_meta", "meta"})
 _DEEPEST = 4
-"""How many wraps are taken off."""
+"""The maximum number of wrappers to unwrap."""
 
 _LONGEST = 1000
-"""Characters or bits of an id or a key. A longer one is none: it would fill the prompt."""
+"""The maximum length of an id or a key, in characters or bits. A longer one is ignored, since it would fill the
+prompt.
+"""
 
 
 def read_result(result: Json) -> Json:
-    """What a tool said: JSON text is read, and the content of an MCP server or a provider is taken out of its wrap.
+    """The content of a result: JSON text is parsed, and content from an MCP server or a provider is unwrapped.
 
-    None where nothing can be read, and for a wrap that says that the tool failed.
+    None if it cannot be read, and for a wrapper that says that the tool failed.
     """
     value = result
     for _ in range(_DEEPEST):
@@ -35,7 +37,7 @@ def read_result(result: Json) -> Json:
 
 
 def unwrapped(result: Json) -> Json:
-    """What a tool said, as `read_result` takes it out of its wraps; a text stays a text, and nothing becomes None."""
+    """The content of a result, unwrapped like in `read_result`; a text stays a text, and nothing becomes None."""
     value = result
     for _ in range(_DEEPEST):
         wrapped, inner = _inside(value)
@@ -46,30 +48,30 @@ def unwrapped(result: Json) -> Json:
 
 
 def fields_of(said: Json) -> Json:
-    """What has the fields of a result: itself, or what its text says as JSON."""
+    """The object with the fields of a result: itself, or its text parsed as JSON."""
     return _from_text(said) if isinstance(said, str) else said
 
 
 def value_at(value: Json, path: str) -> Json:
-    """The value at a path of keys, such as `result.items`; None where there is none."""
+    """The value at a path of keys, such as `result.items`; None if there is none."""
     for key in path.split(".") if path else ():
         value = value.get(key) if isinstance(value, Mapping) else None
     return value
 
 
 def applies(result: Json, when: str) -> bool:
-    """Whether the key that a rule asks for is true in the result."""
+    """Whether the key that a rule requires is true in the result."""
     return not when or (isinstance(result, Mapping) and result.get(when) is True)
 
 
 def identifier(value: Json) -> str:
-    """An id or a key as text; empty where it is none.
+    """An id or a key as text; empty if it is invalid.
 
-    A control character makes it none: the next turn would be refused for it, and no tool call could carry it.
+    One with a control character is invalid: the next turn would be rejected for it, and no tool call could carry it.
     """
     if isinstance(value, bool) or not isinstance(value, (str, int)):
         return ""
-    if isinstance(value, int) and value.bit_length() > _LONGEST:  # `str` refuses very long ones
+    if isinstance(value, int) and value.bit_length() > _LONGEST:  # `str` rejects very long integers
         return ""
     text = str(value)
     return text if text.strip() and len(text) <= _LONGEST and without_controls(text) == text else ""
@@ -84,7 +86,7 @@ def _from_text(text: str) -> Json:
 
 
 def _inside(value: Json) -> tuple[bool, Json]:
-    """Whether a value is a wrap, and what is in it."""
+    """Whether a value is a wrapper, and its content."""
     if isinstance(value, list) and len(value) == 1 and (part := _part(value[0])) is not None:
         return True, part
     if isinstance(value, Mapping) and (block := _block(value)) is not None:
@@ -95,7 +97,7 @@ def _inside(value: Json) -> tuple[bool, Json]:
 
 
 def _part(part: Json) -> Json:
-    """What a part of content says: a text, or the JSON of Bedrock's; None where it is no such part."""
+    """The content of a part: a text, or Bedrock's JSON; None if it is not such a part."""
     if not isinstance(part, Mapping):
         return None
     if isinstance(text := part.get("text"), str) and (part.get("type") == "text" or len(part) == 1):
@@ -104,7 +106,7 @@ def _part(part: Json) -> Json:
 
 
 def _block(value: Mapping[str, Json]) -> Mapping[str, Json] | None:
-    """The block in which a provider sends a result; None where it is none."""
+    """The block in which a provider sends a result; None for anything else."""
     if value.get("type") == "tool_result" and "tool_use_id" in value:
         return value
     held = next((value[key] for key in _BLOCKS if len(value) == 1 and key in value), None)
@@ -112,7 +114,7 @@ def _block(value: Mapping[str, Json]) -> Mapping[str, Json] | None:
 
 
 def _said(block: Mapping[str, Json]) -> Json:
-    """What a block holds; hosts of Gemini put it under `output` once more, and an error under `error`."""
+    """The content of a block; Gemini hosts put it under another `output`, and an error under `error`."""
     if block.get("is_error") is True or block.get("status") == "error":
         return None
     response = block.get("response", block.get("content"))

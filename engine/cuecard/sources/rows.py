@@ -14,14 +14,14 @@ from cuecard.template import Escaping, Template, compile_template
 from cuecard.template.runtime.values import text_of
 
 OWN = ("item",)
-"""What the template of one entry reads besides the values of the call."""
+"""The names that the template of an entry may read besides the values of the call."""
 
 _TEXTS = ("item", "before", "after")
 
 
 @dataclass(frozen=True, slots=True)
 class RowsSource:
-    """Compiled rows; `source(given)` makes the section's content. Make it with `compile_rows`."""
+    """Compiled rows; `source(given)` returns the section's content. Created by `compile_rows`."""
 
     spec: RowsSpec
     templates: Mapping[str, Template]
@@ -34,7 +34,7 @@ class RowsSource:
         return frozenset({self.spec.input} | read - set(OWN))
 
     def __call__(self, given: Given) -> Content:
-        """The entries as text, with a cut for each that is over the limit.
+        """The entries as text, with a cut for each beyond the limit.
 
         Raises:
             TemplateRenderError: when a template reads a value that the call does not have.
@@ -57,7 +57,7 @@ class RowsSource:
         return sorted(entries, key=self._key, reverse=self.spec.descending)
 
     def _key(self, entry: Json) -> tuple[bool, float, str]:
-        """Numbers by size, before texts; what has no such key is the smallest."""
+        """The sort key: numbers by size, before texts; entries without the key come first."""
         value = entry.get(self.spec.sort_by) if isinstance(entry, Mapping) else None
         if isinstance(value, (int, float)):
             return False, value, ""
@@ -75,7 +75,7 @@ class RowsSource:
 
 
 def _says(value: Json) -> bool:
-    """Whether there is any text or number in it."""
+    """Whether an entry contains any text or number."""
     if isinstance(value, Mapping):
         return any(map(_says, value.values()))
     if isinstance(value, (list, tuple)):
@@ -90,14 +90,14 @@ def compile_rows(
     escaping: Escaping = "text",
     printed: Callable[[str], str] = lambda text: text,
 ) -> RowsSource:
-    """Rows, ready to be used.
+    """Compile rows.
 
     Args:
-        spec: which list, and in which form.
-        name: how errors call it, such as `sections.memory.rows`.
+        spec: which list, and its format.
+        name: its name in errors, such as `sections.memory.rows`.
         escaping: how `{{{x}}}` prints data.
-        printed: what is done to each text before it is printed: `trusted`, or what keeps it from looking like a part of
-            the layout.
+        printed: applied to each text before it is printed: `trusted`, or a function that keeps it from looking like a
+            part of the layout.
 
     Raises:
         TemplateSyntaxError: with every problem of its templates.

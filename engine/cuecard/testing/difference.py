@@ -1,4 +1,4 @@
-"""What differs between the snapshot of a prompt and the prompt of today: section by section, with tokens and cost."""
+"""The differences between the snapshot of a prompt and the current prompt: section by section, with tokens and cost."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from cuecard.testing.snapshot import Part, Snapshot, counted
 
 
 def difference(before: Snapshot, after: Snapshot) -> list[str]:
-    """Lines for people; none when the two are equal."""
+    """Lines for people; none if the two are equal."""
     if before == after:
         return []
     return [*_facts(before, after), *_parts(before, after), *_left_out(before, after), *_cost(before, after)]
@@ -55,7 +55,9 @@ def _left_out(before: Snapshot, after: Snapshot) -> Iterator[str]:
 
 
 def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:
-    """What the edit costs a conversation once: the provider reads everything behind the first difference again."""
+    """The one-time cost of the edit for a conversation: the provider reads everything after the first difference
+    again.
+    """
     old, new = before.parts, after.parts
     pairs = enumerate(zip(old, new, strict=False))
     same = next((at for at, (a, b) in pairs if (a.name, a.text) != (b.name, b.text)), min(len(old), len(new)))
@@ -67,7 +69,7 @@ def _cost(before: Snapshot, after: Snapshot) -> Iterator[str]:
     if model := after.facts.get("model"):
         try:
             cost = price_of(_priced(old), _priced(new), find_profile(model))
-        except InputError:  # nothing is known of the model, so nothing can be said of its prices
+        except InputError:  # the model is unknown, and so are its prices
             return
         yield f"cost: {cost.cost:,.1f} uncached input tokens on {cost.model}; {cost.warm:,.1f} once cached"
 

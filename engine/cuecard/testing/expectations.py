@@ -1,4 +1,4 @@
-"""What a turn file expects, held against the prompt: a problem for each thing that is not so, where it is written."""
+"""Compares the expectations in a turn file with the prompt: a problem for each unmet one, at its place."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _LONG = 60
 
 @dataclass(frozen=True)
 class Shown:
-    """A prompt under test, the one of the turn before, and the results of tools as the model reads them."""
+    """A prompt under test, the prompt of the previous turn, and the tool results as the model reads them."""
 
     engine: Engine
     step: Step
@@ -29,14 +29,14 @@ class Shown:
 
     @cached_property
     def text(self) -> str:
-        """All that the engine wrote: system prompt, messages of sections, appended blocks."""
+        """Everything that the engine wrote: system prompt, section messages, appended blocks."""
         texts = section_texts(self.step)
         system = "".join(text for record, text in texts if record.placement == "system")  # separators are in them
         return "\n".join([system, *(text for record, text in texts if record.placement != "system")])
 
     @cached_property
     def sections(self) -> list[str]:
-        """The ids of the sections that say something."""
+        """The ids of the non-empty sections."""
         return [record.id for record, text in section_texts(self.step) if text.strip()]
 
 
@@ -50,7 +50,7 @@ class Place:
     def problem(
         self, code: str, message: str, hint: str | DidYouMean = "", item: int | None = None, within: Path = ()
     ) -> Problem:
-        """A problem of the key that the code names, of a key `within` it, or of one item of a list there."""
+        """A problem of the key that the code names, a key `within` it, or one item of a list in it."""
         path: Path = (*self.path, code.removeprefix("expect-").replace("-", "_"), *within)
         if item is not None and isinstance(self.document.at(path), list):
             path = (*path, item)
@@ -58,7 +58,7 @@ class Place:
 
 
 def unmet(expected: Expectation, shown: Shown, place: Place) -> Iterator[Problem]:
-    """Everything that is expected and not so."""
+    """Every unmet expectation."""
     yield from _texts(expected, shown, place)
     yield from _tools(expected, shown, place)
     yield from _sections(expected, shown, place)
@@ -128,7 +128,7 @@ def _sections(expected: Expectation, shown: Shown, place: Place) -> Iterator[Pro
 
 
 def _out_of_order(wanted: Iterable[str], there: list[str]) -> str:
-    """The first section that stands before the one named before it; empty when all stand as named."""
+    """The first section that comes before its predecessor in the list; empty if all are in order."""
     places = [(there.index(name), name) for name in wanted]
     return next((name for (before, _), (at, name) in pairwise(places) if at < before), "")
 

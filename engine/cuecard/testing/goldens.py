@@ -1,4 +1,4 @@
-"""Snapshots in files: held against the prompt of today, written, and thrown away when no test asks for them."""
+"""Snapshots in files: compared with the current prompt, written, and deleted if no test uses them."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from cuecard.testing.difference import difference
 from cuecard.testing.snapshot import Snapshot
 
 FOLDER = "snapshots"
-"""Beside the files whose prompts are written down."""
+"""The folder for snapshots, next to the files with the turns."""
 
 Became: TypeAlias = Literal["equal", "missing", "different", "written"]
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A prompt held against its snapshot; `lines` tell what differs."""
+    """The comparison of a prompt with its snapshot; `lines` show the differences."""
 
     became: Became
     path: Path
@@ -31,16 +31,16 @@ class Held:
 
     @property
     def passed(self) -> bool:
-        """Whether the prompt is what is written down, now at least."""
+        """Whether the prompt equals its snapshot, possibly after an update."""
         return self.became in {"equal", "written"}
 
 
 def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
-    """The prompt against the snapshot at this path, which is written anew where `update` says so.
+    """Compare the prompt with the snapshot at this path, which `update` rewrites.
 
     Raises:
-        SpecError: when what is there cannot be read, or is a link out of its folder.
-        InputError: when the file is no snapshot, or cannot be written anew.
+        SpecError: when the file cannot be read, or is a link out of its folder.
+        InputError: when the file is not a snapshot, or cannot be written.
     """
     text = found.to_text()
     there = os.path.lexists(path)
@@ -59,7 +59,7 @@ def hold(path: Path, found: Snapshot, *, update: bool = False) -> Held:
 
 
 def complaint(held: Held, way: str) -> Problem:
-    """What is wrong where a snapshot does not hold; `way` writes it anew."""
+    """The message for a snapshot that differs; `way` says how to update it."""
     if held.became == "missing":
         return Problem("snapshot-missing", f"there is no snapshot {shown(held.path)}", f"write it: {way}")
     hint = "\n".join([*held.lines, f"if that is what you want: {way}"])
@@ -67,7 +67,7 @@ def complaint(held: Held, way: str) -> Problem:
 
 
 def unused(folder: Path, used: Iterable[Path]) -> list[Path]:
-    """The snapshots of a folder that no test asked for.
+    """The snapshots in a folder that no test used.
 
     Raises:
         SpecError: when the folder cannot be listed.
@@ -78,12 +78,12 @@ def unused(folder: Path, used: Iterable[Path]) -> list[Path]:
 
 
 def _read(path: Path) -> str:
-    """The text as it stands there: a prompt may hold any line end."""
+    """The text without converting line ends, since a prompt may contain any."""
     return read_bytes(path, limit=MAX_LOG_BYTES).decode("utf-8", "replace")
 
 
 def _write(path: Path, text: str) -> None:
-    """Write over a file that was read, or a new one, never through a link to somewhere else."""
+    """Overwrite a file that was read, or write a new one, never through a link to another place."""
     if not os.path.lexists(path):
         write_new(path, text)
         return

@@ -18,30 +18,31 @@ from cuecard.testing.texts import section_texts
 from cuecard.testing.turns import MOMENT, steps_of
 
 _Given: TypeAlias = Mapping[str, Any]
-"""Plain JSON, as promptfoo hands it over."""
+"""Plain JSON, as passed by promptfoo."""
 
 
 def prompt(context: _Given) -> list[dict[str, str]]:
     """A prompt function: the prompt of a turn as chat messages, for any provider of promptfoo.
 
     Args:
-        context: `config.agent` is the agent; `vars.turn` a turn file, `vars.inputs` values over those of the turn.
+        context: `config.agent` is the agent; `vars.turn` a turn file, `vars.inputs` values that override those of the
+            turn.
 
     Raises:
         CuecardError: when the agent or the turn is wrong; promptfoo shows it.
     """
     step = _step(context.get("config") or {}, context.get("vars") or {})
-    # What the host has handed to the turn stands in `messages`, behind the system prompt.
+    # The host's messages in the turn are in `messages`, after the system prompt.
     told = [{"role": each.role, "content": str(each.content)} for each in step.messages if not each.tool_calls]
     messages = told or [{"role": "system", "content": step.system}]
     return [*messages, *({"role": "user", "content": block.text} for block in step.appended if not told)]
 
 
 def call_api(_prompt: str, options: _Given, context: _Given) -> dict[str, Any]:
-    """A provider that asks no model: its output is the prompt of a turn, with its tokens and what it costs.
+    """A provider that calls no model: its output is the prompt of a turn, with its tokens and cost.
 
     Args:
-        _prompt: not read: the turn says what is rendered.
+        _prompt: not used: the turn says what is rendered.
         options: `config.agent` is the agent; `config.model` and `config.price`, US dollars for a million input
             tokens, give a cost.
         context: `vars.turn` is a turn file, `vars.inputs` are values over those of the turn.
@@ -73,7 +74,7 @@ def _step(config: _Given, given: _Given) -> Step:
     if not isinstance(agent, str) or not isinstance(inputs, Mapping) or not isinstance(turn, str | None):
         hint = "write `config: {agent: PATH}` and `vars: {turn: PATH, inputs: {NAME: VALUE}}`"
         raise InputError(Problem("wrong-option", "the agent or the turn is missing or not a string", hint, "promptfoo"))
-    # Promptfoo tells a provider where its configuration stands, and a prompt function nothing: there, it is from here.
+    # Promptfoo tells a provider, but not a prompt function, where its configuration is; there, paths start here.
     base = Path(config.get("basePath") or ".")
     engine = replace(Engine.open(base / agent), clock=lambda: MOMENT)
     if turn is None:
@@ -87,7 +88,7 @@ def _step(config: _Given, given: _Given) -> Step:
 
 
 def _costs(config: _Given, step: Step) -> dict[str, float]:
-    """What the first call costs, in US dollars; nothing where model or price is not known."""
+    """The cost of the first call in US dollars; empty if model or price is unknown."""
     model, price = config.get("model"), config.get("price")
     if model is None or price is None:
         return {}

@@ -1,4 +1,4 @@
-"""A prompt as a text file that people read and review: a header, each section under a line of its own, what was cut."""
+"""A prompt as a text file for review: a header, each section below a separate line, and what was cut."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ class Part:
     """One section of a snapshot.
 
     Attributes:
-        name: the id of the section; of an appended block, where it goes.
+        name: the id of the section or, for an appended block, its place.
         tier: how often it may change.
-        tokens: what it costs.
-        text: what it says.
+        tokens: its cost in tokens.
+        text: its text.
     """
 
     name: str
@@ -39,12 +39,12 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """A prompt, written down.
+    """A prompt in writing.
 
     Attributes:
-        facts: what holds for the whole prompt: agent, delivery, tokens, tools.
+        facts: facts about the whole prompt: agent, delivery, tokens, tools.
         parts: its sections in their order.
-        left_out: what is not in it, and why.
+        left_out: what was left out, and why.
     """
 
     facts: Mapping[str, str]
@@ -73,7 +73,7 @@ class Snapshot:
         """The snapshot that `to_text` wrote; errors call it `name`.
 
         Raises:
-            InputError: when it is none, or of another format.
+            InputError: when it is not a snapshot, or has another format.
         """
         first, _, rest = text.partition("\n")
         if first != FORMAT:
@@ -88,7 +88,7 @@ class Snapshot:
         return cls(facts, tuple(_part(block, name, line) for block in blocks), left_out)
 
     def to_text(self) -> str:
-        """The snapshot as text; equal snapshots give equal texts, and no others do."""
+        """The snapshot as text; equal snapshots, and only those, give equal texts."""
         head = "".join(f"{key}: {value}\n" for key, value in self.facts.items())
         body = "".join(_written(part) for part in self.parts)
         tail = "".join(f"{line}\n" for line in (_LEFT_OUT, *self.left_out)) if self.left_out else ""
@@ -96,17 +96,17 @@ class Snapshot:
 
 
 def counted(tokens: int) -> str:
-    """So many tokens, for people."""
+    """A number of tokens, for people."""
     return f"{tokens:,} {'token' if tokens == 1 else 'tokens'}"
 
 
 def _name(section: str, placement: str, source: str) -> str:
-    """Blocks go by where they stand, since their ids are made of their texts."""
+    """Blocks are named by their place, since their ids are derived from their texts."""
     return f"appended: {source}" if placement == "appended" else section
 
 
 def _named(found: Iterator[tuple[str, str, int, str]]) -> Iterator[Part]:
-    """Parts with names of their own: the second of a name is `name (2)`."""
+    """Parts with unique names: the second with the same name is `name (2)`."""
     seen: dict[str, int] = {}
     for name, tier, tokens, text in found:
         seen[name] = seen.get(name, 0) + 1

@@ -1,4 +1,4 @@
-"""Turn files as tests: each is rendered, and held against what it expects."""
+"""Turn files as tests: each is rendered and compared with its expectations."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from cuecard.testing.snapshot import Snapshot
 from cuecard.testing.unknown_names import unknown_names
 
 MOMENT = datetime(2026, 1, 1, 12, tzinfo=UTC)
-"""The time of a turn that names none: a test says the same every day."""
+"""The time of a turn without one, so that a test gives the same result every day."""
 
 TURNS = "turns"
 """The folder of an agent whose turn files are its tests."""
@@ -32,16 +32,16 @@ TURNS = "turns"
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What became of one turn.
+    """The outcome of one turn.
 
     Attributes:
-        name: the file, and which of its turns where it has several.
+        name: the file, and which of its turns if it has several.
         file: the file as people would type it.
-        problems: what is wrong; none when it passed.
-        tokens: of the prompt; None where there is none.
+        problems: its problems; none if it passed.
+        tokens: the tokens of the prompt; None if there is none.
         seconds: how long it took.
-        snapshot: the snapshot that it asked for.
-        written: whether that was written anew.
+        snapshot: the snapshot that it uses.
+        written: whether that was updated.
     """
 
     name: str
@@ -54,7 +54,7 @@ class Outcome:
 
 
 def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
-    """The turn files to test: those that are named, with the files of named folders; else those in `turns/`.
+    """The turn files to test: the named ones, including the files in named folders, otherwise those in `turns/`.
 
     Raises:
         InputError: when one does not exist, or there is none at all.
@@ -74,7 +74,7 @@ def find_turns(agent: Path, wanted: Sequence[Path] = ()) -> list[Path]:
 
 
 def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcome]:
-    """What became of each turn of a file; a file that cannot be read is one outcome with its problems."""
+    """The outcome of each turn in a file; an unreadable file is one outcome with its problems."""
     name = shown(path)
     try:
         document, turns = read_turns(path)
@@ -87,9 +87,9 @@ def run_file(engine: Engine, path: Path, *, update: bool = False) -> list[Outcom
 def steps_of(
     engine: Engine, path: Path, inputs: Mapping[str, Json] | None = None
 ) -> Iterator[tuple[str, Step | CuecardError]]:
-    """Each turn of a file: its name and its step, or what is wrong with it, which is then the last.
+    """Each turn of a file: its name and its step, or its problems, in which case it is the last.
 
-    `inputs` go over those of each turn. What is expected is not asked. A turn that names no time has `MOMENT`.
+    `inputs` override those of each turn. Expectations are not checked. A turn without a time gets `MOMENT`.
     """
     name = shown(path)
     try:
@@ -136,7 +136,7 @@ class _Conversation:
             before = step
 
     def _held(self, outcome: Outcome, step: Step, at: int | None, place: Place) -> Outcome:
-        """The outcome with what became of the snapshot."""
+        """The outcome, including that of the snapshot."""
         number = "" if at is None else f".{at + 1}"
         path = self.path.parent / FOLDER / f"{self.path.stem}{number}.txt"
         try:
@@ -154,7 +154,7 @@ def read_turns(path: Path) -> tuple[Document, tuple[TurnFile, ...]]:
     """A file of one turn or of several.
 
     Raises:
-        SpecError: when it is none, or wrong.
+        SpecError: when it is not a turn file, or is invalid.
     """
     source = read_text(path)
     document = read_yaml(source.text, source.name)

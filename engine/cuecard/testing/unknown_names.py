@@ -1,4 +1,4 @@
-"""Tools and files that a turn file names and that its agent does not know: a test that says so tests nothing."""
+"""Tools and files in a turn file that its agent does not know: such a test would test nothing."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from cuecard.engine import Engine
 from cuecard.errors import DidYouMean, Problem, closest
 
 _LIKE = 0.8
-"""How much the path of a file that is not read is like one that is, where it counts as misspelt."""
+"""The similarity from which the path of an unused file counts as misspelt."""
 
 
 def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) -> Iterator[Problem]:
-    """A problem for each name in `tools`, `discovered` and `ahead` that the agent does not know, and for lost files.
+    """A problem for each name in `tools`, `discovered` and `ahead` that the agent does not know, and for unused files.
 
-    In a running program, tools come and go, so that there it is none. A file that nobody reads may be what is tested;
-    it is a problem where no section reads any, or where its path is misspelt.
+    In a running program, tools come and go, so there it is not a problem. An unused file may be the point of a test; it
+    is a problem if no section reads files, or if its path is misspelt.
 
     Args:
         turn: the turn.
         engine: the agent.
         document: the file of the turn.
-        at: where in it the turn stands.
+        at: the path of the turn in it.
     """
     tools = frozenset(engine.tools)
     for key in ("tools", "discovered", "ahead") if tools else ():
@@ -42,7 +42,7 @@ def unknown_names(turn: TurnFile, engine: Engine, document: Document, at: Path) 
 
 
 def _paths(engine: Engine) -> frozenset[str] | None:
-    """The paths that a host may supply; None where some are patterns."""
+    """The paths that a host may supply; None if some are patterns."""
     sections = (section for edition in engine.agent.editions.values() for section in edition)
     supplied = [section.spec.files for section in sections if section.spec.files and section.spec.files.supplied]
     entries = [entry for files in supplied for entry in files.entries]

@@ -1,4 +1,4 @@
-"""Why a prompt is not the one before: what changed, section by section, and where the start that both share ends."""
+"""Why a prompt differs from the previous one: what changed, section by section, and where the common start ends."""
 
 from cuecard.analysis.explain.answered import with_answer
 from cuecard.analysis.explain.compare import compare

@@ -1,4 +1,4 @@
-"""The manifest of a request once the provider has answered: its word on the cache, beside our own."""
+"""Adds the provider's report on its cache to the manifest of an answered request."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from cuecard.model import CacheRecord, Manifest
 
 
 def with_answer(before: Manifest, after: Manifest, answer: Mapping[str, Any]) -> Manifest:
-    """The later manifest with what the provider says of its cache, for keeping; unchanged where it says nothing.
+    """The later manifest with the provider's report on its cache; unchanged if there is none.
 
     Args:
-        before: of the request that the later one was compared with.
-        after: of the request that was answered.
+        before: the manifest of the request that the later one was compared with.
+        after: the manifest of the answered request.
         answer: the answer as plain JSON, such as `message.model_dump(mode="json")`.
 
     Raises:

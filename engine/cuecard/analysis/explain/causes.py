@@ -21,12 +21,12 @@ class Pair:
 
     @property
     def edited(self) -> bool:
-        """Whether the configuration is another one."""
+        """Whether the configuration differs."""
         return self.before.configuration.sha256 != self.after.configuration.sha256
 
     @property
     def redelivered(self) -> bool:
-        """Whether the delivery is another one."""
+        """Whether the delivery differs."""
         return self.before.delivery.name != self.after.delivery.name
 
     @property
@@ -37,18 +37,18 @@ class Pair:
 
     @property
     def folded(self) -> bool:
-        """Whether something that was appended before is not appended any more."""
+        """Whether something that was appended before no longer is."""
         still = {record.source for record in self.after.sections if record.placement == "appended"}
         return any(r.placement == "appended" and r.source not in still for r in self.before.sections)
 
 
 def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> tuple[Cause, ...]:
-    """Why the section is not what it was; at least one of `old` and `new` is there.
+    """Why the section changed; at least one of `old` and `new` is given.
 
-    A value, a protocol or a tool that differs explains a change of what reads it. What none of them explains comes
-    from another delivery or from an edited file; else from a new baseline, if what was appended before is gone; else
-    from something of the host that has no fingerprint, which is an `input` without a name. Where a file was edited
-    *and* a value differs, the value is named: the manifest cannot tell which of the two the text shows.
+    A different value, protocol or tool explains a change in whatever reads it. What none of them explains comes from
+    another delivery or an edited file; otherwise from a new baseline, if what was appended before is gone; otherwise
+    from something of the host without a fingerprint, which is an `input` without a name. If a file was edited *and* a
+    value differs, the value is named, since the manifest cannot tell which of the two the text shows.
     """
     there = [record for record in (old, new) if record is not None]
     tools = any(_holds_protocols(record) for record in there)
@@ -63,7 +63,7 @@ def find_causes(pair: Pair, old: SectionRecord | None, new: SectionRecord | None
         return (likely[0],) if tools else (likely[-1],)
     were, are = pair.before.configuration, pair.after.configuration
     chosen = tuple(kind for kind in ("profile", "variant") if getattr(were, kind) != getattr(are, kind))
-    # An update that is said although no value differs now tells of one that changed, and changed back.
+    # An update although no value differs now is about a value that changed and changed back.
     return (Cause("compaction"),) if pair.folded and not (new and _is_update(new)) else (Cause("input", chosen),)
 
 
@@ -85,7 +85,7 @@ def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) ->
     made = [name for name in names if name.startswith(CONTENT)]
     inputs = sorted(name for name in names if name not in _BUILT_IN and name not in made)
     clock = CURRENT_DATE in reads and (made or CURRENT_DATE in names)
-    # What a source has made of files, tools or skills: named where nothing that it reads differs, and no file.
+    # The content of a source is named if nothing that it reads differs, and no file.
     inputs += made if not (inputs or clock or pair.edited) else []
     if inputs:
         yield Cause("input", tuple(inputs))
@@ -101,7 +101,7 @@ def _values(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) ->
 
 
 def _tools(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> Iterator[Cause]:
-    """Tools that came or went, protocols that were edited, another order."""
+    """Added or removed tools, edited protocols, another order."""
     were, are = _protocols(pair.before, old), _protocols(pair.after, new)
     known = {p.id for p in pair.before.protocols}, {p.id for p in pair.after.protocols}
     came = [p for name, p in are.items() if name not in were and name not in known[0]]
@@ -123,7 +123,7 @@ def _tools(pair: Pair, old: SectionRecord | None, new: SectionRecord | None) -> 
 
 
 def _elsewhere(pair: Pair, tools: Iterable[str], *, gone: bool) -> Iterator[Cause]:
-    """Tools of a block that is no longer there, or is new, which the other prompt has in another block."""
+    """Tools of a removed or new block that the other prompt has in another block."""
     others = (pair.after if gone else pair.before).protocols
     appended = {protocol.id for protocol in others if protocol.placement == "appended"}
     moved = tuple(tool for tool in tools if tool in appended)
@@ -132,7 +132,7 @@ def _elsewhere(pair: Pair, tools: Iterable[str], *, gone: bool) -> Iterator[Caus
 
 
 def _protocols(manifest: Manifest, record: SectionRecord | None) -> dict[str, SectionRecord]:
-    """The protocols that stand in this section, by tool."""
+    """The protocols in this section, by tool."""
     if record is None:
         return {}
     there = {p.id: p for p in manifest.protocols if p.placement == record.placement}

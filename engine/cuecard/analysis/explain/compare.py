@@ -15,23 +15,24 @@ from cuecard.model import Manifest, SectionRecord
 from cuecard.pipeline.fingerprints import NOTHING
 
 _Key: TypeAlias = tuple[str, int]
-"""What a section is recognised by, and which of those that are alike it is."""
+"""The identity of a section, and its number among equal ones."""
 
 _At: TypeAlias = tuple[int, SectionRecord]
 """A section and its position in the manifest."""
 
 
 def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | None = None) -> Comparison:
-    """What differs between two prompts, and why: of the same agent at two steps, for two turns, or of two revisions.
+    """The differences between two prompts, and the reasons: the same agent at two steps, for two turns, or in two
+    revisions.
 
     Only what cuecard wrote is compared. A host's messages and tool definitions, which are in the same request, are
     not in a manifest.
 
     Args:
-        before: of the earlier prompt.
-        after: of the later one.
-        answer: what the provider answered to the later request, as plain JSON, if that was asked to compare it with
-            the earlier one: what it says of its cache is then held against what the manifests tell.
+        before: the manifest of the earlier prompt.
+        after: the manifest of the later one.
+        answer: the provider's answer to the later request, as plain JSON, if it was asked to compare it with the
+            earlier one: its report on the cache is then compared with the manifests.
 
     Raises:
         InputError: when the fingerprints were made with different salts.
@@ -50,7 +51,7 @@ def compare(before: Manifest, after: Manifest, *, answer: Mapping[str, Any] | No
 
 
 def _layers(pair: Pair, first: Break | None) -> frozenset[Layer]:
-    """The part of the request in which the prompt broke; another model has another cache, whatever else changed."""
+    """The part of the request in which the prompt broke; another model has another cache in any case."""
     if model_differs(pair.before.delivery, pair.after.delivery):
         return frozenset({"model"})
     return frozenset({"system" if first.placement == "system" else "messages"}) if first else frozenset()
@@ -69,7 +70,9 @@ def _changes(pair: Pair, placement: Placement) -> Iterator[Change]:
 
 
 def _placed(manifest: Manifest, placement: Placement) -> dict[_Key, _At]:
-    """By id, but for blocks. The id of a block is made of its text, so blocks go by what brought them."""
+    """Sections by id, except blocks, whose ids are derived from their texts: they are identified by what triggered
+    them.
+    """
     seen: Counter[str] = Counter()
     placed: dict[_Key, _At] = {}
     for at, record in enumerate(manifest.sections):
@@ -107,12 +110,12 @@ def _first_break(pair: Pair, changes: Sequence[Change]) -> Break | None:
 
 
 def _texts(manifest: Manifest, placement: Placement) -> list[_At]:
-    """The sections of one place that say anything, each with its position in the manifest."""
+    """The non-empty sections in one place, each with its position in the manifest."""
     return [(at, r) for at, r in enumerate(manifest.sections) if r.placement == placement and r.sha256 != NOTHING]
 
 
 def _shared(old: Sequence[_At], new: Sequence[_At]) -> int:
-    """How many texts both begin with. A block is the same only where it stands after the same result or message."""
+    """The number of common leading texts. A block is the same only if it follows the same result or message."""
     pairs = zip(old, new, strict=False)
     return next((n for n, (a, b) in enumerate(pairs) if _text(a[1]) != _text(b[1])), min(len(old), len(new)))
 
@@ -122,7 +125,7 @@ def _text(record: SectionRecord) -> tuple[str, str]:
 
 
 def _break(changes: Sequence[Change], old: Sequence[_At], new: Sequence[_At], again: Iterable[_At]) -> Break:
-    """The break at the first of these: at the later section, unless only the earlier one is not the same."""
+    """The break at the first of these: at the later section, unless only the earlier one differs."""
     later = [change for change in changes if new and change.at_after == new[0][0]]
     earlier = [change for change in changes if old and change.at_before == old[0][0]]
     change = min((*later, *earlier), key=lambda change: change.kind == "same")

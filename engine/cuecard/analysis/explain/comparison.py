@@ -1,4 +1,4 @@
-"""What a comparison of two prompts says."""
+"""The result of comparing two prompts."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from cuecard.analysis.explain.provider import ProviderReason
 from cuecard.model import CacheVerdict, Tier
 
 Kind: TypeAlias = Literal["added", "removed", "changed", "moved", "same"]
-"""What became of a section."""
+"""What happened to a section."""
 
 CauseKind: TypeAlias = Literal["input", "memory", "clock", "file edit", "discovery", "order", "delivery", "compaction"]
-"""Why: something that the host supplied, the working memory, the time, an edited file, tools that were found or are
-gone, another order, another delivery, or a history that was shortened: another summary, or a system prompt that has
-taken in what was appended before."""
+"""Why: something that the host supplied, the working memory, the time, an edited file, discovered or removed tools,
+another order, another delivery, or a shortened history: another summary, or a system prompt that includes what was
+appended before.
+"""
 
 Placement: TypeAlias = Literal["system", "message", "appended"]
 
@@ -23,8 +24,8 @@ Placement: TypeAlias = Literal["system", "message", "appended"]
 class Cause:
     """Why a section changed.
 
-    `names` are those of inputs or tools, or both deliveries; `content:ID` is what the source of a section has made of
-    files, tools or skills. `source` is a place as the manifest writes it.
+    `names` are those of inputs or tools, or both deliveries; `content:ID` is the content that a section's source made
+    from files, tools or skills. `source` is a place as written in the manifest.
     """
 
     kind: CauseKind
@@ -43,14 +44,14 @@ class Change:
 
     Attributes:
         id: the section's id; of an appended block that differs, the later one.
-        kind: what became of it.
-        causes: every reason found, the likeliest first; empty when the section is the same.
-        tokens_before: in the encoding of the earlier manifest; 0 when the section was not there.
-        tokens_after: in that of the later one; 0 when it is gone.
+        kind: what happened to it.
+        causes: every reason found, the likeliest first; empty if the section is the same.
+        tokens_before: in the encoding of the earlier manifest; 0 if the section did not exist.
+        tokens_after: in that of the later one; 0 if it no longer exists.
         placement: in the system prompt, or appended to the conversation.
         tier: how often it may change.
         source: where it is written, or which search result or call brought it.
-        at_before: its position in `Manifest.sections` of the earlier prompt, from 0; None when it was not there.
+        at_before: its position in `Manifest.sections` of the earlier prompt, from 0; None if it did not exist.
         at_after: the same in the later prompt.
     """
 
@@ -67,7 +68,7 @@ class Change:
 
     @property
     def cause(self) -> Cause | None:
-        """The likeliest reason; None when the section is the same."""
+        """The likeliest reason; None if the section is the same."""
         return self.causes[0] if self.causes else None
 
 
@@ -76,8 +77,7 @@ class Break:
     """The first section at which the later prompt no longer begins with the earlier one.
 
     `tokens` are those of the later prompt from this section to its end: a cache that has seen only the earlier prompt
-    holds none of them. They are counted by section, so what a changed section still has in common at its start counts
-    as lost.
+    holds none of them. They are counted by section, so the common start of a changed section counts as lost.
     """
 
     id: str
@@ -99,9 +99,9 @@ class Break:
 class Comparison:
     """Two prompts: each section in the order of the prompt, and where the start they share ends.
 
-    `first_break` is None when the later prompt is the earlier one, or only appends blocks to it. `told` is what the
-    provider says of the later request, where its answer was handed in, and `verdict` whether both see the same.
-    `other_model` names both models where they differ, whose caches have nothing in common.
+    `first_break` is None if the later prompt equals the earlier one, or only appends blocks to it. `told` is the
+    provider's report on the later request, if its answer was given, and `verdict` says whether both agree.
+    `other_model` names both models if they differ, since their caches have nothing in common.
     """
 
     changes: tuple[Change, ...]
@@ -114,5 +114,5 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether any section is not the same."""
+        """Whether any section differs."""
         return any(change.kind != "same" for change in self.changes)

@@ -1,4 +1,4 @@
-"""What a provider says of its cache, read from an answer and held against what two manifests tell."""
+"""A provider's report on its cache, read from an answer and compared with two manifests."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from cuecard.model import CacheOutcome, CacheVerdict, DeliveryChoice
 
 Layer: TypeAlias = Literal["model", "tools", "system", "messages", "settings"]
-"""The part of a request that a provider names: what stands before what it names was read from the cache."""
+"""The part of a request that a provider names: everything before it was read from the cache."""
 
 _LAYERS: Mapping[str, frozenset[Layer]] = {
     "model_changed": frozenset({"model"}),
@@ -28,12 +28,12 @@ _LAYERS: Mapping[str, frozenset[Layer]] = {
 
 @dataclass(frozen=True, slots=True)
 class ProviderReason:
-    """What a provider says of a request and the one that it was compared with.
+    """A provider's report on a request and the one that it was compared with.
 
     Attributes:
         outcome: whether the prefix was found.
-        reason: the provider's word for why not, such as `system_changed`; empty for a hit.
-        tokens: about how many tokens were not read from the cache by it; None where it does not say.
+        reason: the provider's reason for a miss, such as `system_changed`; empty for a hit.
+        tokens: approximately how many tokens were not read from the cache because of it; None if not reported.
     """
 
     outcome: CacheOutcome
@@ -42,15 +42,14 @@ class ProviderReason:
 
     @property
     def layers(self) -> frozenset[Layer]:
-        """The parts of a request that the reason can mean; empty where the word is not known."""
+        """The parts of a request that the reason can mean; empty for an unknown word."""
         return _LAYERS.get(self.reason, frozenset())
 
 
 def provider_reason(answer: Mapping[str, Any]) -> ProviderReason | None:
-    """What an answer says of the cache, in `diagnostics` (Anthropic) or `prompt_cache_diagnostics` (OpenAI).
+    """An answer's report on the cache, in `diagnostics` (Anthropic) or `prompt_cache_diagnostics` (OpenAI).
 
-    None where it says nothing. Anthropic's null is taken for the answer to a request that was compared: nothing was in
-    the way.
+    None if there is none. Anthropic's null is read as the answer to a compared request without a mismatch.
 
     Args:
         answer: the answer as plain JSON, such as `message.model_dump()`.
@@ -72,7 +71,7 @@ def _of_openai(told: Mapping[str, Any]) -> ProviderReason:
 
 
 def _of_anthropic(told: Mapping[str, Any]) -> ProviderReason:
-    """Anthropic names reasons only; where the comparison has not ended yet, there is none."""
+    """Anthropic only names reasons; while the comparison is still running, there is none."""
     reason = told.get("cache_miss_reason")
     if not isinstance(reason, Mapping):
         return ProviderReason("unknown", "pending")
@@ -82,7 +81,7 @@ def _of_anthropic(told: Mapping[str, Any]) -> ProviderReason:
 
 
 def verdict(ours: frozenset[Layer], told: ProviderReason) -> CacheVerdict:
-    """Whether a provider sees what the manifests show; `ours` are the parts in which the prompt broke."""
+    """Whether a provider agrees with the manifests; `ours` are the parts in which the prompt broke."""
     if told.outcome == "unknown" or (told.outcome == "miss" and not told.layers):
         return "unknown"
     if told.outcome == "hit":

@@ -1,4 +1,4 @@
-"""What tool authors learn from conversations that were held: which instructions are used, and which searches fail."""
+"""What tool authors learn from recorded conversations: which instructions are used, and which searches fail."""
 
 from cuecard.analysis.field.findings import FieldReport, SearchUse, ToolUse, field_report
 from cuecard.analysis.field.records import Called, Requested, read_records

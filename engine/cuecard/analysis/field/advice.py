@@ -1,4 +1,4 @@
-"""What an author could do about what was found, in words."""
+"""Advice for authors on the findings."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from cuecard.analysis.field.findings import SearchUse, ToolUse
 
 
 def tool_advice(use: ToolUse, *, with_calls: bool) -> Iterator[str]:
-    """What stands out about a tool; nothing where all is well."""
+    """What stands out about a tool; empty if all is well."""
     if with_calls and use.found and not use.calls:
         yield "found but never called: narrow its phrases, or see which tool was called instead"
     if use.unread:

@@ -1,4 +1,4 @@
-"""What requests tell about tools and searches: pure figures, and what an author could do."""
+"""What requests reveal about tools and searches: figures, and what an author could do."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from cuecard.catalogue.words import WordReader
 from cuecard.model import ToolCard
 
 _SHARED_WORDS = 2
-"""So many words of an error in a GOTCHA, and the one is likely to speak of the other."""
+"""The number of shared words from which a GOTCHA is likely to describe an error."""
 
 
 @dataclass(slots=True)
@@ -27,17 +27,17 @@ class _Tool:
 
 @dataclass(frozen=True, slots=True)
 class ToolUse:
-    """What became of one tool.
+    """The use of one tool.
 
     Attributes:
         name: the tool.
-        found: in how many conversations it was discovered.
-        called: in how many of them it was called.
-        calls: how often, in all.
-        errors: how many of the calls failed.
-        unread: how many were made although its instructions were not in the prompt.
-        foretold: how many of the failures its GOTCHA speaks of; None where the agent is not known.
-        tokens: what its instructions cost, over all requests.
+        found: the number of conversations that discovered it.
+        called: the number of those that called it.
+        calls: the total number of calls.
+        errors: the number of failed calls.
+        unread: the number of calls made without its instructions in the prompt.
+        foretold: the number of failures that its GOTCHA describes; None if the agent is unknown.
+        tokens: the tokens of its instructions over all requests.
     """
 
     name: str
@@ -55,9 +55,9 @@ class SearchUse:
     """A query that found nothing, or nothing that was called before the next search.
 
     Attributes:
-        query: what was asked.
-        times: how often.
-        found: what it found.
+        query: the query.
+        times: the number of such searches.
+        found: the tools it found.
         meant: the tool that a later search of the same turns found, and that was then called; empty if none was.
     """
 
@@ -69,14 +69,14 @@ class SearchUse:
 
 @dataclass(frozen=True, slots=True)
 class FieldReport:
-    """What was found.
+    """The findings.
 
     Attributes:
-        conversations: how many.
-        requests: how many.
-        tools: those that were discovered or called, the ones whose instructions cost most for least first.
+        conversations: their number.
+        requests: their number.
+        tools: those that were discovered or called, the ones with the most expensive unused instructions first.
         searches: those that did not help, the most frequent first.
-        with_calls: whether any record tells what the model called; without, only costs are known.
+        with_calls: whether any record contains the model's calls; otherwise, only costs are known.
     """
 
     conversations: int
@@ -89,10 +89,10 @@ class FieldReport:
 def field_report(
     requests: Sequence[Requested], search_tool: str, cards: Mapping[str, ToolCard] | None = None
 ) -> FieldReport:
-    """What these requests tell.
+    """The findings in these requests.
 
     Args:
-        requests: in the order in which they were made, within each conversation.
+        requests: in order within each conversation.
         search_tool: the name of the search tool.
         cards: the agent's tools, for what their GOTCHA says.
     """
@@ -135,7 +135,7 @@ def _count(tools: dict[str, _Tool], name: str, talk: Sequence[Requested], cards:
 
 
 def _speaks_of(card: ToolCard | None, told: str) -> bool:
-    """Whether the tool's GOTCHA has words of the error in it."""
+    """Whether the tool's GOTCHA contains words of the error."""
     if card is None or card.instructions is None:
         return False
     reader = WordReader()
@@ -151,12 +151,12 @@ def _searches(talks: Iterable[Sequence[Requested]], search_tool: str) -> tuple[S
 
 
 def _idle(calls: Sequence[Called], search_tool: str) -> Iterator[tuple[str, tuple[str, ...], str]]:
-    """The searches of which nothing was called before the next one, and what was meant."""
+    """The searches without a call of their results before the next one, and what was meant."""
     places = [at for at, call in enumerate(calls) if call.tool == search_tool]
     for number, at in enumerate(places):
         until = places[number + 1] if number + 1 < len(places) else len(calls)
         used = {call.tool for call in calls[at + 1 :]}
-        # Searches are often made side by side, and their tools called one after the other.
+        # Searches are often made in parallel, and their tools called one after the other.
         if used.isdisjoint(calls[at].found):
             later = calls[until] if until < len(calls) else None
             after = [call.tool for call in calls[until + 1 :]]

@@ -8,8 +8,8 @@ from cuecard.config.documents.validation import FileModel
 
 
 class RowsSpec(FileModel):
-    """The entries of a list: texts, or mappings. Its texts are Handlebars templates; entries that render to nothing are
-    left out.
+    """The entries of a list: texts, or mappings. Its texts are Handlebars templates; entries without any text or number
+    are left out.
     """
 
     input: str = Field(description="the input that contains the list")

@@ -17,14 +17,14 @@ Status: TypeAlias = Literal["loaded", "missing", "read_error", "truncated", "emp
 
 @dataclass(frozen=True, slots=True)
 class TakenFile:
-    """What is printed of one entry.
+    """The text of one entry.
 
     Attributes:
         entry: the entry of the list.
-        path: where the text came from, or where it was looked for first.
+        path: where the text came from, or the first place that was searched.
         text: its text, cut and trimmed, without the marker.
-        marker: what says that a limit took something from it; empty when nothing was taken, or there is no room.
-        is_default: whether the text is the author's, from the entry's `default`.
+        marker: the mark that a limit cut it; empty if nothing was cut, or there is no room.
+        is_default: whether the text is the author's `default` of the entry.
     """
 
     entry: FileEntry
@@ -36,9 +36,9 @@ class TakenFile:
 
 @dataclass(slots=True)
 class TakenFiles:
-    """The files that are used, in order, and a record of all that was looked at: one row for each entry.
+    """The files that are used, in order, and a record with one row for each entry.
 
-    `size` is what they took of the total, with what earlier sections did, in the unit of the list.
+    `size` is what they used of the total, including earlier sections, in the unit of the list.
     """
 
     size: int = 0
@@ -52,14 +52,14 @@ def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) 
     """The files of the list, cut to their limits.
 
     Line ends become line feeds, and the text is trimmed unless the list says otherwise. It is cut to the limit per
-    file, then to what remains of the total, at exactly that character, or before the character that would exceed the
-    bytes. A file of which nothing is left, or for which nothing remained, is not used; one that was empty from the
+    file, then to what remains of the total: at exactly that character or, for bytes, before the character that would
+    exceed the limit. A file is not used if nothing is left of it, or no room remained; one that was empty from the
     start is used if its entry says so.
 
     Args:
         spec: the list.
-        files: files by the path that the list names.
-        before: how much of the total the sections before have taken, in the unit of the list.
+        files: files by path in the list.
+        before: how much of the total earlier sections have used, in the unit of the list.
     """
     taken = TakenFiles(before)
     for entry in spec.entries:
@@ -68,7 +68,7 @@ def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) 
 
 
 def _chosen(entry: FileEntry, files: Mapping[str, FileText], taken: TakenFiles) -> FileText:
-    """The first of the entry's places that holds a file, readable or not."""
+    """The first of the entry's paths with a file, readable or not."""
     held = [(path, files[path]) for path in entry.path if path in files]
     exist = [(path, file) for path, file in held if file.text is not None or file.error]
     if not exist:
@@ -90,7 +90,7 @@ def _take(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) 
 
 
 def _read(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) -> tuple[Status, str]:
-    """What became of a file, and its text, trimmed."""
+    """The status of a file, and its trimmed text."""
     if file.error:
         message = f"{_called(entry, file.path)} could not be read: {file.error}"
         taken.diagnostics.append(Diagnostic("file_read_error", message))
@@ -112,7 +112,7 @@ def _read(spec: FilesSpec, entry: FileEntry, file: FileText, taken: TakenFiles) 
 
 
 def _fit(spec: FilesSpec, file: TakenFile, status: Status, taken: TakenFiles) -> None:
-    """Cut a text to the limits and use it, if anything is left of it."""
+    """Cut a text to the limits, and use it if anything is left."""
     entry, whole = file.entry, _size(file.text, spec)
     first = whole if spec.per_file is None else _size(_head(file.text, spec.per_file, spec), spec)
     remaining = None if spec.total is None else max(spec.total - taken.size, 0)
@@ -138,7 +138,7 @@ def _fit(spec: FilesSpec, file: TakenFile, status: Status, taken: TakenFiles) ->
 
 
 def _shortened(file: TakenFile, limit: int, spec: FilesSpec) -> TakenFile:
-    """The beginning of a text, with room for the marker where there is room for more than the marker."""
+    """The beginning of a text, with room for the marker if more than the marker fits."""
     marker = spec.marker if _size(spec.marker, spec) < limit else ""
     text = _head(file.text, limit - _size(marker, spec), spec)
     return replace(file, text=text.rstrip() if spec.trim else text, marker=marker)

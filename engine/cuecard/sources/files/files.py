@@ -1,4 +1,4 @@
-"""The section source `files`: files of a list, each printed in the same form."""
+"""The section source `files`: a list of files, each printed in the same format."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from cuecard.sources.text import joined
 from cuecard.template import Escaping, Template, compile_template, trusted
 
 SERVERS = ".server.md"
-"""How the name of a file ends in which `cuecard tools import` keeps what a tool server says of itself."""
+"""The ending of the files in which `cuecard tools import` stores a tool server's own description."""
 
 OWN = ("name", "path", "purpose", "content", "suffix")
-"""What the template of one file reads besides the values of the call."""
+"""The names that the template of a file may read besides the values of the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class FilesSource:
-    """A compiled list of files; `source(given)` makes the section's content. Make it with `compile_files`."""
+    """A compiled list of files; `source(given)` returns the section's content. Created by `compile_files`."""
 
     spec: FilesSpec
     item: Template
@@ -77,7 +77,7 @@ class FilesSource:
         return text.strip("\n") if self.spec.trim else text
 
     def _name(self, entry: FileEntry) -> str:
-        """How the file is called: a name that a pattern has found is no more the author's than the file is."""
+        """The name of the file: a name found by a pattern is data, unless the file itself is trusted."""
         written = {each.title for each in self.spec.entries}
         return trusted(entry.title) if entry.title in written else self.printed(entry.title)
 
@@ -96,15 +96,15 @@ def compile_files(
     printed: Callable[[str], str] = lambda text: text,
     foreign: Callable[[str], str] = lambda text: text,
 ) -> FilesSource:
-    """A list of files, ready to be used.
+    """Compile a list of files.
 
     Args:
         spec: the list.
-        name: how errors call it, such as `agent.yaml: sections.soul`.
+        name: its name in errors, such as `agent.yaml: sections.soul`.
         escaping: how `{{{x}}}` prints data.
-        printed: what is done to each file's text before it is printed: `trusted`, or what keeps it from looking like
-            a part of the layout.
-        foreign: the same for files in which a tool server says something of itself.
+        printed: applied to each file's text before it is printed: `trusted`, or a function that keeps it from looking
+            like a part of the layout.
+        foreign: the same for files with a tool server's own description.
 
     Raises:
         TemplateSyntaxError: with every problem of its templates.

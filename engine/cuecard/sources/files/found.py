@@ -1,7 +1,7 @@
-"""Which files each entry of a list names in one call, among those that were read at open or that the host supplies.
+"""Which files each entry of a list selects in one call, among those read at open or supplied by the host.
 
-Values choose among files, they never name a new one: whatever a value says, the paths that come out of here match what
-the entry looked for when the agent was opened.
+Values select among files but never name new ones: for any value, the resulting paths match what the entry searched for
+when the agent was opened.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from cuecard.records import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """What a list chooses from.
+    """The files that a list can select from.
 
     Attributes:
-        files: all files by the path that a list names.
-        searched: those of them that patterns may find.
+        files: all files by path in the list.
+        searched: those that patterns may find.
         values: inputs and built-in values by name.
     """
 
@@ -32,7 +32,7 @@ class Held:
 
 
 def found_entries(spec: FilesSpec, held: Held) -> tuple[tuple[FileEntry, ...], list[Cut]]:
-    """The list with an entry of its own for each file, and what stays out because an entry before shows it."""
+    """The list with a separate entry for each file, and the files left out because an earlier entry shows them."""
     shown: set[str] = set()
     entries: list[FileEntry] = []
     cuts: list[Cut] = []
@@ -48,7 +48,7 @@ def found_entries(spec: FilesSpec, held: Held) -> tuple[tuple[FileEntry, ...], l
 
 
 def _plain(entry: FileEntry, held: Held) -> Iterator[FileEntry]:
-    """The entry as entries of plain paths; one that finds nothing is one for a file that is not there."""
+    """The entry as entries with plain paths; one that finds nothing becomes one for a missing file."""
     if entry.upward:
         found = list(_upward(entry, entry.upward, held))
         root = len(parts_of(filled(entry.upward.to, held.values) or ""))
@@ -70,14 +70,14 @@ def _plain(entry: FileEntry, held: Held) -> Iterator[FileEntry]:
 
 
 def _with_paths(entry: FileEntry, paths: tuple[str, ...], name: str = "") -> FileEntry:
-    """The entry for one file. Without a path it is called as it was written, and no file has that path."""
+    """The entry for one file. Without a path, it is named as written, and no file has that path."""
     title = name or entry.title
     changes = {"path": paths or _written(entry), "glob": (), "upward": None, "name": title}
     return entry.model_copy(update=changes)
 
 
 def _written(entry: FileEntry) -> tuple[str, ...]:
-    """What was looked for. It is never the path of a file outside of what the entry may find."""
+    """What was searched for. This is never the path of a file outside what the entry may find."""
     if entry.upward:
         return tuple(f"{name} from {entry.upward.from_} up to {entry.upward.to}" for name in entry.upward.name)
     return entry.path or entry.glob

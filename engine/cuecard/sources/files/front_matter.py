@@ -12,16 +12,16 @@ _MARK = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class FrontMatter:
-    """A text in two: `raw` is the YAML without its fences, None where there is none; `body` is all that follows."""
+    """A text in two parts: `raw` is the YAML without its fences, or None if there is none; `body` is the rest."""
 
     raw: str | None
     body: str
 
 
 def split_front_matter(text: str) -> FrontMatter:
-    """The text in two. Line ends become line feeds; a fence that is never closed is no front matter.
+    """Split a text. Line ends become line feeds; without a closing fence, there is no front matter.
 
-    A fence is a line that holds `---` and blanks, nothing else.
+    A fence is a line that contains only `---` and spaces.
     """
     lines = unix_lines(text).removeprefix(_MARK).split("\n")
     if lines[0].strip() != _FENCE:
@@ -33,10 +33,10 @@ def split_front_matter(text: str) -> FrontMatter:
 
 
 def status_of(raw: str | None) -> str:
-    """What front matter says of its `status`, as written; empty where it says nothing.
+    """The `status` in front matter, as written; empty if there is none.
 
-    A file that a person is still working on may hold broken YAML: its status is then taken from the first line that
-    begins with `status:` and stands no deeper than the first line.
+    A file in progress may contain broken YAML: its status is then taken from the first line that begins with `status:`
+    and is indented no deeper than the first line.
     """
     if raw is None or "status" not in raw.casefold():
         return ""

@@ -1,4 +1,4 @@
-"""What reading a skill answers where there is no text, or only a part of it: in the agent's words."""
+"""The answers of a skill-reading tool that has no text, or only a part of it, in the agent's words."""
 
 from __future__ import annotations
 
@@ -12,30 +12,30 @@ from cuecard.model.skills import SkillText
 from cuecard.sources.skills.budget import Unit, prefix_of, size_of
 
 _LISTED = 12
-"""How many skills an answer names."""
+"""The maximum number of skills that an answer names."""
 
 
 def unknown_skill(asked: str, slugs: Iterable[str], words: WordsSpec) -> SkillText:
-    """There is no such skill: the one that may be meant, or those that there are."""
+    """The answer for an unknown skill: the one that may be meant, or those that exist."""
     name, known = visible(asked)[:100], sorted(slugs)
     said = fill(words.skills.unknown, {"skill": words.quoted(name), "hint": _hint(asked, known, words)})
     return SkillText(name, message=said)
 
 
 def no_file(skill: str, file: str, words: WordsSpec) -> SkillText:
-    """The skill has no such file."""
+    """The answer for an unknown file of a skill."""
     said = fill(words.skills.no_file, {"skill": words.quoted(skill), "file": words.quoted(file)})
     return SkillText(skill, file, message=said)
 
 
 def unreadable(skill: str, file: str, reason: str, words: WordsSpec) -> SkillText:
-    """A file that cannot be read, for a reason in the agent's words."""
+    """The answer for an unreadable file, with a reason in the agent's words."""
     said = fill(words.skills.unreadable, {"file": words.quoted(file), "reason": reason})
     return SkillText(skill, file, message=said)
 
 
 def within(found: SkillText, limit: int, unit: Unit, words: WordsSpec) -> SkillText:
-    """The text within the limit; where that cuts it, the message says so."""
+    """The text within the limit; if it was cut, the message says so."""
     size = size_of(found.text, unit)
     if size <= limit:
         return found

@@ -1,4 +1,4 @@
-"""Room for skills: what does not fit is skipped, what comes later and is smaller may still go in."""
+"""The budget of skills: what does not fit is skipped, and smaller texts after it may still fit."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ Unit: TypeAlias = Literal["characters", "bytes"]
 
 
 def size_of(text: str, unit: Unit) -> int:
-    """How large a text is; marks around data take no room."""
+    """The size of a text, without the marks around data."""
     text = unmarked(text)
     return len(text.encode("utf-8", "surrogatepass")) if unit == "bytes" else len(text)
 
 
 def prefix_of(text: str, room: int, unit: Unit) -> str:
-    """As many whole characters from the start as there is room for, with all marks, so that none is left open."""
+    """As many whole characters from the start as fit, with all marks, so that none is left open."""
     kept = []
     for piece in split_marks(text):
         is_mark = piece in MARKS
@@ -42,7 +42,7 @@ def _prefix_of(text: str, room: int, unit: Unit) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """A text about one skill; `what` is how a cut calls it. An empty `slug` is a text of the agent file's."""
+    """A text about one skill; `what` is its name in a cut. An empty `slug` means a text of the agent file."""
 
     what: str
     text: str
@@ -51,10 +51,10 @@ class Block:
 
 @dataclass(slots=True)
 class Page:
-    """A text that grows block by block within a budget, and the record of what stayed out of it. For one thread.
+    """A text built block by block within a budget, and a record of what was left out. For use in a single thread.
 
-    `end` stands behind the blocks, whatever happens; what is added behind it goes to `extras`. `omitted` has the slugs
-    of which anything is missing, `shortened` those whose text was cut off.
+    `end` always follows the blocks; texts after it go to `extras`. `omitted` has the slugs of incomplete skills,
+    `shortened` those whose text was cut.
     """
 
     budget: SkillBudgetSpec | None
@@ -72,7 +72,7 @@ class Page:
 
     @property
     def has_room(self) -> bool:
-        """Whether start and end keep to the budget."""
+        """Whether start and end fit into the budget."""
         return self.budget is None or self.used <= self.budget.limit
 
     def size(self, text: str) -> int:
@@ -80,7 +80,7 @@ class Page:
         return size_of(text, self.budget.unit) if self.budget else len(unmarked(text))
 
     def add(self, block: Block, shorter: Block | None = None) -> None:
-        """A block if it fits, or else a shorter form of it that does; `shorter.what` is what is lost by that."""
+        """Add a block if it fits, or a shorter form that does; `shorter.what` names what is lost."""
         if self._take(block, self.blocks):
             return
         if shorter is not None:
@@ -90,18 +90,18 @@ class Page:
         self.leave_out(block, self._reason)
 
     def add_extra(self, block: Block) -> None:
-        """A text behind the end, if it fits."""
+        """Add a text after the end, if it fits."""
         if block.text and not self._take(block, self.extras):
             self.leave_out(block, self._reason)
 
     def leave_out(self, block: Block, reason: str) -> None:
-        """Record that a block is not there."""
+        """Record that a block was left out."""
         self.cuts.append(Cut(block.what, reason))
         if block.slug:
             self.omitted.add(block.slug)
 
     def squeeze_in(self, block: Block) -> None:
-        """A text behind everything; what stands before it is cut off where it must be, but never start or end."""
+        """Add a text at the very end, cutting what precedes it if necessary, but never start or end."""
         if not block.text or self._take(block, self.extras):
             return
         limit = self.budget.limit if self.budget else 0
@@ -109,7 +109,7 @@ class Page:
         if room < (self.size(self.start) if self.end else 1):
             self.leave_out(block, self._reason)
             return
-        # Where nothing closes the list, what stands behind it is cut first; else it would stand behind a cut list.
+        # If nothing closes the list, the text after it is cut first; otherwise, it would follow a truncated list.
         behind = [] if self.end else self.extras
         for dropped in self.extras if self.end else ():
             self.leave_out(dropped, f"cut to make room for {block.what}")
@@ -138,7 +138,7 @@ class Page:
         return True
 
     def _cut(self, blocks: list[Block], room: int, reason: str) -> None:
-        """Keep start and as much of these blocks as there is room for."""
+        """Keep start and as much of these blocks as fits."""
         self.start = self._prefix(self.start, room)
         room -= self.size(self.start)
         self.blocks = []

@@ -1,4 +1,4 @@
-"""Glob patterns on paths: which files a skill says it is for."""
+"""Glob patterns on paths: the files that a skill is for."""
 
 from __future__ import annotations
 
@@ -6,22 +6,23 @@ from collections.abc import Iterable
 from fnmatch import fnmatchcase
 
 MAX_ALTERNATIVES = 64
-"""How many patterns the braces of one may stand for; the rest is not looked at."""
+"""The maximum number of alternatives from braces in one pattern; further ones are ignored."""
 
 
 def any_match(patterns: Iterable[str], paths: Iterable[str]) -> bool:
     """Whether a pattern matches a path.
 
     `*` and `?` stay within one name, `**` is any number of folders, `{a,b}` is either. A pattern without `/` is matched
-    against the file's name alone, one that ends in `/` against all that the folder holds. Case counts; a backslash in a
-    path is a slash, a leading `./` is nothing. Takes time in proportion to pattern times path, whatever they hold.
+    against the file's name only, one that ends in `/` against everything in the folder. Matching is case-sensitive; a
+    backslash in a path counts as a slash, and a leading `./` is ignored. The time is proportional to pattern times
+    path.
     """
     plain = [_anchored(each) for pattern in patterns for each in _alternatives(pattern.strip())]
     return any(_matches(pattern, _names(path)) for path in paths for pattern in plain)
 
 
 def _anchored(pattern: str) -> list[str]:
-    """The names of a pattern; `**` before a name that may stand in any folder."""
+    """The parts of a pattern, with `**` before a name that may be in any folder."""
     names = _names(pattern)
     return names if "/" in pattern or not names else ["**", *names]
 
@@ -36,7 +37,7 @@ def _names(text: str) -> list[str]:
 def _matches(pattern: list[str], path: list[str]) -> bool:
     if not pattern or not path:
         return False
-    # The states of an automaton: how much of the pattern may have been used up so far.
+    # The states of an automaton: how much of the pattern may have been consumed so far.
     states = _past_folders(pattern, {0})
     for name in path:
         moved = {at + (pattern[at] != "**") for at in states if at < len(pattern) and _fits(pattern[at], name)}
@@ -49,7 +50,7 @@ def _fits(pattern: str, name: str) -> bool:
 
 
 def _past_folders(pattern: list[str], states: set[int]) -> set[int]:
-    """The states with those that a `**` which stands for nothing leads to."""
+    """The states, including those reached by an empty `**`."""
     reached = set(states)
     for at, part in enumerate(pattern):
         if part == "**" and at in reached:
@@ -58,7 +59,7 @@ def _past_folders(pattern: list[str], states: set[int]) -> set[int]:
 
 
 def _alternatives(pattern: str) -> list[str]:
-    """What the first braces stand for, and so on, until there are none."""
+    """Expand the first braces, recursively until there are none."""
     done: list[str] = []
     todo = [pattern]
     while todo and len(done) + len(todo) <= MAX_ALTERNATIVES:

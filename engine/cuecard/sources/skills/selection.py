@@ -1,4 +1,4 @@
-"""Which skills a call may use, and which of them it asks for."""
+"""Which skills a call may use, and which of them it requests."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _MENTION = re.compile(r"(?<![\w$])\$(\w[\w./-]*)")
 
 @dataclass(frozen=True, slots=True)
 class Wish:
-    """What a call says of skills.
+    """A call's request for skills.
 
     Attributes:
         task: the text in which `$name` mentions a skill.
         paths: the files in question.
         requested: slugs or display names; `*` for all.
-        environment: the names of the environment variables that are set; None if nobody knows.
-        tools: the names of the tools that exist for the call; None if nobody knows.
+        environment: the names of the environment variables that are set; None if unknown.
+        tools: the names of the tools that exist for the call; None if unknown.
     """
 
     task: str = ""
@@ -39,7 +39,7 @@ class Wish:
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """A skill that is to be listed, and why."""
+    """A skill to list, and why."""
 
     skill: Skill
     auto_load: bool = False
@@ -49,7 +49,7 @@ class Chosen:
 
 
 def select_skills(skills: Iterable[Skill], spec: SkillsSpec, wish: Wish) -> tuple[tuple[Chosen, ...], tuple[Cut, ...]]:
-    """The skills to list, in order, and why each of the others is not.
+    """The skills to list, in order, and the reason why each other skill is not listed.
 
     Raises:
         InputError: with each requested skill that does not exist, unless `missing: record`.
@@ -84,7 +84,7 @@ def usable_skills(
     environment: Collection[str] | None = None,
     tools: Collection[str] | None = None,
 ) -> tuple[tuple[Skill, ...], tuple[Cut, ...]]:
-    """The skills that may be shown or read at all, and why each of the others may not."""
+    """The skills that may be shown or read at all, and the reason why each other skill may not."""
     judged = [(skill, _refusal(skill, spec, environment, tools)) for skill in skills]
     cuts = [
         Cut(f"skill {skill.slug}" + (f" ({skill.path})" if skill.shadowed_by else ""), reason)
@@ -95,22 +95,24 @@ def usable_skills(
 
 
 def find_skill(name: str, skills: Iterable[Skill]) -> Skill | None:
-    """The skill of this slug, or else of this display name, in any case."""
+    """The skill with this slug or display name, ignoring case."""
     return _by_name(skills).get(_folded(name))
 
 
 def names_skill(patterns: Iterable[str], skill: Skill) -> bool:
-    """Whether one of the patterns stands for the skill's slug or display name; `*` and `?` are wild, case is not."""
+    """Whether one of the patterns matches the skill's slug or display name; `*` and `?` are wildcards, and case is
+    ignored.
+    """
     names = (_folded(skill.slug), _folded(skill.name))
     return any(fnmatchcase(name, _folded(pattern)) for pattern in patterns for name in names)
 
 
 def check_skill_names(document: Document, at: Path, spec: SkillsSpec, skills: Iterable[Skill]) -> Iterator[Problem]:
-    """A problem for each name in an agent file that no skill has.
+    """A problem for each unknown skill name in an agent file.
 
     Args:
         document: the agent file.
-        at: where the source stands in it, such as `("sections", 3, "skills")`.
+        at: the path of the source in it, such as `("sections", 3, "skills")`.
         spec: that source.
         skills: all of its skills.
     """
@@ -149,7 +151,7 @@ def _refusal(skill: Skill, spec: SkillsSpec, environment: Collection[str] | None
 def _requested(
     everything: Sequence[Skill], usable: Sequence[Skill], names: Iterable[str]
 ) -> tuple[set[str], list[str]]:
-    """The slugs of the usable skills that these names stand for, and the names that no skill has."""
+    """The slugs of the usable skills with these names, and the unknown names."""
     slugs: set[str] = set()
     unknown: dict[str, str] = {}
     known, there = _by_name(usable), _by_name(everything)
@@ -164,7 +166,7 @@ def _requested(
 
 
 def _mentioned(usable: Sequence[Skill], task: str) -> Iterator[str]:
-    """The slugs that `$name` stands for. A dollar before anything else, such as an amount, is none of ours."""
+    """The slugs mentioned as `$name`. A dollar sign before anything else, such as an amount, is ignored."""
     known = _by_name(usable)
     for word in map(_folded, dict.fromkeys(_MENTION.findall(task))):
         skill = known.get(word) or known.get(word.rstrip("./-"))
@@ -182,7 +184,7 @@ def _unknown(name: str, usable: Iterable[Skill]) -> Problem:
 
 
 def _by_name(skills: Iterable[Skill]) -> dict[str, Skill]:
-    """Each skill by its slug, and by its display name where no slug says the same."""
+    """Each skill by slug, and by display name unless a slug is the same."""
     candidates = tuple(skills)
     found: dict[str, Skill] = {}
     for name, skill in (*((s.slug, s) for s in candidates), *((s.name, s) for s in candidates)):

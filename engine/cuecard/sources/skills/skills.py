@@ -21,14 +21,14 @@ _NO_FRAME = "no room for skills.before and skills.after in skills.budget"
 
 @dataclass(frozen=True, slots=True)
 class _Call:
-    """What the templates of one call share."""
+    """The values that the templates of one call share."""
 
     values: Mapping[str, Json]
     count: int
 
 
 class SkillsSource:
-    """A `skills:` source, compiled: immutable, and safe to use in many threads at once."""
+    """A compiled `skills:` source: immutable, and safe to use in several threads at once."""
 
     def __init__(
         self,
@@ -42,11 +42,11 @@ class SkillsSource:
         """Compile the texts.
 
         Args:
-            spec: the source as the agent file has it.
-            name: how errors call it; its texts are then `skills.item` and so on.
+            spec: the source from the agent file.
+            name: its name in errors; its texts are then `skills.item` and so on.
             partials: templates that its texts may call.
             escaping: how they print data.
-            printed: what is done to a skill's text under `trust: data` before it is printed, such as what keeps it from
+            printed: applied to a skill's text under `trust: data` before it is printed, for example to keep it from
                 looking like a part of the layout.
 
         Raises:
@@ -55,10 +55,10 @@ class SkillsSource:
         self.spec = spec
         self._texts = SkillTexts(spec, name, partials, escaping, printed)
         self.reads = self._texts.reads | ({spec.task_input, spec.paths_input, spec.request_input} - {""})
-        """The agent's inputs that the source looks at."""
+        """The agent's inputs that the source reads."""
 
     def fill(self, skills: Iterable[Skill]) -> Callable[[Given], Content]:
-        """The source with these skills; what a call says of them stands in the inputs that the spec names."""
+        """The source with these skills; a call's request is in the inputs that the spec names."""
         return partial(self._filled, tuple(skills))
 
     def _filled(self, skills: Sequence[Skill], given: Given) -> Content:
@@ -84,10 +84,10 @@ class SkillsSource:
         tools: Collection[str] | None = None,
         values: Mapping[str, Json] | None = None,
     ) -> Content:
-        """The text for one call, and the record of what is not in it.
+        """The text for one call, and a record of what is not in it.
 
         Args:
-            skills: all of them, as `make_skills` orders them.
+            skills: all skills, in the order of `make_skills`.
             task: the text in which `$name` mentions a skill.
             paths: the files in question.
             requested: slugs or display names; `*` for all.
@@ -97,7 +97,7 @@ class SkillsSource:
 
         Raises:
             InputError: with each requested skill that does not exist, unless `missing: record`.
-            TemplateRenderError: when a text reads a value that is not there.
+            TemplateRenderError: when a text reads a missing value.
         """
         everything = tuple(skills)
         chosen, cuts = select_skills(everything, self.spec, Wish(task, paths, requested, environment, tools))
@@ -132,7 +132,7 @@ class SkillsSource:
         return page
 
     def _add_item(self, one: Chosen, call: _Call, page: Page) -> None:
-        """A skill in the list, with its instructions if it is eager and there is room for them."""
+        """Add a skill to the list, with its instructions if it is eager and they fit."""
         slug = one.skill.slug
         plain = self._render("item", call, self._texts.of_skill(one, in_full=False))
         if self._texts.inline and one.auto_load and one.skill.body:
@@ -159,7 +159,7 @@ class SkillsSource:
             page.omitted.update(one.skill.slug for one in chosen)
 
     def _is_due(self, one: Chosen) -> bool:
-        """Whether a skill's instructions belong behind the list; they never stand in it as well."""
+        """Whether a skill's instructions belong after the list; they are never in both places."""
         if not one.skill.body or (one.auto_load and self._texts.inline):
             return False
         return one.auto_load or (bool(self.spec.body) and (one.mentioned or one.path_matched))
@@ -169,14 +169,14 @@ class SkillsSource:
 
 
 def _texts(value: Json) -> list[str]:
-    """The texts of a list, or the lines of a text; what is neither says nothing."""
+    """The texts of a list, or the lines of a text; anything else is empty."""
     if isinstance(value, str):
         return value.splitlines()
     return [text for text in value if isinstance(text, str)] if isinstance(value, (list, tuple)) else []
 
 
 def _rows(skills: Sequence[Skill], page: Page) -> tuple[SourceRow, ...]:
-    """One row for each file: what it gave, and whether that was cut."""
+    """One row for each file: how much it contributed, and whether that was cut."""
     given: dict[str, int] = {}
     for block in page.blocks:
         given[block.slug] = given.get(block.slug, 0) + len(unmarked(block.text))

@@ -1,4 +1,4 @@
-"""The texts of a `skills:` source as templates, and the values that each of them has."""
+"""The texts of a `skills:` source as templates, and the values available to each."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _VALUES: Mapping[str, frozenset[str]] = {
     "note": _OF_A_CUT,
     "hint": _OF_A_CUT,
 }
-"""Each text of the source, and the values that it has besides the agent's inputs."""
+"""Each text of the source, and its values besides the agent's inputs."""
 
 
 class SkillTexts:
-    """The compiled texts: immutable, and safe to render in many threads at once.
+    """The compiled texts: immutable, and safe to render in several threads at once.
 
     `reads` are the agent's inputs that they read; `inline` is whether `item` prints instructions.
     """
@@ -68,7 +68,7 @@ class SkillTexts:
         return self._templates[field].render(values)
 
     def of_skill(self, one: Chosen, *, in_full: bool) -> dict[str, Json]:
-        """The values of `item` and `body`; the instructions are among them only `in_full`."""
+        """The values of `item` and `body`; including the instructions only if `in_full`."""
         skill = one.skill
         texts = {
             "name": skill.name,

@@ -21,8 +21,8 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
 def examples_text(card: ToolCard, examples: Mapping[str, Json]) -> tuple[str, tuple[Cut, ...]]:
     """One line for each example, beginning with a line break: two spaces, its label, its JSON.
 
-    An example that the tool's schema refuses is left out: a model would copy the mistake. Looked at are an object's
-    own keys: whether they are known, required, of the type, and of the values that the schema lists.
+    An example that the tool's schema rejects is left out, since a model would copy the mistake. Only an object's own
+    keys are checked: whether they are known, required, and have the type and values that the schema lists.
     """
     reasons = {label: _refused(card.input_schema, example) for label, example in examples.items()}
     lines = [f"\n  {label}: {_json(example)}" for label, example in examples.items() if not reasons[label]]

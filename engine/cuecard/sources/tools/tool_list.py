@@ -14,12 +14,12 @@ from cuecard.sources.tools.visibility import visible
 from cuecard.template import Escaping, Template, compile_template, trusted
 
 OWN = ("name", "description", "category")
-"""What the template of one tool reads besides the values of the call."""
+"""The names that the template of a tool may read besides the values of the call."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolListSource:
-    """A compiled list of tools; `source(given)` makes the section's content. Make it with `compile_tool_list`."""
+    """A compiled list of tools; `source(given)` returns the section's content. Created by `compile_tool_list`."""
 
     spec: ToolListSpec
     item: Template
@@ -69,15 +69,15 @@ def compile_tool_list(
     visibility: VisibilitySpec | None = None,
     printed: Callable[[str], str] = lambda text: text,
 ) -> ToolListSource:
-    """A list of tools, ready to be used.
+    """Compile a list of tools.
 
     Args:
-        spec: how it is printed.
-        name: how errors call it, such as `agent.yaml: sections.tooling`.
+        spec: its format.
+        name: its name in errors, such as `agent.yaml: sections.tooling`.
         escaping: how `{{{x}}}` prints data.
-        visibility: what the call's gates mean; None when the tools have passed them already.
-        printed: what is done to each description before it is printed: `trusted`, or what keeps it from looking like a
-            part of the layout.
+        visibility: the effect of the call's gates; None if the tools have passed them already.
+        printed: applied to each description before it is printed: `trusted`, or a function that keeps it from looking
+            like a part of the layout.
 
     Raises:
         TemplateSyntaxError: with every problem of `item`.

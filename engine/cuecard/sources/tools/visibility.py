@@ -1,4 +1,4 @@
-"""Conditional visibility: which tools a call has, and why the others are not there."""
+"""Conditional visibility: which tools a call has, and why it lacks the others."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from cuecard.model.gates import Gates
 def visible(
     cards: Iterable[ToolCard], gates: Gates, spec: VisibilitySpec
 ) -> tuple[tuple[ToolCard, ...], tuple[Cut, ...]]:
-    """The tools that pass every gate, in their order, and a cut for each of the others, with the first reason."""
+    """The tools that pass every gate, in order, and a cut for each other tool with the first reason."""
     judged = [(card, _reason(card, gates, spec)) for card in cards]
     shown = tuple(card for card, reason in judged if not reason)
     return shown, tuple(Cut(f"tool {card.name}", reason) for card, reason in judged if reason)
 
 
 def _reason(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
-    """The first reason why a tool is not there; empty if it is."""
+    """The first reason why a tool is excluded; empty if it is not."""
     if card.name in spec.meta:
         return "a meta tool is never listed"
     return _not_enabled(card, gates, spec) or _switched_off(card, gates, spec) or _not_allowed(card, gates)
@@ -30,7 +30,7 @@ def _not_enabled(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
     if categories:
         listed = " or ".join(f"`{category}`" for category in categories)
         return "" if set(categories) & set(gates.harness) else f"a harness tool of runs with {listed}"
-    # An empty set is no set: an agent for which nobody chose has all tools.
+    # An empty set means no restriction: without a selection, an agent has all tools.
     return "" if not gates.enabled or card.name in gates.enabled else "it is not switched on"
 
 
