@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 from cuecard.errors import Problem, visible
 
 _SHOWN = 100
-_HINT = "ask from a program, not from a page; or set CUECARD_TOKEN, and send it"
+_HINT = "send requests from a program instead of a web page, or set CUECARD_TOKEN and send the token"
 _OTHER_SITES = frozenset({b"cross-site", b"same-site"})
 
 Headers = Iterable[tuple[bytes, bytes]]
@@ -29,15 +29,23 @@ def refused_site(headers: Headers, *, local: bool) -> Problem | None:
     told = [(name, value) for name, value in headers if name in {b"host", b"origin", b"sec-fetch-site"}]
     hosts = [value for name, value in told if name == b"host"]
     if local and not (len(hosts) == 1 and _is_here(hosts[0])):
-        asked = visible(hosts[0].decode("latin-1"))[:_SHOWN] if hosts else "nothing"
-        return Problem("foreign-site", f"the request is for `{asked}`, which is no name of this machine", _HINT, "host")
+        return Problem("foreign-site", _wrong_host(hosts), _HINT, "host")
     for name, value in told:
         if name == b"origin" and not any(_is_same(value, host) for host in hosts):
-            shown = visible(value.decode("latin-1"))[:_SHOWN]
-            return Problem("foreign-site", f"a page of `{shown}` asks", _HINT, "origin")
+            return Problem("foreign-site", f"the request comes from a page of `{_shown(value)}`", _HINT, "origin")
         if name == b"sec-fetch-site" and value.strip().lower() in _OTHER_SITES:
-            return Problem("foreign-site", "a page of another site asks", _HINT, "sec-fetch-site")
+            return Problem("foreign-site", "the request comes from a page of another site", _HINT, "sec-fetch-site")
     return None
+
+
+def _wrong_host(hosts: list[bytes]) -> str:
+    if len(hosts) != 1:
+        return "the request has several `Host` headers" if hosts else "the request has no `Host` header"
+    return f"the request's host is `{_shown(hosts[0])}`, which is not this machine"
+
+
+def _shown(header: bytes) -> str:
+    return visible(header.decode("latin-1"))[:_SHOWN]
 
 
 def is_loopback(host: str) -> bool:

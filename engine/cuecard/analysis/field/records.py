@@ -1,7 +1,7 @@
-"""Requests that were made: the manifest of each prompt, and what the model called with it.
+"""Recorded requests: the manifest of each prompt, and the calls that the model made with it.
 
 One JSON object a line: `{"conversation": "...", "manifest": {...}, "calls": [{"tool", "arguments", "result",
-"is_error"}]}`. A bare manifest is a request of which the calls are not known.
+"is_error"}]}`. A bare manifest is a request whose calls are unknown.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _ERROR_CHARACTERS = 2_000
 
 @dataclass(frozen=True, slots=True)
 class Called:
-    """A tool call and what came of it.
+    """A tool call and its result.
 
     Attributes:
-        tool: what was called.
-        query: the text that it was asked with, if it is a search: its argument `query`, or the first text.
-        found: the tools that its result names.
+        tool: the name of the tool.
+        query: the query, if it is a search: the argument `query`, or else the first argument that is a text.
+        found: the tools named in its result.
         is_error: whether it failed.
         told: the text of an error.
     """
@@ -40,7 +40,7 @@ class Called:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """One request: the conversation it belongs to, the record of its prompt, and what the model called."""
+    """One request: the conversation it belongs to, the manifest of its prompt, and the model's calls."""
 
     conversation: str
     manifest: Manifest
@@ -48,7 +48,7 @@ class Requested:
 
 
 def read_records(texts: Iterable[tuple[str, str]]) -> tuple[list[Requested], list[Problem]]:
-    """The requests in files of JSON or JSON lines, and what could not be read: each costs its line only.
+    """The requests in files of JSON or JSON lines, and what could not be read; an unreadable line costs only itself.
 
     Args:
         texts: the name and the text of each file; without `conversation`, a file of lines is one conversation.
@@ -67,7 +67,7 @@ def read_records(texts: Iterable[tuple[str, str]]) -> tuple[list[Requested], lis
 
 
 def _objects(name: str, text: str) -> Iterator[tuple[str, str]]:
-    """The objects of a file with their places: a whole file of JSON is one."""
+    """The objects of a file with their places; a JSON file is one object."""
     if not name.endswith((".jsonl", ".ndjson")):
         yield name, text
         return
@@ -79,7 +79,7 @@ def _skipped(message: str, where: str) -> Problem:
 
 
 class WrongShapeError(ValueError):
-    """A record of another shape."""
+    """A record that has another shape."""
 
 
 def _request(data: Any, where: str, name: str) -> Requested:

@@ -25,7 +25,7 @@ def tool_block(card: ToolCard, count: CountTokens, *, appended: bool = False) ->
 
 
 def segment_blocks(segment: Segment, count: CountTokens) -> list[Block]:
-    """A segment of the system prompt line by line, as a cache that works by itself can keep it; see `count_pieces`."""
+    """A segment of the system prompt, line by line: an automatic cache can keep each line; see `count_pieces`."""
     lines = segment.text.splitlines(keepends=True)
     label = f"system/{segment.id}"
     return [
@@ -34,12 +34,12 @@ def segment_blocks(segment: Segment, count: CountTokens) -> list[Block]:
 
 
 def spoken_block(record: SectionRecord) -> Block:
-    """A section that is a message of its own; its tokens were counted by the engine."""
+    """A section that is sent as a separate message; the engine has counted its tokens."""
     return Block(f"messages:{record.id}:{record.sha256}", record.tokens, f"messages/{record.id}")
 
 
 def appended_block(block: Appended, around: int) -> Block:
-    """A block of instructions in the conversation, and so many tokens around it; its own were counted by the engine."""
+    """A block of instructions in the conversation, with `around` tokens of framing; the engine has counted its own."""
     return Block(f"appended:{block.sha256}", block.tokens + around, f"appended/{block.id.rpartition('-')[0]}")
 
 
@@ -49,7 +49,7 @@ def user_block(text: str, count: CountTokens) -> Block:
 
 
 def answer_blocks(request: RecordedRequest, count: CountTokens) -> list[Block]:
-    """What the model wrote, and each call it made: providers take those for blocks of their own."""
+    """The model's text and each of its calls: to providers, these are separate blocks."""
     calls = [compact({"name": call.tool, "arguments": call.args}) for call in request.calls]
     return [_block("messages", "assistant", part, count) for part in (request.text, *calls) if part]
 
@@ -60,12 +60,12 @@ def result_block(call: RecordedCall, count: CountTokens) -> Block:
 
 
 def compact(value: Json) -> str:
-    """JSON as providers' clients write it into requests: without spaces, letters as they are."""
+    """JSON as providers' clients write it into requests: no spaces, no escaped letters."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
 
 
 def tokens_by_group(blocks: Sequence[Block]) -> Mapping[str, int]:
-    """Tokens of each of `GROUPS`."""
+    """The tokens of each of `GROUPS`."""
     sums = dict.fromkeys(GROUPS, 0)
     for block in blocks:
         sums[block.label.partition("/")[0]] += block.tokens

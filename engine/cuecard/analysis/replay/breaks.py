@@ -1,4 +1,4 @@
-"""Where a request ceases to be the one before, and why."""
+"""Where a request stops matching the previous one, and why."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from cuecard.model import Manifest
 
 @dataclass(frozen=True, slots=True)
 class Break:
-    """The first block that differs from the request before.
+    """The first block that differs from the previous request.
 
     Attributes:
         id: what it is: `system/` and the id of a section, `tools/`, `messages/` or `appended/` and a name.
         cause: why, such as `memory` or `discovery cms_getPage`.
-        lost: tokens from there to the end of what the request before had sent: a cache holds them in vain.
+        lost: the tokens from there to the end of the previous request, which the provider cached for nothing.
     """
 
     id: str
@@ -26,7 +26,7 @@ class Break:
 
 
 def breaks(before: Sent, after: Sent) -> Break | None:
-    """The break between two requests that follow each other; None when the later one only adds to the earlier."""
+    """The break between two consecutive requests; None when the later one only adds to the earlier."""
     at = first_break(before.request, after.request)
     if at is None:
         return None
@@ -43,7 +43,7 @@ def _shared(labels: list[str]) -> str:
 
 
 def _cause(label: str, before: Manifest, after: Manifest) -> str:
-    """Why; a manifest knows of what cuecard wrote, and nothing of tool definitions and messages."""
+    """The cause. Manifests cover what cuecard wrote, but not tool definitions and messages."""
     group, _, name = label.partition("/")
     if group == "tools":
         came = [tool for tool in after.active_tools if tool not in before.active_tools]

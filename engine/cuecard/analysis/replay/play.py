@@ -31,7 +31,7 @@ _NO_TIME = datetime(2000, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Channel:
-    """How a model takes what comes mid-conversation.
+    """How a model accepts definitions and reminders mid-conversation.
 
     Attributes:
         definitions: where tool definitions stand. Deferred ones stand after the search result that found their tool
@@ -47,18 +47,18 @@ class Channel:
 
     @classmethod
     def of(cls, model: ModelProfile) -> Channel:
-        """What a model can take."""
+        """What a model accepts."""
         by_results = model.definitions == "deferred" and not model.adds_tools
         return cls(model.definitions, model.mid_conversation == "user", by_results)
 
     def loads_all(self, *, ahead: bool) -> bool:
-        """Whether every definition stands in front; `ahead` is whether the agent searches with the user's words."""
+        """Whether every definition comes first; `ahead` says whether the agent searches with the user's words."""
         return self.definitions == "all" or (self.by_results and ahead)
 
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One request as it would be sent: its blocks, its record, and which one it is, both counted from 1."""
+    """One request as it would be sent: its blocks, its manifest, and the numbers of its turn and step, both from 1."""
 
     request: Request
     manifest: Manifest
@@ -86,7 +86,7 @@ def play(
 
 @dataclass
 class _Stage:
-    """The conversation as it goes on."""
+    """The state of the conversation while it is played."""
 
     engine: Engine
     own: tuple[Block, ...]
@@ -134,7 +134,7 @@ class _Stage:
         return call
 
     def _with_memory(self, memory: list[EntityEntry]) -> Conversation:
-        """The conversation as if it began now: a host that makes its prompt anew has changed the memory in a turn."""
+        """The conversation as if it began now: a host that rebuilds its prompt has changed the memory within a turn."""
         return self.engine.conversation(replace(self.chat.state, call=None, memory=_memory(memory)))
 
     def _turn(self, turn: RecordedTurn, memory: list[EntityEntry]) -> Turn:
@@ -143,7 +143,7 @@ class _Stage:
         return Turn(turn.inputs, _memory(memory), self.now, tools, query=words)
 
     def _news(self) -> list[ToolResult]:
-        """The results since they were asked for last."""
+        """The results that have arrived since the last call of this method."""
         news, self.news = self.news, []
         return news
 
@@ -177,7 +177,7 @@ class _Stage:
         return Request(blocks, tuple(sorted(ends)), self.at)
 
     def _front(self, call: Call, step: Step, inline: set[str]) -> list[Block]:
-        """The definitions in front of everything else, in an order that only grows at its end."""
+        """The definitions at the start of the request, in an order to which later requests only append."""
         names = step.active_tools if call.delivery.rebuilds else step.initial_tools
         if self.channel.loads_all(ahead=step.looks_ahead):
             names = (*call.tools.initial, *sorted(set(call.tools.available) - set(call.tools.initial)))
@@ -197,7 +197,7 @@ class _Stage:
 
 
 def without_searches(transcript: TranscriptFile, search_tool: str) -> TranscriptFile:
-    """The conversation of an agent with nothing to find: without searches, and without requests that only search."""
+    """The conversation without its searches, and without requests that only searched: nothing is left to find."""
 
     def kept(request: RecordedRequest) -> RecordedRequest:
         calls = [call for call in request.calls if call.tool != search_tool]
@@ -211,14 +211,14 @@ def without_searches(transcript: TranscriptFile, search_tool: str) -> Transcript
 
 
 def with_inputs(transcript: TranscriptFile, values: Mapping[str, Json]) -> TranscriptFile:
-    """The conversation with these inputs in every turn that does not state them."""
+    """The conversation with these inputs as defaults for every turn."""
     turns = [turn.model_copy(update={"inputs": {**values, **turn.inputs}}) for turn in transcript.turns]
     return transcript.model_copy(update={"turns": turns})
 
 
 def _found_by(step: Step, held: set[str], ahead: Mapping[str, str]) -> Mapping[str, list[str]]:
-    """The tools that each search result found, by the id of its call, where the conversation still holds it; and those
-    that a message of the user has found `ahead`, by the id of that.
+    """The tools that each search result found, by call id, if the conversation still holds that result; and the tools
+    found `ahead` of a user message, by the id of the message.
     """
     found: dict[str, list[str]] = {}
     for discovery in step.discovered:

@@ -1,4 +1,4 @@
-"""The cheapest delivery for an agent and a conversation, and the number of tools at which another one is."""
+"""The cheapest delivery for an agent and a conversation, and the number of tools at which that changes."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from cuecard.engine import Engine
 from cuecard.model import Delivery, ToolCard
 
 MOST_TOOLS = 1_000
-"""Catalogues are not grown beyond this."""
+"""The largest catalogue that is tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From how many tools on `frozen` costs more than the cheapest of the other deliveries.
+    """The number of tools from which `frozen` costs more than the cheapest other delivery.
 
     Attributes:
         variant: `frozen`, or the same without searches.
         against: that other delivery.
-        fewest: the smallest catalogue that this conversation can do with: core tools, and tools that it calls.
+        fewest: the smallest catalogue with which this conversation is possible: core tools, and tools that it calls.
         tools: the smallest catalogue, not below `fewest`, with which `against` costs less; None when there is none up
             to `MOST_TOOLS`.
     """
@@ -38,7 +38,7 @@ class Threshold:
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """The cheapest of the deliveries with the first model, and where that changes."""
+    """The cheapest delivery with the first model, and where that changes."""
 
     delivery: str
     cost: float
@@ -76,7 +76,7 @@ def recommend(report: Report, engine: Engine, transcript: TranscriptFile) -> Rec
 
 @dataclass(frozen=True, slots=True)
 class _Again:
-    """A conversation with catalogues of other sizes."""
+    """The conversation, played with catalogues of other sizes."""
 
     engine: Engine
     keep: tuple[str, ...]
@@ -90,22 +90,22 @@ class _Again:
 
 
 def _told(engine: Engine, transcript: TranscriptFile) -> Engine:
-    """The engine with the schemas of the transcript, so that copies of its tools have them too."""
+    """The engine with the transcript's schemas, so that copies of its tools have them too."""
     cards = (ToolCard(tool.name, tool.description, tool.input_schema) for tool in transcript.tools)
     return engine.with_tools(card for card in cards if card.name in engine.tools)
 
 
 def _unlimited(transcript: TranscriptFile) -> TranscriptFile:
-    """Turns that name the tools which exist would keep a catalogue from growing."""
+    """Removes the turns' lists of available tools, which would keep the catalogue from growing."""
     turns = [turn.model_copy(update={"tools": None}) for turn in transcript.turns]
     return transcript.model_copy(update={"turns": turns})
 
 
 def _first(holds: Callable[[int], bool], least: int) -> int | None:
-    """The number from which on it holds, for good; None when it does not hold for `MOST_TOOLS`.
+    """The number from which the condition holds and keeps holding; None when it fails for `MOST_TOOLS`.
 
-    It is tried at numbers that lie ever further apart, because it need not hold for all numbers above the first for
-    which it does: a model's minimum can make the smallest prompts the dearest.
+    Tries numbers at growing distances rather than searching by halves, because the condition can hold, fail and hold
+    again: a model's minimum cacheable length can make the smallest prompts the most expensive.
     """
     tried = [least]
     while tried[-1] < MOST_TOOLS:
@@ -119,7 +119,7 @@ def _first(holds: Callable[[int], bool], least: int) -> int | None:
 
 
 def _between(holds: Callable[[int], bool], low: int, high: int) -> int:
-    """The smallest number for which it holds, given that it does not for `low` and does for `high`."""
+    """The smallest number for which the condition holds, given that it fails for `low` and holds for `high`."""
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if holds(middle) else (middle, high)

@@ -16,10 +16,10 @@ from cuecard.engine import Engine
 from cuecard.model import Delivery, TokenSource
 
 NO_CACHE = "no caching"
-"""The baseline: `rewrite`, every token at the plain price."""
+"""The baseline: `rewrite`, with every token at the uncached price."""
 
 FROZEN_DIRECT = "frozen, no searches"
-"""`frozen` as it would go where the model need not search, because everything is there."""
+"""`frozen` without searches: everything is there, so the model need not search."""
 
 DELIVERIES: tuple[Delivery, ...] = ("append", "rewrite", "frozen")
 
@@ -30,9 +30,9 @@ class Variant:
 
     Attributes:
         name: the delivery, or the name of a baseline.
-        sent: its requests, as they go to the first model: what comes late is taken in several ways.
+        sent: its requests as the first model gets them; models differ in how they accept late definitions.
         bills: what they cost, by model.
-        breaks: for each request, why it does not begin with the one before; None where it does.
+        breaks: for each request, why it does not begin with the previous one; None where it does.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Billing:
-    """For whom a conversation is billed, and how.
+    """The models for which a conversation is billed, and how.
 
     Attributes:
         models: their profiles; the first is the one that figures are shown for.
@@ -56,27 +56,27 @@ class Billing:
     long: bool = False
 
     def channel(self, model: ModelProfile) -> Channel:
-        """How a model takes what comes mid-conversation."""
+        """How a model accepts definitions and reminders mid-conversation."""
         channel = Channel.of(model)
         return replace(channel, definitions=self.definitions) if self.definitions else channel
 
     def prices(self, model: ModelProfile) -> Prices:
-        """What a model costs."""
+        """A model's prices."""
         return Prices.of(model, long=self.long)
 
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a replay says.
+    """The result of a replay.
 
     Attributes:
         agent: the agent's name.
         transcript: the name of the file.
         billing: for which models, and how.
-        tokens: what counted.
+        tokens: the name of the token counter.
         tools: how many tools the agent has.
         variants: the deliveries in the chosen order, then the baselines.
-        reported: what the provider said of the recorded requests, added up; None when it was not kept.
+        reported: the usage that the provider reported for the recorded requests, summed; None when it was not recorded.
     """
 
     agent: str
@@ -98,7 +98,7 @@ class Report:
         return self.models[0].name
 
     def bill(self, variant: Variant) -> Bill:
-        """What a variant costs with that model."""
+        """The cost of a variant with that model."""
         return variant.bills[self.model]
 
     def variant(self, name: str) -> Variant:
@@ -114,7 +114,7 @@ def replay(
     name: str = "",
     deliveries: Sequence[Delivery] = DELIVERIES,
 ) -> Report:
-    """Play a conversation under each delivery, and say what it costs with each model.
+    """Play a conversation under each delivery, and bill it for each model.
 
     Raises:
         InputError: with every missing, unknown or wrong input of a turn.
@@ -143,7 +143,7 @@ def replay(
 
 
 _Played: TypeAlias = Mapping[Channel, tuple[Sent, ...]]
-"""A conversation as it is sent, by how models take it."""
+"""The requests of a conversation, by how models accept them."""
 
 
 def _variant(name: str, played: _Played, billing: Billing) -> Variant:

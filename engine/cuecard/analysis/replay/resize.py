@@ -15,7 +15,8 @@ from cuecard.sources.protocols import make_protocol
 
 
 def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
-    """The engine with so many tools: core tools first, those to keep, the others, then copies of all but core tools.
+    """The engine with `count` tools: core tools first, then those to keep, the others, and copies of all but core
+    tools.
 
     A copy has the instructions, description and schema of its original under a longer name. Its sizes are therefore
     those of the agent's own tools. Core tools are never left out. Budgets are lifted: they were set for the agent's own
@@ -31,7 +32,7 @@ def resized(engine: Engine, tools: int, keep: Collection[str]) -> Engine:
 
 
 def needed(engine: Engine, transcript: TranscriptFile) -> tuple[str, ...]:
-    """The tools, core tools apart, that a conversation has called: no smaller catalogue could have done it."""
+    """The tools, apart from core tools, that a conversation has called; no smaller catalogue would have been enough."""
     called = dict.fromkeys(call.tool for request in transcript.requests() for call in request.calls)
     core = engine.core_tools
     return tuple(name for name in called if name in engine.tools and name not in core)

@@ -1,4 +1,4 @@
-"""Logs of other programs as transcripts: one file per form, and the choice of the form."""
+"""Reads logs of other programs as transcripts: one file per format, and one that detects the format."""
 
 from cuecard.analysis.replay.importers.choose import FORMS, LogForm, read_conversation
 from cuecard.analysis.replay.importers.imported import Imported

@@ -1,4 +1,4 @@
-"""Requests to Anthropic's Messages API. System prompts, thinking and reminders are left out: they are the host's."""
+"""Requests to Anthropic's Messages API. System prompts, thinking and reminders are left out: the host writes those."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which form a log has, by its structure, and its conversation."""
+"""Detects the format of a log from its structure, and reads its conversation."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from cuecard.errors import Problem, SpecError
 from cuecard.model import Json
 
 LogForm: TypeAlias = Literal["auto", "cuecard", "pydantic-ai", "openai", "anthropic"]
-"""What a file of a conversation may be."""
+"""The formats in which a conversation can be read."""
 
 FORMS: tuple[str, ...] = get_args(LogForm)
 
@@ -25,10 +25,10 @@ FORMS: tuple[str, ...] = get_args(LogForm)
 def read_conversation(text: str, name: str, form: LogForm = "auto") -> Imported:
     """The conversation in the text of a file: our own transcript, or a log of another program.
 
-    What of a log is not played is in the warnings: lines that cannot be read, other conversations, thinking.
+    Warnings say what of a log is not played: unreadable lines, other conversations, thinking.
 
     Raises:
-        SpecError: with every problem, each at its place; also when the file holds no conversation of this form.
+        SpecError: with every problem at its place; also when the file holds no conversation in this format.
     """
     if form == "cuecard":
         return Imported(read_transcript(text, name))
@@ -66,7 +66,9 @@ def _are_messages(messages: Sequence[Mapping[str, Json]]) -> bool:
 
 
 def _is_anthropic(record: Record) -> bool:
-    """A system prompt beside the messages, tools with `input_schema`, or parts that only this API has."""
+    """Whether it has a system prompt beside the messages, tools with `input_schema`, or parts that only this API
+    knows.
+    """
     body = record.body
     parts = (part for message in listed(body.get("messages")) for part in listed(message.get("content")))
     return (

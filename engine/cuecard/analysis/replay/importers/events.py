@@ -1,4 +1,4 @@
-"""What every importer makes of a log, and the transcript that comes of it."""
+"""The events that every importer makes of a log, and the transcript made of them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from cuecard.model import Json
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Something the user wrote."""
+    """A message of the user."""
 
     text: str
     at: datetime | None = None
@@ -29,7 +29,7 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """Something the model answered: text, and calls as id, tool and arguments."""
+    """An answer of the model: text, and calls as id, tool and arguments."""
 
     text: str
     calls: tuple[tuple[str, str, Json], ...] = ()
@@ -39,7 +39,7 @@ class Answer:
 
 @dataclass(frozen=True, slots=True)
 class Returned:
-    """What a tool returned."""
+    """The result of a tool."""
 
     id: str
     result: Json
@@ -56,12 +56,12 @@ class _Turn:
 
 
 def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source: str, name: str) -> TranscriptFile:
-    """The conversation that these events are.
+    """The conversation that consists of these events.
 
-    What the user writes before the model has answered belongs to the message before.
+    A message that the user adds before the model has answered is joined to the previous one.
 
     Raises:
-        SpecError: when the user says nothing, so that there is no conversation.
+        SpecError: when there is no message of the user, and therefore no conversation.
     """
     turns: list[_Turn] = []
     results: dict[str, Returned] = {}
@@ -84,7 +84,7 @@ def to_transcript(events: Iterable[Event], tools: Iterable[RecordedTool], source
 
 
 def dated(answers: Sequence[Event], at: Mapping[int, datetime], usage: Mapping[int, RecordedUsage]) -> list[Event]:
-    """The events with what is known of their requests: time and usage by the number of the answer, from 0."""
+    """The events with the time and usage of their requests, which are given by the index of the answer."""
     number, found = 0, list[Event]()
     for event in answers:
         if isinstance(event, Answer):
@@ -95,7 +95,7 @@ def dated(answers: Sequence[Event], at: Mapping[int, datetime], usage: Mapping[i
 
 
 def when(value: Json) -> datetime | None:
-    """A time from ISO 8601 text or from seconds since 1970; None when it is neither. Without a zone it is UTC."""
+    """A time from ISO 8601 text or seconds since 1970; None when it is neither. Times without a zone are UTC."""
     try:
         if isinstance(value, (int, float)) and not isinstance(value, bool):
             return datetime.fromtimestamp(value, UTC)
@@ -106,7 +106,7 @@ def when(value: Json) -> datetime | None:
 
 
 def count_of(value: Json) -> int:
-    """A count of tokens as a provider reports it; 0 when it is none."""
+    """A token count as a provider reports it; 0 when it is not a number."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
 
 

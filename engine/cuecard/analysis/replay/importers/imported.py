@@ -1,4 +1,4 @@
-"""What reading a log gives: its conversation, and what of the log is not in it."""
+"""The result of reading a log: its conversation, and warnings about what was left out."""
 
 from __future__ import annotations
 
@@ -23,22 +23,24 @@ _HINT = "the engine's own prompt replaces system prompts and reminders; thinking
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A conversation, and a warning for each kind of thing that was left out."""
+    """A conversation, and a warning for each kind of content that was left out."""
 
     transcript: TranscriptFile
     warnings: tuple[Problem, ...] = ()
 
 
 def is_reminder(text: str) -> bool:
-    """Whether a host wrote this into the user's turn: the documented form for instructions without a role."""
+    """Whether a host wrote this into the user's turn, in the documented form for instructions where no role exists
+    for them.
+    """
     return text.lstrip().startswith("<system-reminder>")
 
 
 def left_out(messages: Iterable[Mapping[str, Json]], name: str) -> tuple[Problem, ...]:
-    """One warning that counts what of these messages is not played; none where all of it is.
+    """One warning that counts the content of these messages that is not played; none where all of it is.
 
     Args:
-        messages: messages, items or parts in the form of any log.
+        messages: messages, items or parts in the format of any log.
         name: the log.
     """
     counts = Counter(kind for message in messages for kind in _left(message))
@@ -56,12 +58,12 @@ def counted(number: int, noun: str) -> str:
 
 
 def warning(message: str, hint: str, name: str) -> Problem:
-    """Something that a log holds and that is not played."""
+    """A warning about content of a log that is not played."""
     return Problem("left-out", message, hint, name, severity="warning")
 
 
 def _left(message: Mapping[str, Json]) -> Iterator[str]:
-    """What is left out of a message with parts, or of an item without any."""
+    """The kinds of content left out of a message with parts, or of an item without parts."""
     if str(message.get("role")) in _OPERATOR:
         yield "system message"
         return

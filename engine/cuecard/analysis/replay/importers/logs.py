@@ -1,4 +1,4 @@
-"""What the logs of requests have in common: each body holds the conversation until then, the longest all of it."""
+"""What logs of requests have in common: each body holds the conversation so far, and the longest holds all of it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from cuecard.errors import Problem
 from cuecard.model import Json
 
 Form: TypeAlias = Mapping[str, Json]
-"""A body, response, message or tool in a provider's own form."""
+"""A body, response, message or tool in a provider's own format."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,10 +24,10 @@ class Reader:
 
     Attributes:
         source: the provider's name.
-        key: where the messages stand in a body.
-        events: what messages say.
+        key: the key of the messages in a body.
+        events: the events of messages.
         answer: the messages that a response adds.
-        usage: what a response reports.
+        usage: the token usage that a response reports.
         tool: name, description and schema of a tool definition.
     """
 
@@ -66,7 +66,7 @@ def read_log(found: Sequence[Record], reader: Reader, name: str) -> Imported:
 
 
 def arguments(value: Json) -> Json:
-    """The arguments of a call; providers write them as JSON text, which a model may have got wrong."""
+    """The arguments of a call. Providers pass them on as the model's JSON text, which may be invalid."""
     try:
         return json.loads(value) if isinstance(value, str) else value
     except (ValueError, RecursionError):

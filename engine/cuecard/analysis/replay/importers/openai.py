@@ -15,7 +15,7 @@ _TEXTS = ("input_text", "output_text", "text")
 
 
 def whole_inputs(found: Sequence[Record]) -> list[Record]:
-    """The records with the whole conversation in `input`, also where they name a `previous_response_id`."""
+    """The records with the whole conversation in `input`, even if they refer to a `previous_response_id`."""
     known: dict[str, list[Form]] = {}
     whole: list[Record] = []
     for record in found:
@@ -31,7 +31,7 @@ def _items(value: Json) -> list[Form]:
 
 
 def _response_events(items: Iterable[Form]) -> list[Event]:
-    """What the model gives in several items, one after the other, is one answer."""
+    """Consecutive items of the model are one answer."""
     found: list[Event] = []
     for event in _each(items):
         last = found[-1] if found else None
@@ -123,4 +123,4 @@ OPENAI_RESPONSES = Reader("openai", "input", _response_events, _output, _respons
 """OpenAI's Responses API; see `whole_inputs`."""
 
 OPENAI_CHAT = Reader("openai", "messages", _chat_events, _choice, _chat_usage, _tool)
-"""OpenAI's Chat Completions, which others have copied."""
+"""OpenAI's Chat Completions API, which other services have adopted."""

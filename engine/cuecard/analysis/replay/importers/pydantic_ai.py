@@ -1,4 +1,4 @@
-"""pydantic-ai's message history as JSON (`ModelMessagesTypeAdapter`); the package itself is not needed to read it."""
+"""pydantic-ai's message history as JSON (`ModelMessagesTypeAdapter`); reading it does not need the package."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from cuecard.model import Json
 
 
 def read_messages(messages: Iterable[Mapping[str, Json]], name: str) -> TranscriptFile:
-    """The conversation in these messages; system prompts and thinking are left out. It knows no tool definitions.
+    """The conversation in these messages; system prompts and thinking are left out. The history contains no tool
+    definitions.
 
     Raises:
         SpecError: when no message of a user is among them.

@@ -1,4 +1,4 @@
-"""Log files as records: JSON or JSON lines, bodies of requests bare or wrapped together with their responses."""
+"""Log files as records: JSON or JSON lines, with request bodies alone or wrapped with their responses."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ class Record:
 
 
 def read_values(text: str, name: str) -> tuple[list[Json], list[Problem]]:
-    """The values of a JSON file (those of its list, if it is one) or of a file of JSON lines, and a warning for each
-    line that is none: it costs that line and nothing else.
+    """The values of a JSON file (the items, if it is a list) or of a file of JSON lines. Each invalid line costs only
+    itself, and a warning.
 
     Raises:
         SpecError: when it is neither, with the place.
@@ -42,13 +42,14 @@ def read_values(text: str, name: str) -> tuple[list[Json], list[Problem]]:
 
 
 def records(values: Iterable[Json]) -> list[Record]:
-    """The requests among these values, in their order; what is none is left out."""
+    """The requests among these values, in order; other values are left out."""
     found = [_record(value) for value in values if isinstance(value, dict)]
     return [record for record in found if record is not None]
 
 
 def conversations(found: Sequence[Record], key: str) -> list[list[Record]]:
-    """The requests of each conversation, those that begin with the same message; the longest conversation first.
+    """The requests of each conversation, longest conversation first. Requests that begin with the same message belong
+    together.
 
     `key` is where messages stand in a body. Logs hold other requests too, such as those that make titles.
     """
@@ -59,12 +60,12 @@ def conversations(found: Sequence[Record], key: str) -> list[list[Record]]:
 
 
 def listed(value: Json) -> Iterator[Mapping[str, Json]]:
-    """The objects of a list; nothing when it is no list."""
+    """The objects in a list; nothing when it is not a list."""
     return (item for item in value if isinstance(item, dict)) if isinstance(value, list) else iter(())
 
 
 def text_of(content: Json, *kinds: str) -> str:
-    """The texts of a content: a text, or a list of parts of which those of these types count."""
+    """The text of a message's content: a string, or the parts of these types in a list."""
     if isinstance(content, str):
         return content
     parts = (part for part in listed(content) if part.get("type") in kinds)
