@@ -176,7 +176,7 @@ def test_a_fork_may_not_comment_and_does_not_fail(reported: Job, read: str, writ
     assert "::notice title=cuecard::" in done.stdout
 
 
-def test_no_expression_stands_in_a_shell_script() -> None:
+def test_no_expression_appears_in_a_shell_script() -> None:
     """What a pull request names would be run there; in the environment it is only read."""
     action = read_yaml(ACTION.read_text(encoding="utf-8"), "action.yml").value
     scripts = [step["run"] for step in action["runs"]["steps"] if "run" in step]

@@ -25,7 +25,7 @@ TURNS = {"cms": Turn(memory=MEMORY, now=NOW), "mushroom": Turn(messages=MESSAGES
 
 
 @pytest.mark.parametrize("name", TURNS)
-def test_the_door_costs_little(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_argument_checks_cost_little(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Inputs and control characters are looked at in both: that has always been done."""
     engine, turn = Engine.open(ROOT / name), TURNS[name]
     times: dict[str, list[float]] = {"with": [], "without": []}

@@ -114,7 +114,7 @@ def empty_service() -> Iterator[str]:
         process.wait(PATIENCE)
 
 
-def test_the_service_beside_an_empty_route(tmp_path: Path) -> None:
+def test_the_service_compared_with_an_empty_route(tmp_path: Path) -> None:
     with replica("cms", states=tmp_path) as served, empty_service() as empty:
         request = step_request(served)
         print(f"\n{'clients':>8} {'route':>14} {'requests/s':>11} {'median ms':>10} {'p99 ms':>8} {'errors':>7}")

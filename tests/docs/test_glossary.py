@@ -59,5 +59,5 @@ def test_a_meaning_is_short_and_leads_on(term: str) -> None:
     assert len(re.findall(r"[.;:](?= |$)", said)) <= 4
 
 
-def test_terms_stand_once_and_in_tables() -> None:
+def test_terms_appear_once_and_in_tables() -> None:
     assert len(ROWS) == len(re.findall(r"^\| (?!term \||-)", PAGE, re.MULTILINE))

@@ -52,7 +52,7 @@ def test_every_link_leads_somewhere(page: str) -> None:
     assert found == [], "\n".join(found)
 
 
-def test_links_in_code_are_none_and_all_others_have_their_line() -> None:
+def test_links_in_code_do_not_count_and_all_others_have_their_line() -> None:
     text = (
         "# A\n\n`[x](no.md)` [b](b.md#c)\n\n```text\n[x](no.md)\n```\n\n"
         '![p](p.svg) <a href="d.md">d</a>\n<!-- [x](no.md) -->\n'

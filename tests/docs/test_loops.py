@@ -18,7 +18,7 @@ KEYS = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "AWS_ACCESS_KEY
 
 
 @pytest.mark.parametrize("page", LOOPS)
-def test_a_loop_runs_as_it_stands_on_its_page(
+def test_a_loop_runs_as_it_appears_on_its_page(
     page: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (ROOT / "docs" / "hosts" / page).read_text(encoding="utf-8")

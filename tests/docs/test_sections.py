@@ -123,21 +123,21 @@ def test_every_source_of_a_section_has_an_example(source: str) -> None:
     assert re.search(rf"\b{source}:", "".join(text for _, text in FILE.findall(EXAMPLES[f"`{source}`"])))
 
 
-def test_every_key_of_a_section_and_of_the_layout_is_told() -> None:
+def test_every_key_of_a_section_and_of_the_layout_is_reported() -> None:
     keys = [*SectionSpec.model_fields, *LayoutSpec.model_fields]
 
     assert [key for key in keys if f"`{key}`" not in PAGE] == []
 
 
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_history_policy_has_an_example_and_its_keys_are_told(policy: type[HistoryBase]) -> None:
+def test_every_history_policy_has_an_example_and_its_keys_are_reported(policy: type[HistoryBase]) -> None:
     name = get_args(policy.model_fields["policy"].annotation)[0]
 
     assert f"policy: {name}" in "".join(text for _, text in FILE.findall(PAGE))
     assert [key for key in policy.model_fields if f"`{key}`" not in WRITTEN] == []
 
 
-def test_every_command_is_told() -> None:
+def test_every_command_is_reported() -> None:
     names = [name for name, entry in COMMANDS.commands.items() if not isinstance(entry, Group)]
     groups = [(name, list(entry.commands)) for name, entry in COMMANDS.commands.items() if isinstance(entry, Group)]
 

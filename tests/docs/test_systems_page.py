@@ -57,7 +57,7 @@ def test_every_behaviour_has_a_proof_or_a_reason_why_it_has_none() -> None:
     assert [row for row in ROWS if not PROOF.search(row[2]) and not re.match(r"out of scope\b.{10,}", row[2])] == []
 
 
-def test_no_behaviour_is_told_twice_in_one_table() -> None:
+def test_no_behaviour_is_reported_twice_in_one_table() -> None:
     told = [row[:2] for row in ROWS]
 
     assert sorted({row for row in told if told.count(row) > 1}) == []

@@ -22,7 +22,7 @@ def test_all_numbers_are_small(number):
 def test_numbers_are_numbers(number):
     assert number == number
 
-def test_what_is_no_property_is_left_out():
+def test_anything_but_a_property_is_left_out():
     assert False
 
 class Machine(RuleBasedStateMachine):
@@ -49,6 +49,8 @@ def test_what_is_found_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFix
     assert "assert 1000 < 1000" in again.stdout
 
 
-def test_what_holds_is_told_and_what_is_no_test_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_holds_is_reported_and_what_is_not_a_test_is_an_error(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path / "absent.py"), "--rounds", "1", "--jobs", "1"]) == 1
     assert "pytest failed" in capsys.readouterr().out

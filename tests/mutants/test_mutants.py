@@ -43,7 +43,7 @@ def test_a_stale_mutant_is_named(change: Callable[[Mutant], Mutant], told: str) 
     assert told in line
 
 
-def test_a_name_stands_once() -> None:
+def test_a_name_appears_once() -> None:
     assert "twice" in next(mistakes((MUTANTS[0], MUTANTS[0])))
 
 

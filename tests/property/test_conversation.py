@@ -81,7 +81,7 @@ def test_nothing_new_is_said_when_nothing_changed() -> None:
     assert second.turn == 1
 
 
-def test_a_change_is_said_once_with_its_turn() -> None:
+def test_a_change_is_announced_once_with_its_turn() -> None:
     home = Memory((Entity("page", "p1", "Home"),))
     first = engine().prepare_call(Turn(now=START))
     second = engine().prepare_call(Turn(now=START, memory=home), previous=first)

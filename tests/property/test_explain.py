@@ -65,7 +65,7 @@ def test_there_is_no_break_if_and_only_if_the_later_prompt_begins_with_the_earli
 
 @settings(deadline=None, max_examples=200)
 @given(before=PROMPTS, after=PROMPTS, delivery=st.sampled_from(["append", "rewrite"]))
-def test_every_section_of_both_prompts_is_told_once_and_tokens_add_up(
+def test_every_section_of_both_prompts_is_reported_once_and_tokens_add_up(
     before: tuple[Turn, list[list[str]], bool], after: tuple[Turn, list[list[str]], bool], delivery: Delivery
 ) -> None:
     one, other = (prepare(engine(delivery, ""), turn, searches, goes_on=on) for turn, searches, on in (before, after))
@@ -85,7 +85,7 @@ def test_every_section_of_both_prompts_is_told_once_and_tokens_add_up(
 
 @settings(deadline=None, max_examples=100)
 @given(before=PROMPTS, after=PROMPTS, delivery=st.sampled_from(["append", "rewrite"]))
-def test_a_salt_changes_nothing_that_is_told(
+def test_a_salt_changes_nothing_that_is_reported(
     before: tuple[Turn, list[list[str]], bool], after: tuple[Turn, list[list[str]], bool], delivery: Delivery
 ) -> None:
     def told(salt: str) -> list[tuple[object, ...]]:

@@ -127,7 +127,7 @@ spelling = st.text(st.one_of(st.sampled_from(IGNORED + "\u2800⠓❤🏴م葛1\u
 
 @settings(max_examples=300, deadline=None)
 @given(text=spelling)
-def test_an_author_is_told_of_what_would_be_removed_at_run_time(text: str) -> None:
+def test_authors_are_warned_of_what_would_be_removed_at_run_time(text: str) -> None:
     cleaned, removed = clean(text)
     found = find_invisible(text)
     told = "".join(c for offset, c in enumerate(text) if (offset, c) not in found or c in "\x85\u2028\u2029")

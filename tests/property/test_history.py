@@ -210,7 +210,7 @@ def test_the_window_moves_by_whole_blocks_and_never_by_one_message_a_turn(
 
 
 @given(turns=TURNS, spec=BLOCKS.filter(lambda spec: getattr(spec, "summarize", "") == "before"), data=st.data())
-def test_what_moves_out_is_told_to_a_summarizer_that_answers_exactly_once(
+def test_what_moves_out_is_reported_to_a_summarizer_that_answers_exactly_once(
     turns: list[int], spec: BlockHistory, data: st.DataObject
 ) -> None:
     stored = Summary()

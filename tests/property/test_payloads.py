@@ -117,7 +117,7 @@ def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shap
 @SHAPES
 @settings(deadline=None, max_examples=20)
 @given(calls=CALLS)
-def test_the_messages_of_the_host_stay_as_they_are(shape: Shape, calls: Calls) -> None:
+def test_the_messages_of_the_host_stay_unchanged(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]
     messages = shape.form(moment.events)
     shape.request(moment.step, messages)

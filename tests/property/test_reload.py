@@ -129,7 +129,7 @@ def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Tal
 
 @settings(deadline=None, max_examples=50)
 @given(conversation=talks())
-def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_the_files(
+def test_under_append_the_last_announcement_of_each_tool_and_section_matches_the_files(
     conversation: list[Talk],
 ) -> None:
     for engine, call, steps in play(conversation).calls:
@@ -146,7 +146,7 @@ def test_under_append_the_last_word_on_every_told_tool_and_section_is_that_of_th
 
 @settings(deadline=None, max_examples=50)
 @given(conversation=talks())
-def test_under_append_each_changed_instruction_is_said_exactly_once(conversation: list[Talk]) -> None:
+def test_under_append_each_changed_instruction_is_announced_exactly_once(conversation: list[Talk]) -> None:
     seen = ""
     for talk, (engine, call, steps) in zip(conversation, play(conversation).calls, strict=True):
         protocols = engine.agent.protocols
@@ -185,7 +185,7 @@ def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: li
 
 @settings(deadline=None, max_examples=40)
 @given(conversation=talks())
-def test_told_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
+def test_announced_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
     for _, call, steps in play(conversation).calls:
         for tool in call.tools.available:
             if f"<{tool}>\n" in whole(steps[-1]):
@@ -204,7 +204,7 @@ class Files:
 
 @settings(deadline=None, max_examples=40)
 @given(conversation=talks("next-call"), within=editions("next-call"))
-def test_under_next_call_an_edit_waits_for_the_run_and_then_makes_everything_anew(
+def test_under_next_call_an_edit_waits_for_the_run_and_then_rebuilds_everything(
     conversation: list[Talk], within: Edition
 ) -> None:
     files = Files(conversation[0].edition.engine)

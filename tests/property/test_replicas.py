@@ -127,7 +127,7 @@ def elsewhere(folder: Path, states: Path, begun: list[dict[str, Any]]) -> list[d
 
 
 @pytest.mark.parametrize("policy", ["next-conversation", "append"])
-def test_a_conversation_goes_on_in_another_process_and_after_a_restart_byte_for_byte(
+def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_for_byte(
     tmp_path: Path, policy: ReloadPolicy
 ) -> None:
     chance = seeded(policy)

@@ -99,7 +99,7 @@ def _bodies(call: Call, names: set[str]) -> dict[str, str]:
 
 
 @given(turns())
-def test_the_default_identity_stands_exactly_where_no_persona_file_is_used(turn: Turn) -> None:
+def test_the_default_identity_appears_exactly_where_no_persona_file_is_used(turn: Turn) -> None:
     call, step = made(turn)
     used = [row.name for row in call.record.sources if row.path in PERSONA and row.status == "loaded"]
 

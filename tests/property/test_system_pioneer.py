@@ -146,7 +146,7 @@ def test_limits_hold_for_any_files_and_every_cut_has_its_diagnostic(
 
 
 @given(words=st.lists(st.text("abcdefgh", min_size=12, max_size=20), min_size=6, max_size=6, unique=True))
-def test_no_text_of_a_call_stands_twice_or_is_lost_without_a_record(words: list[str]) -> None:
+def test_no_text_of_a_call_appears_twice_or_is_lost_without_a_record(words: list[str]) -> None:
     words = [f"{place}{word}{place}" for place, word in enumerate(words)]  # none is a part of another
     files: dict[str, str | None] = dict(zip(NAMES, words, strict=False))
     inputs: dict[str, Json] = dict(

@@ -158,7 +158,7 @@ WORDS = st.lists(st.text("abcdefgh", min_size=12, max_size=12), min_size=4, max_
 
 
 @given(WORDS, st.sampled_from(["", "sub-agent", "sub-agent-alone"]), st.integers(0, 20))
-def test_a_text_of_the_host_stands_in_the_prompt_once_or_the_manifest_says_why_not(
+def test_a_text_of_the_host_appears_in_the_prompt_once_or_the_manifest_says_why_not(
     words: list[str], profile: str, count: int
 ) -> None:
     named = dict(zip(("channelId", "userName", "context"), words[:3], strict=True))

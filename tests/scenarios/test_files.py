@@ -20,7 +20,7 @@ PLAIN = st.recursive(
 
 
 @given(PLAIN)
-def test_a_value_without_references_stays_as_it_is(value: object) -> None:
+def test_a_value_without_references_stays_unchanged(value: object) -> None:
     assert resolve(value, {}) == value
     assert list(names_used(value)) == []
 

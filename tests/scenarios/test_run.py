@@ -175,7 +175,7 @@ turns:
 """
 
 
-def test_a_scenario_that_does_not_go_as_it_says_fails_the_run_and_the_others_go_on(
+def test_a_scenario_that_does_not_go_as_it_says_fails_the_run_and_the_others_continue(
     odd: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(odd.parent)
@@ -212,7 +212,7 @@ def test_a_server_command_that_does_not_exist_is_named_with_the_file(
     )
 
 
-def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_said(odd: Path, tmp_path: Path) -> None:
+def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(odd: Path, tmp_path: Path) -> None:
     asked: list[list[str]] = []
     events: list[Event] = []
     says = iter(["Hello", "  ", "And again", "Go on for ever", None])
@@ -237,7 +237,7 @@ def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_said(odd: Path, 
     assert len(asked) == 2 + 15
 
 
-def test_what_came_went_and_changed_is_told_at_the_first_place_where_it_shows() -> None:
+def test_what_came_went_and_changed_is_reported_at_the_first_place_where_it_shows() -> None:
     before = {"pages": {"p1": {"title": "A", "tags": ["x"]}, "p2": {"title": "B"}}, "posts": {}}
     after = {"pages": {"p1": {"title": "A!", "tags": ["x", "y"]}, "p3": {"title": "C"}}, "posts": {}}
 

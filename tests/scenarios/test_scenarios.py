@@ -191,7 +191,7 @@ def test_the_prompt_is_far_smaller_than_with_every_instruction_in_it(played: dic
         assert all(step.manifest.total_tokens < 0.5 * step.everything for step in one.steps)
 
 
-def test_the_about_page_stands_with_its_hero_and_image(played: dict[str, Played]) -> None:
+def test_the_about_page_exists_with_its_hero_and_image(played: dict[str, Played]) -> None:
     content = snapshot(played["about-page"].database)
 
     assert played["about-page"].differences == ["created pages page-4", "created sections sec-9"]

@@ -57,7 +57,7 @@ def test_the_walk_sees_what_it_should() -> None:
 
 
 @pytest.mark.parametrize("name", cuecard.__all__)
-def test_every_public_name_stands_in_the_docs(name: str) -> None:
+def test_every_public_name_appears_in_the_docs(name: str) -> None:
     page = (DOCS / "python.md").read_text(encoding="utf-8")
 
     assert re.search(rf"`(?:cuecard\.)?{name}\b", page), "docs/python.md does not know it"

@@ -14,7 +14,7 @@ FOLDER = Path(__file__).parent
 DEEP = "{{#if a}}" * 101 + "{{/if}}" * 101
 
 
-def test_each_mistake_is_told_with_its_place_and_the_way_out() -> None:
+def test_each_mistake_is_reported_with_its_place_and_the_way_out() -> None:
     cases = YAML(typ="safe", pure=True).load(FOLDER / "mistakes.yaml")
     golden = FOLDER / "mistakes.txt"
     shown = "\n".join(f"## {case['name']}\n\n{_outcome(case)}\n" for case in cases)

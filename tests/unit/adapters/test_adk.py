@@ -248,7 +248,7 @@ def test_blocks_come_after_the_last_result_of_a_parallel_batch() -> None:
     assert ["cms_createPage" in block for block in blocks(host.sent[1])] == [True, False]
 
 
-def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_continues() -> None:
     host = Host([[("cms_createPage", ABOUT)], [("tool_search", PAGES), ("cms_createPage", ABOUT)]])
 
     said = host.run()
@@ -292,7 +292,7 @@ def test_entities_of_results_reach_the_working_memory_of_the_next_message() -> N
     assert '"About" (page-1)' in system(host.sent[-1])
 
 
-def test_another_process_goes_on_with_the_session(tmp_path: Path) -> None:
+def test_another_process_continues_with_the_session(tmp_path: Path) -> None:
     path = str(tmp_path / "sessions.db")
     first = Host([[("tool_search", PAGES)]], sessions=SqliteSessionService(path))
     first.run()
@@ -306,7 +306,7 @@ def test_another_process_goes_on_with_the_session(tmp_path: Path) -> None:
     assert results(second.sent[1])[1] == cms_createPage("About")
 
 
-def test_a_tool_that_waits_for_a_person_runs_in_another_process_and_the_call_goes_on() -> None:
+def test_a_tool_that_waits_for_a_person_runs_in_another_process_and_the_call_continues() -> None:
     confirmed = FunctionTool(cms_createPage, require_confirmation=True)
     sessions = InMemorySessionService()
     first = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed], sessions=sessions)
@@ -399,7 +399,7 @@ def test_where_the_service_keeps_the_conversation_nothing_is_appended_and_the_ma
     assert delivery.reason.startswith("instead of append: the host can only set the system prompt")
 
 
-def test_a_session_goes_on_after_the_tools_have_changed() -> None:
+def test_a_session_continues_after_the_tools_have_changed() -> None:
     sessions = InMemorySessionService()
     Host([[("tool_search", PAGES)]], sessions=sessions).run()
     second = Host([[("cms_createPage", ABOUT)]], sessions=sessions)
@@ -591,7 +591,7 @@ def test_images_are_the_users_words() -> None:
     assert kinds(host.sent[1]) == ["user: text", "model: call", "user: result", "user: text"]
 
 
-def test_a_tool_that_raises_ends_the_run_as_it_does_without_the_plugin_and_the_session_goes_on() -> None:
+def test_a_tool_that_raises_ends_the_run_as_it_does_without_the_plugin_and_the_session_continues() -> None:
     def cms_createPage(title: str) -> str:  # noqa: N802 - the same
         raise OSError("the disk is full")
 

@@ -33,7 +33,7 @@ def imported(adapter: str, monkeypatch: pytest.MonkeyPatch, hidden: dict[str, Mo
 
 
 @pytest.mark.parametrize(("adapter", "package", "seam", "works", "extra"), FRAMEWORKS)
-def test_a_missing_framework_is_told(
+def test_a_missing_framework_is_reported(
     adapter: str, package: str, seam: str, works: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = imported(adapter, monkeypatch, {package: None}).problems[0]
@@ -44,7 +44,7 @@ def test_a_missing_framework_is_told(
 
 
 @pytest.mark.parametrize(("adapter", "package", "seam", "works", "extra"), FRAMEWORKS)
-def test_a_version_without_the_seam_is_told(
+def test_a_version_without_the_seam_is_reported(
     adapter: str, package: str, seam: str, works: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     problem = imported(adapter, monkeypatch, {seam: ModuleType(seam)}).problems[0]

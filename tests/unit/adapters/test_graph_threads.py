@@ -53,7 +53,7 @@ def said(words: str) -> Any:
     return {"messages": [HumanMessage(words)]}
 
 
-def test_a_run_that_was_interrupted_goes_on_byte_for_byte() -> None:
+def test_a_run_that_was_interrupted_continues_byte_for_byte() -> None:
     model, calls = Model(batches=TALK), list[Call]()
     agent = asking(InMemorySaver(), model, on_call=calls.append)
 
@@ -83,7 +83,7 @@ print(json.dumps(model.wires))
 """
 
 
-def test_another_process_goes_on_from_the_database_byte_for_byte(tmp_path: Path) -> None:
+def test_another_process_continues_from_the_database_byte_for_byte(tmp_path: Path) -> None:
     model, file = Model(batches=TALK), str(tmp_path / "threads.sqlite")
     with SqliteSaver.from_conn_string(file) as saver:
         asking(saver, model).invoke(said(WORDS[0]), THREAD)
@@ -97,7 +97,7 @@ def test_another_process_goes_on_from_the_database_byte_for_byte(tmp_path: Path)
     assert whole == json.loads(json.dumps(run(TALK, WORDS).wires))
 
 
-def test_a_branch_from_an_earlier_checkpoint_goes_on_from_there() -> None:
+def test_a_branch_from_an_earlier_checkpoint_continues_from_there() -> None:
     model, saver = Model(batches=TALK), InMemorySaver()
     agent = asking(saver, model)
     agent.invoke(said(WORDS[0]), THREAD)
@@ -130,7 +130,7 @@ def edited(folder: Path, text: str) -> Path:
     return folder / "prompts" / "cms"
 
 
-def test_a_thread_that_goes_on_after_its_files_were_edited_gets_one_new_baseline(tmp_path: Path) -> None:
+def test_a_thread_that_continues_after_its_files_were_edited_gets_one_new_baseline(tmp_path: Path) -> None:
     saver, model = InMemorySaver(), Model(batches=TALK)
     agent = edited(tmp_path / "agent", "Be friendly and brief")
     asking(saver, model, engine=Engine.open(agent, delivery="append")).invoke(said(WORDS[0]), THREAD)
@@ -172,7 +172,7 @@ def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
 
 
 @pytest.mark.parametrize("stored", [7, "text", [], {}, {"begun": "x", "since": 1, "asked": ""}])
-def test_what_is_no_conversation_is_refused_with_the_way_out(stored: Any) -> None:
+def test_anything_but_a_conversation_is_refused_with_the_way_out(stored: Any) -> None:
     with pytest.raises(InputError, match="start a new conversation"):
         langgraph.Cuecard(engine=engine()).prepare(Model(), [HumanMessage("hello")], TOOLS, stored)
 
@@ -215,7 +215,7 @@ def graph_of(model: Model, state: Any, card: langgraph.Cuecard, saver: Any) -> A
 
 
 @pytest.mark.parametrize("state", [State, Plain])
-def test_a_graph_of_ones_own_sends_what_an_agent_sends(state: Any) -> None:
+def test_a_graph_of_your_own_sends_what_an_agent_sends(state: Any) -> None:
     model = Model(batches=TALK)
     app = graph_of(model, state, langgraph.Cuecard(engine=engine()), InMemorySaver())
 
@@ -249,7 +249,7 @@ def test_thirty_threads_of_one_graph_stay_apart() -> None:
 
 
 @pytest.mark.parametrize("saver", [None, True], ids=["anew", "going on"])
-def test_a_subgraph_begins_anew_or_goes_on_as_it_is_compiled(*, saver: bool | None) -> None:
+def test_a_subgraph_starts_over_or_continues_as_it_is_compiled(*, saver: bool | None) -> None:
     model = Model(batches=TALK)
     outer = StateGraph(MessagesState)
     outer.add_node("agent", graph_of(model, State, langgraph.Cuecard(engine=engine()), saver))
@@ -328,7 +328,7 @@ def test_a_result_without_a_name_has_that_of_its_call_and_a_lost_one_tells_nothi
     assert "cms_listPages" not in ready.step.active_tools
 
 
-def test_messages_of_many_parts_pass_as_they_are() -> None:
+def test_messages_of_many_parts_pass_unchanged() -> None:
     picture = {"type": "image", "url": "https://example.org/a.png"}
     said = HumanMessage([{"type": "text", "text": "What is this?"}, picture])
 
@@ -344,7 +344,7 @@ def test_a_conversation_without_words_of_the_user_has_a_prompt() -> None:
     assert ready.conversation == []
 
 
-def test_a_threads_texts_are_small_beside_its_prompt(tmp_path: Path) -> None:
+def test_a_threads_texts_are_small_compared_with_its_prompt(tmp_path: Path) -> None:
     file = tmp_path / "threads.sqlite"
     with SqliteSaver.from_conn_string(str(file)) as saver:
         agent = asking(saver, Model(batches=TALK))

@@ -124,7 +124,7 @@ def test_what_can_be_used_is_used_and_what_is_dropped_is_recorded(way: str) -> N
 
 
 @pytest.mark.parametrize("way", REFUSED)
-def test_an_answer_that_cannot_be_used_is_a_result_that_says_so_and_the_conversation_goes_on(way: str) -> None:
+def test_an_answer_that_cannot_be_used_is_a_result_that_says_so_and_the_conversation_continues(way: str) -> None:
     assert talk(way)[2] == ToolResult("read", REFUSED[way], is_error=True)
 
 
@@ -133,7 +133,7 @@ def test_no_control_character_gets_into_a_result(way: str, result: str) -> None:
     assert talk(way)[2] == ToolResult("read", result)
 
 
-def test_an_answer_whose_content_is_odd_is_told_with_its_place_and_without_what_it_holds() -> None:
+def test_an_answer_whose_content_is_odd_is_reported_with_its_place_and_without_what_it_holds() -> None:
     result = talk("content is odd")[2]
 
     assert result.is_error
@@ -153,7 +153,7 @@ def test_the_next_call_is_answered_after_one_that_was_not() -> None:
     assert first.is_error
 
 
-def test_a_late_answer_is_nobodys_and_the_next_call_has_its_own() -> None:
+def test_a_late_answer_is_discarded_and_the_next_call_gets_its_own() -> None:
     async def call_twice() -> list[ToolResult]:
         start = ServerCommand([sys.executable, "hostile_server.py", "late once"], {}, FOLDER, SHORT)
         async with open_server(start) as server:
@@ -167,6 +167,6 @@ def test_a_late_answer_is_nobodys_and_the_next_call_has_its_own() -> None:
     ]
 
 
-def test_lines_that_are_no_messages_are_counted_where_an_answer_never_comes() -> None:
+def test_lines_that_are_not_messages_are_counted_where_an_answer_never_comes() -> None:
     with pytest.raises(ToolServerError, match="1 lines on its standard output were not MCP messages"):
         talk("batch")

@@ -123,7 +123,7 @@ def test_every_request_of_a_conversation_begins_with_the_one_before() -> None:
         assert longer[: len(shorter)] == shorter
 
 
-def test_what_changed_between_two_messages_is_said_behind_the_second() -> None:
+def test_what_changed_between_two_messages_is_announced_after_the_second() -> None:
     model = run(TALK, ["make a page", "and an image"])
 
     assert kinds(model.requests[3])[-2:] == ["human", "block"]
@@ -145,7 +145,7 @@ def test_blocks_come_after_the_last_result_of_a_parallel_batch_in_order_of_disco
     assert ["cms_createPage" in block for block in blocks(model.requests[1])] == [True, False]
 
 
-def test_what_the_agent_itself_says_stands_behind_the_prompt() -> None:
+def test_what_the_agent_itself_says_appears_after_the_prompt() -> None:
     model = run([], system="Answer in one sentence.")
 
     assert model.requests[0][0].text.endswith("</agent>\n\nAnswer in one sentence.")
@@ -163,7 +163,7 @@ def test_tools_that_the_catalogue_does_not_know_are_left_to_the_host() -> None:
     assert model.requests[-1][-1].content == "sent"
 
 
-def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_continues() -> None:
     model = run([[("cms_createPage", {"title": "About"})]])
 
     (refused,) = [message for message in model.requests[1] if isinstance(message, ToolMessage)]
@@ -300,7 +300,7 @@ def test_a_request_that_is_tried_again_is_the_same() -> None:
     assert model.wires[3][: len(model.wires[2])] == model.wires[2]
 
 
-def test_a_history_that_a_middleware_summarises_gets_a_new_baseline_that_tells_what_was_found() -> None:
+def test_a_history_that_a_middleware_summarises_gets_a_new_baseline_with_what_was_found() -> None:
     summary = SummarizationMiddleware(Model(answers="They made a page."), trigger=("messages", 7), keep=("messages", 1))
     calls: list[Call] = []
 
@@ -340,7 +340,7 @@ def test_a_middleware_inside_sees_what_is_sent() -> None:
     assert inside.seen == model.requests[0][0].text
 
 
-def test_the_conversation_is_no_part_of_what_an_agent_takes_and_gives() -> None:
+def test_the_conversation_is_not_part_of_what_an_agent_takes_and_gives() -> None:
     agent = make(Model())
 
     out = agent.invoke({"messages": [HumanMessage("hello")], "cuecard": {"begun": "forged"}})

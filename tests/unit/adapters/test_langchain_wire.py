@@ -171,13 +171,13 @@ def breakpoints(body: Json) -> list[str]:
     ]
 
 
-def test_breakpoints_stand_where_they_pay_and_are_four_at_most() -> None:
+def test_breakpoints_appear_where_they_pay_and_are_four_at_most() -> None:
     for body in talk(SONNET):
         assert breakpoints(body)[-1] == "body"
         assert 1 <= len(breakpoints(body)) <= 4
 
 
-def test_the_static_part_of_the_prompt_is_a_piece_of_its_own_and_the_host_stands_behind_it() -> None:
+def test_the_static_part_of_the_prompt_is_a_piece_of_its_own_and_the_host_appears_after_it() -> None:
     (body,) = talk(OPUS, words=["hello"], system="Answer in one sentence.")[:1]
 
     texts = [block["text"] for block in body["system"]]
@@ -211,7 +211,7 @@ def test_rewrite_sends_active_tools_and_defers_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", [OPUS, SONNET])
-def test_a_tool_that_a_message_brings_is_revealed_by_the_first_result_behind_it(name: str) -> None:
+def test_a_tool_that_a_message_brings_is_revealed_by_the_first_result_after_it(name: str) -> None:
     turns = iter([Turn(now=NOW), Turn(now=NOW, ahead=("cms_listPages",))])
     sent = talk(name, turn=lambda _: next(turns))
 

@@ -134,7 +134,7 @@ def test_every_request_begins_with_the_one_before_and_its_tools_never_change(mod
         assert after["messages"][: len(before["messages"])] == before["messages"]
 
 
-def test_instructions_come_behind_the_search_result_as_reminders_where_nothing_is_known_of_the_endpoint() -> None:
+def test_instructions_come_after_the_search_result_as_reminders_where_nothing_is_known_of_the_endpoint() -> None:
     calls: list[Call] = []
 
     sent = sent_by(GPT, card(on_call=calls.append))
@@ -225,7 +225,7 @@ def test_another_process_makes_the_same_requests_of_the_same_messages() -> None:
         assert made[0] == made[1] == made[2]
 
 
-def test_what_the_host_says_itself_stands_behind_the_prompt() -> None:
+def test_what_the_host_says_itself_appears_after_the_prompt() -> None:
     own = {"role": "system", "content": "Answer in one sentence."}
 
     ready = card().prepare(GPT, [own, {"role": "user", "content": "hi"}], TOOLS)

@@ -70,7 +70,7 @@ def test_a_command_that_ends_at_once_is_quoted_with_its_last_words() -> None:
     )
 
 
-def test_a_command_that_keeps_silent_is_given_up() -> None:
+def test_a_command_that_never_answers_is_abandoned() -> None:
     program = "import sys; sys.stdin.read()"
 
     assert error_of(command("-c", program, timeout=0.3)) == (
@@ -88,7 +88,7 @@ def test_a_server_that_dies_in_a_call_is_a_clear_error_with_its_last_words() -> 
     assert "it said: out of memory" in str(caught.value)
 
 
-def test_an_error_of_the_caller_comes_out_as_it_is() -> None:
+def test_an_error_of_the_caller_comes_out_unchanged() -> None:
     async def fail(_server: ToolServer) -> None:
         raise LookupError("mine")
 
@@ -104,7 +104,7 @@ def test_tools_are_listed_over_all_pages_with_their_source() -> None:
     assert cards[0].input_schema == {"type": "object"}
 
 
-def test_a_server_that_lists_its_tools_in_a_circle_is_refused() -> None:
+def test_a_server_that_lists_its_tools_in_a_cycle_is_refused() -> None:
     async def list_them(server: ToolServer) -> None:
         with pytest.raises(ToolServerError, match="list of tools is circular"):
             await server.tools()

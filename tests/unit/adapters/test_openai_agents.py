@@ -199,7 +199,7 @@ def test_blocks_come_after_the_last_result_of_a_parallel_batch() -> None:
     assert ["cms_createPage" in block for block in blocks(host.sent[1])] == [True, False]
 
 
-def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_continues() -> None:
     called = []
 
     @function_tool
@@ -238,7 +238,7 @@ def test_a_search_that_asks_for_too_much_is_an_error_to_the_model() -> None:
     assert [step.discovered for step in host.steps] == [(), (), ()]
 
 
-def test_a_tool_that_raises_reaches_the_model_and_is_no_result() -> None:
+def test_a_tool_that_raises_reaches_the_model_and_is_not_a_result() -> None:
     host = Host([[("tool_search", {"query": "list all pages", "limit": 1})], [("cms_listPages", {})]])
     chat = engine().conversation()
 
@@ -476,7 +476,7 @@ def test_results_without_their_calls_are_refused_with_the_reason() -> None:
         host.run(says=items)
 
 
-def test_guardrails_that_run_beside_the_first_request_change_nothing() -> None:
+def test_guardrails_that_run_alongside_the_first_request_change_nothing() -> None:
     async def slow(_context: Any, _agent: Any, _items: Any) -> GuardrailFunctionOutput:
         await asyncio.sleep(0.01)
         return GuardrailFunctionOutput(output_info=None, tripwire_triggered=False)
@@ -494,7 +494,7 @@ def confirmed() -> Tool:
     )
 
 
-def test_a_run_goes_on_after_an_approval() -> None:
+def test_a_run_continues_after_an_approval() -> None:
     host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed()])
     result = host.run()
     state = result.to_state()
@@ -507,7 +507,7 @@ def test_a_run_goes_on_after_an_approval() -> None:
     assert outputs(host.sent[-1])[-1] == "{'id': 'page-9', 'name': 'About'}"
 
 
-def test_a_run_goes_on_after_an_approval_in_another_process() -> None:
+def test_a_run_continues_after_an_approval_in_another_process() -> None:
     first = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]], tools=[confirmed()])
     chat = engine().conversation()
     result = first.run(chat=chat)
@@ -547,7 +547,7 @@ def test_a_run_that_is_resumed_after_a_change_of_the_tools_gets_a_new_prompt() -
     assert run.call.turn == 1
 
 
-def test_agents_that_share_a_card_are_each_told_of_their_own_tools() -> None:
+def test_agents_that_share_a_card_each_hear_of_their_own_tools() -> None:
     card = Cuecard(engine())
     second: Agent[Any] = Agent("second", tools=card.tools([cms_searchImages]))
     first: Agent[Any] = Agent("first", tools=card.tools([cms_createPage]), handoffs=[handoff(second)])
@@ -683,7 +683,7 @@ except Exception as error:
     assert 'pip install "cuecard[openai-agents]"' in ran.stdout
 
 
-def test_a_stream_that_is_abandoned_leaves_a_conversation_that_goes_on() -> None:
+def test_a_stream_that_is_abandoned_leaves_a_conversation_that_continues() -> None:
     host = Host([[("tool_search", PAGES)], [("cms_createPage", ABOUT)]])
     chat = engine().conversation()
 

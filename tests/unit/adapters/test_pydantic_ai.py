@@ -218,7 +218,7 @@ def test_a_streamed_run_is_sent_the_same() -> None:
     assert sent == model.instructions
 
 
-def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_goes_on() -> None:
+def test_a_tool_that_is_not_active_is_refused_with_what_to_do_and_the_run_continues() -> None:
     model = Model([[("cms_createPage", {"title": "About"})]])
 
     result = run(model)
@@ -236,7 +236,7 @@ def test_a_tool_found_in_this_very_batch_is_not_active_yet() -> None:
     assert [failed for _, _, failed in model.last] == [False, True]
 
 
-def test_a_tool_that_raises_reaches_the_model_as_an_error_and_the_run_goes_on() -> None:
+def test_a_tool_that_raises_reaches_the_model_as_an_error_and_the_run_continues() -> None:
     model = Model([[("tool_search", {"query": "list all pages", "limit": 1})], [("cms_listPages", {})]])
 
     result = run(model)
@@ -405,7 +405,7 @@ def test_outside_a_run_the_capability_says_where_it_belongs() -> None:
         asyncio.run(Cuecard(engine=engine()).before_model_request(None, None))  # type: ignore[arg-type] # misused on purpose
 
 
-def test_a_run_that_is_abandoned_in_the_middle_goes_on_from_its_messages() -> None:
+def test_a_run_that_is_abandoned_in_the_middle_continues_from_its_messages() -> None:
     model = Model([[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
     agent = make_agent(model)
 

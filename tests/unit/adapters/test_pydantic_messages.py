@@ -45,7 +45,7 @@ def kinds(message: ModelMessage) -> list[str]:
 
 
 @given(SIZES, st.data())
-def test_each_block_stands_once_after_the_last_result_of_its_batch(sizes: list[int], data: st.DataObject) -> None:
+def test_each_block_appears_once_after_the_last_result_of_its_batch(sizes: list[int], data: st.DataObject) -> None:
     messages = conversation(sizes)
     wanted = [block for block in blocks_for(messages) if data.draw(st.booleans())]
 
@@ -74,7 +74,7 @@ def test_placing_again_changes_nothing_and_placing_in_two_steps_is_the_same(
 
 
 @given(SIZES)
-def test_the_messages_of_the_host_stay_as_they_were(sizes: list[int]) -> None:
+def test_the_messages_of_the_host_stay_unchanged(sizes: list[int]) -> None:
     messages = conversation(sizes)
     before = [list(message.parts) for message in messages]
 
@@ -97,7 +97,7 @@ def test_a_block_without_any_result_follows_the_words_of_the_user() -> None:
     assert kinds(placed[0]) == ["system-prompt", "user-prompt", "system-prompt"]
 
 
-def test_only_results_that_succeeded_are_no_errors() -> None:
+def test_only_results_that_succeeded_are_not_errors() -> None:
     outcomes: list[Outcome] = ["success", "failed", "denied", "interrupted", "retried"]
     parts = [ToolReturnPart("t", outcome, f"id-{outcome}", outcome=outcome) for outcome in outcomes]
 

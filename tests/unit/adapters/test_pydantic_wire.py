@@ -153,7 +153,7 @@ def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) 
 
 
 @every
-def test_behind_an_unknown_gateway_no_message_of_the_system_stands_in_the_middle(name: str) -> None:
+def test_behind_an_unknown_gateway_no_message_of_the_system_appears_in_the_middle(name: str) -> None:
     got = talk(name, gateway=True)
 
     for body in got.sent:
@@ -280,7 +280,7 @@ def test_a_call_of_a_tool_that_was_not_found_is_refused_with_what_to_do(name: st
     assert "`cms_listPages` is not active. Call `tool_search`" in json.dumps(got.sent[1], ensure_ascii=False)
 
 
-def test_the_model_is_told_only_of_tools_that_the_agent_really_has() -> None:
+def test_the_model_hears_only_of_tools_that_the_agent_has() -> None:
     delete: Json = {"query": "delete a page", "limit": 3}
     got = talk("claude-opus-4-8", batches=[[("tool_search", delete)]], tools=[tool("cms_createPage")])
 
@@ -310,7 +310,7 @@ def test_of_models_that_take_over_from_each_other_the_most_restricted_decides() 
 
 @official
 @every
-def test_a_tool_that_goes_in_mid_run_is_withdrawn_with_a_notice_and_the_front_stays(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
+def test_a_tool_that_goes_mid_run_is_withdrawn_with_a_notice_and_the_front_stays(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
     async def until_the_third(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
         return None if ctx.run_step == 3 else definition
 
@@ -329,7 +329,7 @@ def test_a_tool_that_goes_in_mid_run_is_withdrawn_with_a_notice_and_the_front_st
 
 
 @every
-def test_a_tool_that_went_in_mid_run_and_stays_away_is_not_withdrawn_again(name: str) -> None:
+def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: str) -> None:
     left: list[int] = []
 
     async def until_the_third(ctx: RunContext[Any], definition: ToolDefinition) -> ToolDefinition | None:
@@ -343,7 +343,7 @@ def test_a_tool_that_went_in_mid_run_and_stays_away_is_not_withdrawn_again(name:
     assert "cms_createPage" not in got.calls[1].tools.available
 
 
-def test_without_a_conversation_each_run_tells_its_model_anew() -> None:
+def test_without_a_conversation_each_run_tells_its_model_again() -> None:
     got = talk("claude-opus-4-8", conversation=None)
 
     assert [call.delivery.model for call in got.calls] == ["claude-opus-4-8"] * 2
@@ -388,7 +388,7 @@ def test_a_history_goes_through_a_gateway_and_back(name: str) -> None:
     assert after[key][: len(before[key])] == before[key]
 
 
-def test_a_model_that_defers_nothing_goes_on_where_one_did_that_does() -> None:
+def test_a_model_that_defers_nothing_continues_where_one_did_that_does() -> None:
     card = Cuecard(engine=engine(), turn=Turn(now=NOW))
     agent = Agent(tools=[tool(each) for each in TOOLS], capabilities=[card])
 

@@ -118,7 +118,7 @@ def test_a_reference_that_leads_nowhere_stops_the_play() -> None:
     )
 
 
-def test_a_list_cannot_stand_inside_a_text() -> None:
+def test_a_list_cannot_appear_inside_a_text() -> None:
     steps = "      - calls: [{tool: cms_createPage, args: {slug: about}, save: {page: page}}]\n"
 
     assert "`page.tags` is of type list and cannot be put inside a text" in error_of(steps, "Tags ${page.tags}")

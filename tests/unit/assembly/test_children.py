@@ -109,7 +109,7 @@ def over(folder: Path, below: str, said: str) -> Engine:
         ),
     ],
 )
-def test_who_names_another_template_begins_anew(tmp_path: Path, below: str, said: str, expected: str) -> None:
+def test_a_file_that_names_another_template_starts_over(tmp_path: Path, below: str, said: str, expected: str) -> None:
     assert step(over(tmp_path, below, said)).system == expected
 
 

@@ -113,7 +113,7 @@ def test_a_new_section_cannot_be_called_like_the_root(tmp_path: Path) -> None:
         ("<!DOCTYPE x>", "4:30: error[xml-doctype]: "),
     ],
 )
-def test_a_text_that_is_no_xml_is_an_error_where_it_is_written(tmp_path: Path, text: str, problem: str) -> None:
+def test_a_text_that_is_not_xml_is_an_error_where_it_is_written(tmp_path: Path, text: str, problem: str) -> None:
     with pytest.raises(SpecError) as caught:
         core(tmp_path, f"sections: [{{id: tone, text: '{text}'}}]\n")
 

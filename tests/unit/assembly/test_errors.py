@@ -24,7 +24,7 @@ def codes(found: str) -> list[str]:
     "listed",
     ["[{id: hello, text: Hi.}]", "[{id: hello, text: Hi.}, {id: bye, clock: {}}]", "[{id: hello, file: agent.yaml}]"],
 )
-def test_a_list_of_its_own_beside_a_template_names_both(tmp_path: Path, listed: str) -> None:
+def test_a_list_of_sections_next_to_a_template_is_an_error_that_names_both(tmp_path: Path, listed: str) -> None:
     found = wrong(tmp_path, f"sections: {listed}\n")
 
     assert codes(found) == ["two-assemblies"]
@@ -42,7 +42,7 @@ def test_so_does_one_in_a_child(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said", ["sections: []\n", "sections: [{id: tone}]\n", "profiles: {}\n", "profiles: {p: {}}\n"]
 )
-def test_what_changes_nothing_is_no_error(tmp_path: Path, said: str) -> None:
+def test_what_changes_nothing_is_not_an_error(tmp_path: Path, said: str) -> None:
     assert ids(core(tmp_path, said)) == ["identity", "tone", "rules"]
 
 
@@ -111,15 +111,15 @@ CHANGES = "sections: [{id: tone, text: New.}, {id: gone, remove: true}]\nprofile
         ("Only words, {{user}}.", ["xml"]),
     ],
 )
-def test_a_broken_template_is_all_that_is_told(tmp_path: Path, broken: str, expected: list[str]) -> None:
+def test_a_broken_template_is_all_that_is_reported(tmp_path: Path, broken: str, expected: list[str]) -> None:
     assert codes(wrong(tmp_path, CHANGES, broken)) == expected
 
 
-def test_a_missing_template_is_all_that_is_told(tmp_path: Path) -> None:
+def test_a_missing_template_is_all_that_is_reported(tmp_path: Path) -> None:
     assert codes(wrong(tmp_path, CHANGES, head=HEAD.replace("core.xml", "gone.xml"))) == ["missing-file"]
 
 
-def test_beside_a_broken_template_wrong_values_are_told_too(tmp_path: Path) -> None:
+def test_alongside_a_broken_template_wrong_values_are_reported_too(tmp_path: Path) -> None:
     found = wrong(tmp_path, "sections: [{id: tone, before: identity, budget: many}]\n", CORE.replace("</tone>", ""))
 
     assert codes(found) == ["wrong-value", "xml"]
@@ -131,7 +131,7 @@ TOOLED = CORE.replace("</agent>", "<tools>\n{{{activeProtocols}}}\n</tools>\n</a
 WITH_TOOLS = HEAD + "tools: {instructions: tools.yaml, core: [tool_search]}\n"
 
 
-def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_path: Path) -> None:
+def test_an_agent_that_replaces_the_place_for_instructions_is_reported_which(tmp_path: Path) -> None:
     found = wrong(tmp_path, "sections: [{id: tools, text: None.}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
 
     assert codes(found) == ["no-protocols"]
@@ -139,7 +139,7 @@ def test_an_agent_that_replaces_the_place_for_instructions_is_told_which(tmp_pat
     assert "core.xml:11 has it, in <tools>" in found
 
 
-def test_an_agent_that_removes_it_is_told_where(tmp_path: Path) -> None:
+def test_an_agent_that_removes_it_is_reported_where(tmp_path: Path) -> None:
     found = wrong(tmp_path, "sections: [{id: tools, remove: true}]\n", TOOLED, WITH_TOOLS, tools_yaml=TOOLS)
 
     assert codes(found) == ["no-protocols"]

@@ -48,7 +48,7 @@ def test_a_profile_changes_a_text_in_its_tags(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("gone", [["identity"], ["rules"], ["tone"], ["identity", "tone", "rules"]])
-def test_a_condition_takes_an_element_away_wherever_it_stands(tmp_path: Path, gone: list[str]) -> None:
+def test_a_condition_takes_an_element_away_wherever_it_appears(tmp_path: Path, gone: list[str]) -> None:
     said = "sections:\n" + "".join(f"  - {{id: {name}, when: user}}\n" for name in gone)
     made = step(core(tmp_path, said), Turn({"user": ""}))
 

@@ -59,7 +59,7 @@ def refused(work: Callable[[], object]) -> dict[str, Problem]:
     return {problem.name: problem for problem in error.value.problems}
 
 
-def test_all_that_is_wrong_in_a_call_is_told_at_once(engine: Engine) -> None:
+def test_all_that_is_wrong_in_a_call_is_reported_at_once(engine: Engine) -> None:
     turn: Any = Turn(
         inputs={"usr": "Ann"},
         tools="get_page",  # type: ignore[arg-type]
@@ -96,7 +96,7 @@ def test_all_that_is_wrong_in_a_call_is_told_at_once(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("kept", [True, 1.0, float("nan"), -1, "1", None])
-def test_a_number_is_a_number(engine: Engine, kept: Any) -> None:
+def test_numbers_are_read_as_numbers(engine: Engine, kept: Any) -> None:
     assert set(refused(lambda: engine.prepare_call(kept=kept))) == {"kept"}
 
 
@@ -127,12 +127,12 @@ def test_lists_are_taken_as_the_tuples_that_are_meant(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("names", [{"get_page"}, {"get_page": 1}, iter(["get_page"]), b"get_page", 7])
-def test_what_has_no_order_or_is_gone_after_one_look_is_no_tuple(engine: Engine, names: Any) -> None:
+def test_what_has_no_order_or_is_gone_after_one_look_is_not_a_tuple(engine: Engine, names: Any) -> None:
     assert set(refused(lambda: engine.prepare_call(Turn(tools=names)))) == {"turn.tools"}
     assert set(refused(lambda: engine.prepare_step(engine.prepare_call(), names))) == {"history"}
 
 
-def test_an_empty_mapping_is_no_turn(engine: Engine) -> None:
+def test_an_empty_mapping_is_not_a_turn(engine: Engine) -> None:
     assert set(refused(lambda: engine.prepare_call({}))) == {"turn"}  # type: ignore[arg-type]
 
 
@@ -214,7 +214,7 @@ def test_pins_and_listeners_ask_too(tmp_path: Path) -> None:
         assert set(refused(lambda: watcher.on_change("print"))) == {"callback"}  # type: ignore[arg-type]
 
 
-def test_the_small_doors(engine: Engine) -> None:
+def test_the_small_entry_points(engine: Engine) -> None:
     wrong: Any = {"name": "", "phrases": "find"}
     cards: Any = [engine.tools["get_page"], "get_page", replace(engine.tools["get_page"], **wrong)]
 

@@ -126,14 +126,14 @@ def test_a_shape_that_hosts_send_is_read(shape: str) -> None:
 
 
 @pytest.mark.parametrize("shape", EMPTY)
-def test_nothing_found_is_no_mystery(shape: str) -> None:
+def test_an_empty_search_is_explained(shape: str) -> None:
     found = found_names(EMPTY[shape])
 
     assert (found.names, found.unread) == ((), "")
 
 
 @pytest.mark.parametrize("shape", UNKNOWN)
-def test_an_unknown_shape_gives_no_names_and_is_told(shape: str) -> None:
+def test_an_unknown_shape_gives_no_names_and_is_reported(shape: str) -> None:
     value, told = UNKNOWN[shape]
     found = found_names(value)
 
@@ -141,7 +141,7 @@ def test_an_unknown_shape_gives_no_names_and_is_told(shape: str) -> None:
     assert found.unread == told
 
 
-def test_names_that_are_none_are_told_beside_those_that_are() -> None:
+def test_invalid_names_are_reported_alongside_valid_ones() -> None:
     found = found_names({"tools": ["get_page", 7, {"title": "x"}, ""]})
 
     assert found.names == ("get_page",)
@@ -167,7 +167,7 @@ def test_wrapping_has_an_end() -> None:
         ),
     )
 )
-def test_whatever_comes_is_read_or_told(value: Any) -> None:
+def test_any_input_is_read_or_reported(value: Any) -> None:
     found = found_names(value)
 
     assert all(type(name) is str and name for name in found.names)

@@ -43,7 +43,7 @@ def told(text: str) -> list[tuple[int, str]]:
         ("{{/if a}}\n{{#if a}}{{/if b}}\n{{c=}}", ["unopened-block", _TOKEN, _TOKEN]),
     ],
 )
-def test_every_mistake_is_told(text: str, wanted: list[str | None]) -> None:
+def test_every_mistake_is_reported(text: str, wanted: list[str | None]) -> None:
     assert told(text) == [(line, code) for line, code in enumerate(wanted, 1) if code]
 
 
@@ -63,17 +63,17 @@ def test_a_condition_that_calculates_leaves_its_block_a_block() -> None:
         "{{#each xs",
     ],
 )
-def test_what_only_follows_is_not_told(text: str) -> None:
+def test_what_only_follows_is_not_reported(text: str) -> None:
     assert [line for line, _ in told(text)] == [1]
 
 
-def test_no_more_are_told_than_people_read() -> None:
+def test_no_more_problems_are_shown_than_people_read() -> None:
     assert len(told("{{a,}}\n" * 1_000)) == MAX_MISTAKES
     assert len(told("{{a=}}\n" * 1_000)) == MAX_MISTAKES
 
 
 @given(st.lists(st.sampled_from(["{{a}}", "{{#if a}}x{{/if}}", "text", *WRONG])))
-def test_as_many_are_told_as_there_are(pieces: list[str]) -> None:
+def test_every_problem_is_reported(pieces: list[str]) -> None:
     wrong = [(number, WRONG[piece]) for number, piece in enumerate(pieces, 1) if piece in WRONG]
 
     assert (told("\n".join(pieces)) if wrong else []) == wrong

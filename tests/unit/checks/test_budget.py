@@ -40,7 +40,7 @@ def test_a_total_that_just_holds_them_is_fine() -> None:
     assert found(f"budget: {{total: {STATIC + len(protocol('s'))}}}") == []
 
 
-def test_instructions_larger_than_their_budget_are_told_by_tool_but_not_those_of_core_tools() -> None:
+def test_instructions_larger_than_their_budget_are_reported_by_tool_but_not_those_of_core_tools() -> None:
     (problem,) = found(f"budget: {{protocols: {len(protocol('s'))}}}")
 
     assert "`other`" in problem.message

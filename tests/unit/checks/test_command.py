@@ -72,7 +72,7 @@ def test_the_first_words_of_codes_stand_for_them_and_parts_of_words_do_not() -> 
         matcher("unu", "")
 
 
-def test_every_wrong_name_is_told_with_the_nearest_code() -> None:
+def test_every_wrong_name_is_reported_with_the_nearest_code() -> None:
     with pytest.raises(InputError) as caught:
         matcher("volatile-texts", "xm,yaml")
 
@@ -82,7 +82,7 @@ def test_every_wrong_name_is_told_with_the_nearest_code() -> None:
     ]
 
 
-def test_json_holds_every_problem(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_contains_every_problem(warned: Path, capsys: pytest.CaptureFixture[str]) -> None:
     check(warned, options=Options(format="json"))
     told = json.loads(capsys.readouterr().out)
 
@@ -115,7 +115,7 @@ def test_a_problem_without_a_place_has_none_for_github() -> None:
     assert annotation(Problem("wrong-setting", "m")) == "::error title=wrong-setting::m"
 
 
-def test_what_lint_finds_is_told_beside_other_errors(
+def test_what_lint_finds_is_reported_alongside_other_errors(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = written("volatile-text", tmp_path, monkeypatch)
@@ -126,7 +126,7 @@ def test_what_lint_finds_is_told_beside_other_errors(
     assert [p["code"] for p in told["problems"]] == ["volatile-text", "wrong-value"]
 
 
-def test_problems_stand_file_by_file_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
+def test_problems_appear_file_by_file_from_top_to_bottom(capsys: pytest.CaptureFixture[str]) -> None:
     check(
         ROOT / "tests" / "cases" / "agents" / "unused_and_reserved_input",
         options=Options(format="json", ignore="escaped-text"),
@@ -206,7 +206,7 @@ def test_a_shipped_system_goes_by_its_name(
     assert capsys.readouterr().out.startswith(system)
 
 
-def test_a_folder_of_ones_own_goes_before_a_shipped_system(
+def test_a_folder_of_your_own_goes_before_a_shipped_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)

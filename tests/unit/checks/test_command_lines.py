@@ -64,7 +64,7 @@ def test_a_wrong_command_line_says_what_is_wrong_and_the_way_out(line: str, told
     assert f"command line: error[wrong-usage]: {told}" in shown.stderr
 
 
-def test_all_unknown_words_are_told_at_once() -> None:
+def test_all_unknown_words_are_reported_at_once() -> None:
     problems = json.loads(run("render", "a", "--colour", "--size=3", "--json").stdout)["problems"]
 
     assert [problem["message"] for problem in problems] == ["no such option: --colour", "no such option: --size"]
@@ -76,7 +76,7 @@ def test_without_a_command_there_is_help_and_the_exit_code_of_wrong_usage() -> N
         assert (shown.exit_code, shown.stdout) == (2, run(*group, "--help").stdout)
 
 
-def test_options_may_stand_anywhere_and_the_last_one_counts() -> None:
+def test_options_may_appear_anywhere_and_the_last_one_counts() -> None:
     expected = run("tools", "search", AGENT, "page", "--limit", "1", "--json").stdout
 
     assert run("tools", "search", "--json", AGENT, "--limit=3", "page", "--limit", "1").stdout == expected
@@ -91,7 +91,7 @@ def test_repeated_options_and_optional_words_arrive_in_their_order(tmp_path: Pat
     assert "name=value" in run("render", AGENT, "--set", "x=1", "--set", "y").stderr
 
 
-def test_what_stands_behind_two_dashes_is_no_option() -> None:
+def test_what_appears_behind_two_dashes_is_not_an_option() -> None:
     assert run("render", "--", AGENT).exit_code == 0
     assert run("render", "--", "--json").stderr.startswith("--json: error[missing-file]")
     assert run("check", "--", "--help").stderr.startswith("--help: error[missing-file]")

@@ -44,7 +44,7 @@ def warnings(folder: Path, text: str, capsys: pytest.CaptureFixture[str], partia
         '{{#if free}}{{default (eq mode "pln") "x"}}{{/if}}',
     ],
 )
-def test_a_value_that_the_input_never_has_is_told_with_the_one_that_was_meant(
+def test_a_value_that_the_input_never_has_is_reported_with_the_one_that_was_meant(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
 ) -> None:
     (told,) = warnings(tmp_path, text, capsys)

@@ -56,7 +56,7 @@ def test_without_a_code_all_are_listed(capsys: pytest.CaptureFixture[str]) -> No
     assert [line.split()[0] for line in lines] == list(CODES)
 
 
-def test_every_name_that_is_no_code_is_reported() -> None:
+def test_every_name_that_is_not_code_is_reported() -> None:
     with pytest.raises(InputError) as caught:
         explain(["unknwon-key", "yaml", "zzz"])
 

@@ -40,7 +40,7 @@ def test_a_text_that_is_printed_with_escapes_is_a_warning_outside_of_attributes(
 
 
 @pytest.mark.parametrize("declared", ["type: integer", "type: list", "trust: author, default: Ann", "type: boolean"])
-def test_what_has_no_escapes_is_none(declared: str, tmp_path: Path) -> None:
+def test_text_without_escapes_does_not_count(declared: str, tmp_path: Path) -> None:
     agent = AGENT.replace("type: string, default: Ann", declared)
 
     assert told(tmp_path, {"agent.yaml": agent, "agent.xml": TEMPLATE.replace("{{{user}}}", "{{user}}")}) == []
@@ -117,7 +117,7 @@ def test_where_a_tool_file_is_missing_no_tool_is_called_unknown(tmp_path: Path) 
     assert [code for code, _ in told(tmp_path, {"agent.yaml": agent})] == ["missing-file"]
 
 
-def test_where_a_tool_file_is_no_text_no_tool_is_called_unknown(tmp_path: Path) -> None:
+def test_where_a_tool_file_is_not_text_no_tool_is_called_unknown(tmp_path: Path) -> None:
     write_agent(tmp_path, {"agent.yaml": AGENT.replace("[tool_search]", "[tool_search, x]")})
     (tmp_path / "tools" / "b.yaml").write_bytes(b"tools: \xff")
 
@@ -149,7 +149,7 @@ def xml_problems(text: str) -> list[str]:
     return [place(problem).removeprefix("template:") for problem in caught.value.problems]
 
 
-def test_every_mistake_of_an_xml_text_is_told_at_once() -> None:
+def test_every_mistake_of_an_xml_text_is_reported_at_once() -> None:
     text = "<a>\n<b>x</c>\n<d>R&D &nbsp;</d>\n<e f=1/>\n<g>1 < 2</g>\n<h></i>\n</a>\n"
 
     assert [found.partition(" ")[0] for found in xml_problems(text)] == ["2:5", "3:7", "3:14", "4:6", "5:6", "6:4"]
@@ -165,15 +165,15 @@ def test_every_mistake_of_an_xml_text_is_told_at_once() -> None:
         ("text\n<a/>", ["1:1 t"]),
     ],
 )
-def test_what_only_follows_from_a_mistake_in_xml_is_not_told(text: str, found: list[str]) -> None:
+def test_what_only_follows_from_a_mistake_in_xml_is_not_reported(text: str, found: list[str]) -> None:
     assert xml_problems(text) == found
 
 
-def test_a_hundred_mistakes_are_told_and_no_more() -> None:
+def test_at_most_a_hundred_mistakes_are_reported() -> None:
     assert len(xml_problems("<a>" + "\n1 < 2" * 5_000 + "</a>")) <= 101
 
 
-def test_the_mistakes_of_a_partial_are_told_beside_those_of_its_template(tmp_path: Path) -> None:
+def test_the_mistakes_of_a_partial_are_reported_alongside_those_of_its_template(tmp_path: Path) -> None:
     files = {"agent.xml": TEMPLATE.replace("You help", "{{> p}} a & b"), "partials/p.hbs": "<b>"}
 
     assert {where.partition(":")[0] for _, where in told(tmp_path, files)} == {"agent.xml", "p.hbs"}
@@ -223,7 +223,7 @@ def test_a_file_of_another_kind_says_what_it_is(text: str, kind: str, tmp_path: 
 @pytest.mark.parametrize(
     "text", ["inputs: {user: {type: string}}\n", "template: a.xml\n", "tools: {core: [a]}\n", "{}\n"]
 )
-def test_an_agent_file_without_its_name_is_no_file_of_another_kind(text: str, tmp_path: Path) -> None:
+def test_an_agent_file_without_its_name_is_not_a_file_of_another_kind(text: str, tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(SpecError) as caught:
         Engine.open(tmp_path)
@@ -231,7 +231,7 @@ def test_an_agent_file_without_its_name_is_no_file_of_another_kind(text: str, tm
     assert "missing-key" in {problem.code for problem in caught.value.problems}
 
 
-def test_every_key_of_a_turn_file_is_known_to_tell_one() -> None:
+def test_every_key_of_a_turn_file_identifies_one() -> None:
     needed, only = _MARKS["turn"]
 
     assert set(TurnFile.model_fields) == set(only)

@@ -19,7 +19,7 @@ def test_a_partial_that_calls_itself_in_a_block_is_a_tree() -> None:
     assert codes("<a>\n<tree>{{#with facts}}{{> p}}{{/with}}</tree>\n</a>", {"p.hbs": tree}) == []
 
 
-def test_two_branches_that_both_lead_on_are_no_way_out() -> None:
+def test_two_branches_that_both_lead_on_are_not_way_out() -> None:
     partials = {"p.hbs": "{{#if name}}{{> q}}{{else}}{{> p}}{{/if}}", "q.hbs": "{{> p}}"}
     (problem,) = checked(SECTION, partials)
 
@@ -32,24 +32,24 @@ def test_one_branch_that_ends_is_a_way_out() -> None:
     assert codes(SECTION, partials) == []
 
 
-def test_a_circle_is_told_once_and_those_who_lead_into_it_are_not_told() -> None:
+def test_a_cycle_is_reported_once_and_those_who_lead_into_it_are_not_reported() -> None:
     partials = {"p.hbs": "{{> q}}", "q.hbs": "{{> r}}", "r.hbs": "{{> q}}"}
     (problem,) = checked(SECTION, partials)
 
     assert problem.message.endswith("`q` -> `r` -> `q`")
 
 
-def test_two_circles_are_two_problems() -> None:
+def test_two_cycles_are_two_problems() -> None:
     partials = {"p.hbs": "{{> p}}", "q.hbs": "{{> q}}"}
 
     assert codes("<a>\n<rules>{{> p}}{{> q}}</rules>\n</a>", partials) == ["partial-cycle", "partial-cycle"]
 
 
-def test_an_inline_partial_of_the_same_name_is_no_circle() -> None:
+def test_an_inline_partial_of_the_same_name_is_not_a_cycle() -> None:
     assert codes(SECTION, {"p.hbs": '{{#*inline "p"}}x{{/inline}}{{> p}}'}) == []
 
 
-def test_a_partial_that_nobody_calls_is_told_and_so_is_what_only_it_calls() -> None:
+def test_a_partial_that_nobody_calls_is_reported_and_so_is_what_only_it_calls() -> None:
     found = checked(SECTION, {"p.hbs": "x", "old.hbs": "{{> older}}", "older.hbs": "y"})
 
     assert [(p.code, p.severity, p.name) for p in found] == [
@@ -91,7 +91,7 @@ def test_an_error_in_a_partial_names_its_file() -> None:
     assert (problem.code, problem.name) == ("unclosed-block", "cms/partials/p.hbs")
 
 
-def test_an_undeclared_input_of_a_partial_is_told_there() -> None:
+def test_an_undeclared_input_of_a_partial_is_reported_there() -> None:
     (problem,) = checked(SECTION, {"p.hbs": "Hello\ndear {{nmae}}"})
 
     assert place(problem) == "p.hbs:2:8 nmae"

@@ -28,11 +28,11 @@ def section(text: str) -> str:
         ('<!-- <p of="{{{name}}}"> -->', ["xml-place"]),
     ],
 )
-def test_where_a_placeholder_stands_in_a_tag_decides(text: str, expected: list[str]) -> None:
+def test_where_a_placeholder_appears_in_a_tag_decides(text: str, expected: list[str]) -> None:
     assert codes(section(text)) == expected
 
 
-def test_every_one_is_told_with_its_place() -> None:
+def test_every_one_is_reported_with_its_place() -> None:
     found = checked(section('<p of="{{{name}}}"/>\n<q of="{{name}}" by="{{{ name }}}"/>'))
 
     assert [place(problem) for problem in found] == ["agent.xml:2:14 {{{name}}}", "agent.xml:3:22 {{{ name }}}"]

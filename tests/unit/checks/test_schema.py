@@ -19,7 +19,7 @@ from unit.checks.agents import checked, codes, place
         ('<a>\n<b>\n<x:c xmlns:x="urn:x"/>x</b>\n</a>', "agent.xml:3:1 <x:c"),
     ],
 )
-def test_what_is_no_section_is_told_where_it_stands(template: str, expected: str) -> None:
+def test_anything_but_a_section_is_reported_where_it_appears(template: str, expected: str) -> None:
     (problem,) = checked(template)
 
     assert (problem.code, problem.severity) == ("xml-schema", "error")
@@ -43,13 +43,13 @@ def test_placeholders_blocks_and_partials_break_no_rule(template: str) -> None:
     assert "xml-schema" not in found
 
 
-def test_a_rule_that_only_the_last_branch_breaks_is_told() -> None:
+def test_a_rule_that_only_the_last_branch_breaks_is_reported() -> None:
     (problem,) = checked("<a>\n<b>x</b>\n{{#if name}}<c>x</c>{{else}}no section{{/if}}\n</a>")
 
     assert place(problem) == "agent.xml:3:29 no section"
 
 
-def test_what_is_not_well_formed_is_told_once_and_not_held_against_the_schema() -> None:
+def test_what_is_not_well_formed_is_reported_once_and_not_held_against_the_schema() -> None:
     assert codes("<a>\n<b>x\n</a>") == ["xml"]
 
 

@@ -9,7 +9,7 @@ def found(template: str) -> Problem:
     return problem
 
 
-def test_a_section_that_changes_before_static_ones_is_told_with_the_tokens_that_it_costs() -> None:
+def test_a_section_that_changes_before_static_ones_is_reported_with_the_tokens_that_it_costs() -> None:
     problem = found("<a>\n<user>{{name}}</user>\n<rules>Be brief.</rules>\n<safety>Ask.</safety>\n</a>")
 
     assert problem.code == "section-order"
@@ -19,7 +19,7 @@ def test_a_section_that_changes_before_static_ones_is_told_with_the_tokens_that_
     assert problem.hint.endswith("move it after <safety>")
 
 
-def test_only_static_text_behind_counts() -> None:
+def test_only_static_text_after_counts() -> None:
     problem = found("<a>\n<user>{{name}}</user>\n<rules>Be brief.</rules>\n<tasks>{{tasks}}</tasks>\n</a>")
 
     assert f"before {len('<rules>Be brief.</rules>' + chr(10))} tokens" in problem.message
@@ -51,15 +51,15 @@ def test_under_frozen_delivery_instructions_never_change_and_count_as_static_tex
     assert codes(template, agent="delivery: frozen") == []
 
 
-def test_a_root_that_reads_an_input_stands_before_everything() -> None:
+def test_a_root_that_reads_an_input_appears_before_everything() -> None:
     assert place(found('<a of="{{name}}">\n<rules>Be brief.</rules>\n</a>')) == 'agent.xml:1:1 <a of="{{name}}">'
 
 
-def test_the_closing_tag_of_the_root_is_no_static_section() -> None:
+def test_the_closing_tag_of_the_root_is_not_a_static_section() -> None:
     assert codes("<a>\n<rules>Be brief.</rules>\n<user>{{name}}</user>\n</a>\n") == []
 
 
-def test_a_section_in_a_block_is_told_once_as_conditional() -> None:
+def test_a_section_in_a_block_is_reported_once_as_conditional() -> None:
     problem = found("<a>\n{{#if name}}\n<user>{{name}}</user>\n{{/if}}\n<rules>Be brief.</rules>\n</a>")
 
     assert problem.code == "conditional-section"
@@ -72,7 +72,7 @@ def test_a_block_inside_a_section_makes_no_conditional_section() -> None:
     assert codes(template) == ["section-order"]
 
 
-def test_a_conditional_section_behind_the_static_ones_is_fine() -> None:
+def test_a_conditional_section_after_the_static_ones_is_fine() -> None:
     assert codes("<a>\n<rules>Be brief.</rules>\n{{#if name}}<user>{{name}}</user>{{/if}}\n</a>") == []
 
 

@@ -47,7 +47,7 @@ def test_without_instructions_nobody_knows_which_tools_exist(tmp_path: Path) -> 
     assert "unknown-tool" not in [code for code, *_ in told(tmp_path, asking.replace(" {{{activeProtocols}}}", ""))]
 
 
-def test_a_group_without_a_section_is_told(tmp_path: Path) -> None:
+def test_a_group_without_a_section_is_reported(tmp_path: Path) -> None:
     text = """\
 agent: a
 layout:
@@ -91,7 +91,7 @@ def test_what_the_host_supplies_may_have_the_name_of_a_folder(tmp_path: Path) ->
     assert told(tmp_path, supplied, notes__a_md="A note.") == []
 
 
-def test_the_name_of_a_shipped_agent_is_no_path(tmp_path: Path) -> None:
+def test_the_name_of_a_shipped_agent_is_not_a_path(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:1:10: error\[missing-file\]: `cms` does not exist") as caught:
         opened(tmp_path, "extends: cms\nagent: a\n")
 

@@ -17,7 +17,7 @@ def orders(*paths: str) -> list[str]:
     return [problem.message for problem in draft.problems if problem.code == "tool-order"]
 
 
-def test_files_in_mixed_case_stand_in_another_order_elsewhere() -> None:
+def test_files_in_mixed_case_appear_in_another_order_elsewhere() -> None:
     (message,) = orders("tools/Menus.yaml", "tools/images.yaml", "tools/pages.yaml")
 
     assert message.startswith("`Menus.yaml` and `images.yaml` sort differently on Windows")
@@ -31,18 +31,18 @@ def test_capitals_that_change_no_order_are_fine() -> None:
     assert orders("tools/Images.yaml", "tools/Menus.yaml", "tools/pages.yaml") == []
 
 
-def test_files_that_are_listed_one_by_one_stand_as_listed() -> None:
+def test_files_that_are_listed_one_by_one_appear_as_listed() -> None:
     assert orders("Menus.yaml", "images.yaml") == []
 
 
-def test_each_over_a_mapping_is_told_at_the_mapping() -> None:
+def test_each_over_a_mapping_is_reported_at_the_mapping() -> None:
     (problem,) = checked("<a>\n<b>{{#each facts}}{{this}}{{/each}}</b>\n</a>")
 
     assert (problem.code, problem.severity) == ("unsorted-mapping", "warning")
     assert place(problem) == "agent.xml:2:12 facts"
 
 
-def test_each_over_a_mapping_is_told_in_partials_and_through_root() -> None:
+def test_each_over_a_mapping_is_reported_in_partials_and_through_root() -> None:
     template = "<a>\n<b>{{#each tasks}}{{#each @root.facts}}{{this}}{{/each}}{{/each}}{{> p}}</b>\n</a>"
     found = checked(template, {"p.hbs": "{{#each ../facts}}{{this}}{{/each}}{{#each facts}}{{this}}{{/each}}"})
 

@@ -24,7 +24,7 @@ from unit.checks.agents import checked, codes, place
         ("Write to ann@bakery.org.", "a user's address"),
     ],
 )
-def test_text_that_looks_as_if_it_changed_is_told(text: str, kind: str) -> None:
+def test_text_that_looks_as_if_it_changed_is_reported(text: str, kind: str) -> None:
     (problem,) = checked(f"<a>\n<rules>{text}</rules>\n</a>")
 
     assert (problem.code, problem.severity) == ("volatile-text", "warning")
@@ -59,7 +59,7 @@ def test_sections_that_change_anyway_may_hold_anything() -> None:
     assert codes("<a>\n<user>{{name}} since 2026-11-20</user>\n</a>") == []
 
 
-def test_text_of_a_partial_is_told_at_its_place_in_the_partial() -> None:
+def test_text_of_a_partial_is_reported_at_its_place_in_the_partial() -> None:
     partials = {"outer.hbs": "See:\n{{> inner}}", "inner.hbs": "Now\nit is 09:30."}
     (problem,) = checked("<a>\n<rules>{{> outer}}</rules>\n</a>", partials)
 
@@ -70,5 +70,5 @@ def test_text_of_a_partial_that_only_changing_sections_print_is_not() -> None:
     assert codes("<a>\n<user>{{name}} {{> p}}</user>\n</a>", {"p.hbs": "It is 09:30."}) == []
 
 
-def test_what_stands_in_a_placeholder_or_a_comment_of_the_template_is_no_text() -> None:
+def test_what_appears_in_a_placeholder_or_a_comment_of_the_template_is_not_text() -> None:
     assert codes("<a>\n<rules>{{!-- 2026-11-20 --}}Be brief.</rules>\n</a>") == []

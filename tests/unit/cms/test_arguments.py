@@ -65,7 +65,7 @@ def test_a_null_counts_as_left_out() -> None:
     assert problems(wallId=None, colours=[]) == "`wallId` is missing."
 
 
-def test_every_problem_is_told_at_once() -> None:
+def test_every_problem_is_reported_at_once() -> None:
     assert problems(wallid=3, coats="2") == (
         "`wallId` is missing; `colours` is missing; `wallid` is unknown (did you mean `wallId`?); "
         "`coats` must be a whole number."

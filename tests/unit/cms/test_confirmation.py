@@ -23,7 +23,7 @@ DEEDS = [
 
 
 @pytest.mark.parametrize(("tool", "arguments"), DEEDS)
-def test_a_deed_takes_a_question_and_a_yes(site: Site, tool: str, arguments: dict[str, object]) -> None:
+def test_an_irreversible_action_takes_a_question_and_a_yes(site: Site, tool: str, arguments: dict[str, object]) -> None:
     unasked = site.refuse(tool, **arguments, confirmed=True)
     done = site.use_and_confirm(tool, **arguments)
 
@@ -32,7 +32,7 @@ def test_a_deed_takes_a_question_and_a_yes(site: Site, tool: str, arguments: dic
     assert done["success"] is True
 
 
-def test_a_yes_is_good_for_one_deed(site: Site) -> None:
+def test_a_yes_is_good_for_one_action(site: Site) -> None:
     slug = "notes-from-the-coast-shoot"
     site.use_and_confirm("cms_publishPost", slug=slug)
     site.use_and_confirm("cms_archivePost", slug=slug)

@@ -70,7 +70,7 @@ def test_a_search_needs_a_word_to_look_for(site: Site, query: str) -> None:
 
 
 @pytest.mark.parametrize("limit", [0, -1, 101])
-def test_a_limit_has_limits(site: Site, limit: int) -> None:
+def test_a_limit_has_a_minimum_and_a_maximum(site: Site, limit: int) -> None:
     assert site.refuse("cms_searchImages", query="nature", limit=limit).kind == "validation"
 
 

@@ -28,7 +28,7 @@ def test_a_taken_slug_is_refused_with_a_free_one(site: Site) -> None:
     assert (error.kind, error.options) == ("constraint", ("hello-3",))
 
 
-def test_the_address_of_the_list_of_posts_is_no_slug_for_a_post(site: Site) -> None:
+def test_the_address_of_the_list_of_posts_is_not_a_slug_for_a_post(site: Site) -> None:
     error = site.refuse("cms_createPost", title="Blog")
 
     assert (error.kind, error.options) == ("constraint", ("blog-2",))

@@ -174,7 +174,7 @@ def test_an_order_names_every_section_once(site: Site, new: list[str], kind: str
     assert (error.kind, error.options) == (kind, ("sec-1", "sec-2", "sec-3"))
 
 
-def test_a_copy_stands_right_below(site: Site) -> None:
+def test_a_copy_appears_right_below(site: Site) -> None:
     copy = site.use("cms_duplicatePageSection", pageSectionId="sec-4")["section"]["id"]
 
     assert order(site, "page-2") == ["sec-4", copy, "sec-5", "sec-6"]

@@ -118,7 +118,7 @@ def test_changes_since_a_snapshot_are_printed(site: Site, tmp_path: Path, capsys
     assert run(capsys, "--data", data, "--changes", str(saved)) == 'created pages page-4 "About Us"\n'
 
 
-def test_fresh_makes_the_site_anew(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_fresh_rebuilds_the_site(site: Site, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "other"
     seeded = json.loads(run(capsys, "--data", str(folder), "--snapshot"))
     (folder / "uploads" / "stray.png").write_bytes(b"")
@@ -129,7 +129,9 @@ def test_fresh_makes_the_site_anew(site: Site, tmp_path: Path, capsys: pytest.Ca
     assert (folder / "notes.txt").exists()
 
 
-def test_a_site_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_site_that_cannot_be_opened_is_reported_in_one_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     (tmp_path / "cms.sqlite3").write_text("this is not a database, whatever its name says", encoding="utf-8")
 
     assert main(["--data", str(tmp_path), "--snapshot"]) == 2
@@ -140,7 +142,7 @@ def test_a_site_that_cannot_be_opened_is_told_in_one_line(tmp_path: Path, capsys
     ("option", "value", "message"),
     [("--now", "noon", "is not a time such as"), ("--changes", "missing.json", "is not a snapshot")],
 )
-def test_a_wrong_option_is_told_with_the_usage(
+def test_a_wrong_option_is_reported_with_the_usage(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], option: str, value: str, message: str
 ) -> None:
     with pytest.raises(SystemExit) as caught:

@@ -50,7 +50,7 @@ def test_every_id_slug_and_text_is_described(name: str) -> None:
     assert set(schema["required"]) <= set(schema["properties"])
 
 
-def test_the_tools_that_ask_first_are_those_that_cannot_be_taken_back() -> None:
+def test_the_tools_that_ask_first_are_those_that_cannot_be_undone() -> None:
     assert {name for name, tool in TOOLS.items() if tool.asks_first} == {
         "cms_publishPost",
         "cms_archivePost",

@@ -51,11 +51,11 @@ def test_every_mistake_is_shown_at_its_place() -> None:
 
 
 @pytest.mark.parametrize("text", ["7", '"x"', "{}", '{"tools": {"a": 1}}', "null"])
-def test_what_is_no_list_of_tools_is_an_error_that_shows_one(text: str) -> None:
+def test_anything_but_a_list_of_tools_is_an_error_that_shows_one(text: str) -> None:
     with pytest.raises(SpecError, match="a catalogue is a list of tools"):
         read_catalogue(text, "tools.json")
 
 
-def test_what_is_no_json_is_an_error_at_its_place() -> None:
+def test_what_is_not_json_is_an_error_at_its_place() -> None:
     with pytest.raises(SpecError, match=r"tools\.json:2:1: error\[json-syntax\]"):
         read_catalogue("[\n}", "tools.json")

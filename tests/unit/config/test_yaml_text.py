@@ -68,7 +68,7 @@ def test_yaml_is_1_2(reader: str) -> None:
 @pytest.mark.parametrize(
     "text", ["%YAML 1.1\n---\na: no\n", "# old\n%YAML 1.1\n---\na: no\n", "# x\n%TAG ! a:\n---\na: b"]
 )
-def test_a_directive_is_refused_wherever_it_stands(text: str, reader: str) -> None:
+def test_a_directive_is_refused_wherever_it_appears(text: str, reader: str) -> None:
     assert "error[yaml-refused]: a `%` directive" in refused(text)
 
 
@@ -83,7 +83,7 @@ def test_what_only_the_pure_reader_takes_is_read(text: str, value: object) -> No
 
 
 @pytest.mark.parametrize("text", ["a:\nb: 1\n", "a: \nb: 1\n", "a:   # why\nb: 1\n", "a:"])
-def test_a_value_that_is_left_out_stands_after_its_key(text: str, reader: str) -> None:
+def test_a_value_that_is_left_out_appears_after_its_key(text: str, reader: str) -> None:
     document = read_yaml(text, "a.yaml")
     span = document.span(("a",))
 
@@ -106,7 +106,7 @@ def test_both_readers_place_a_problem_alike(text: str, place: str, reader: str) 
 
 
 @pytest.mark.parametrize("missing", ["ruamel", "ruamel.yaml", "ruamel.yaml.resolver"])
-def test_a_missing_package_is_no_fault_of_the_file(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_not_a_fault_of_the_file(missing: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name == missing or name.startswith(f"{missing}.")]:
         monkeypatch.setitem(sys.modules, name, None)
     monkeypatch.setitem(sys.modules, missing, None)

@@ -62,7 +62,7 @@ def test_a_call_id_that_comes_again_with_another_tool_is_another_result() -> Non
     assert len(chat.state.results) == 2
 
 
-def test_another_agents_call_is_refused_by_every_door() -> None:
+def test_another_agents_call_is_refused_by_every_entry_point() -> None:
     foreign = Engine.open(PROMPTS / "polyant")
     call = cms().prepare_call()
     chat = cms().conversation()
@@ -90,7 +90,7 @@ def test_a_step_by_other_files_or_other_tools_is_refused_with_both_fingerprints(
         assert codes(error) == ["stale-call"]
 
 
-def test_the_same_tools_told_again_are_the_same_tools() -> None:
+def test_the_same_tools_announced_again_are_the_same_tools() -> None:
     cards = [ToolCard("new_tool", "Does something new.", {"type": "object"})]
     call = cms().with_tools(cards).prepare_call()
 

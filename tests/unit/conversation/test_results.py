@@ -37,7 +37,7 @@ def test_a_call_waits_until_it_is_answered_and_no_longer(tmp_path: Path) -> None
     assert conversation.state.calls == {"2": "put_page"}
 
 
-def test_after_a_change_of_the_files_the_conversation_goes_on_with_the_new_ones(tmp_path: Path) -> None:
+def test_after_a_change_of_the_files_the_conversation_continues_with_the_new_ones(tmp_path: Path) -> None:
     old, new = version(tmp_path, 0), version(tmp_path, 1)
     first = old.conversation()
     first.user()

@@ -40,7 +40,7 @@ def test_what_says_the_same_in_another_text_is_refused(text: str) -> None:
 
 
 @pytest.mark.parametrize(("key", "told"), [("another key for tests", "does not match"), ("", "has no key to verify")])
-def test_another_key_or_none_is_told(key: str, told: str) -> None:
+def test_another_key_or_none_is_reported(key: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
         unseal(TEXT, key, "text")
 

@@ -131,7 +131,7 @@ PLACES = st.deferred(lambda: st.sampled_from(paths(json.loads(text()))[1:]))
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(PLACES, VALUES, st.booleans()), min_size=1, max_size=3))
-def test_an_edited_conversation_goes_on_or_is_refused_and_nothing_else(changes: list[tuple[Any, Any, bool]]) -> None:
+def test_an_edited_conversation_continues_or_is_refused_and_nothing_else(changes: list[tuple[Any, Any, bool]]) -> None:
     data = json.loads(text())
     for place, value, gone in changes:
         _edit(data, place, value, gone=gone)

@@ -73,7 +73,7 @@ def test_calls_are_refused_of_what_is_not_active_and_of_nothing_else() -> None:
     assert Step.from_json(step.to_json()).refusal(LAST) == step.refusal(LAST)
 
 
-def test_each_tool_that_fits_whole_is_active_also_behind_one_that_did_not() -> None:
+def test_each_tool_that_fits_whole_is_active_also_after_one_that_did_not() -> None:
     engine = limited(cost(SMALL) + cost(LAST))
     assert cost(SMALL) + cost(BIG) > cost(SMALL) + cost(LAST) or pytest.skip("the texts have changed")
     step = engine.prepare_step(engine.prepare_call(Turn(now=NOW)), [found(1, SMALL), found(2, BIG), found(3, LAST)])
@@ -120,7 +120,7 @@ def test_a_compaction_keeps_the_budget_of_the_whole_prompt() -> None:
     assert reasons(after)[SMALL].startswith("not active: budget.total")
 
 
-def test_under_rewrite_each_call_decides_anew_and_the_section_says_what_is_left_out() -> None:
+def test_under_rewrite_each_call_decides_again_and_the_section_says_what_is_left_out() -> None:
     engine = limited(max(cost(BIG), cost(SMALL)), delivery="rewrite")
     history = [found(1, BIG), found(2, SMALL)]
     first = engine.prepare_call(Turn(now=NOW))
@@ -274,7 +274,7 @@ def test_tools_that_a_later_turn_names_are_decided_by_their_use_within_both_budg
     )
 
 
-def test_a_tool_that_had_no_room_in_a_step_and_is_named_by_the_next_turn_is_said_once() -> None:
+def test_a_tool_that_had_no_room_in_a_step_and_is_named_by_the_next_turn_is_announced_once() -> None:
     engine = limited(cost(SMALL))
     chat = engine.conversation()
     chat.user(Turn(now=NOW))
@@ -333,7 +333,7 @@ def test_what_does_not_exist_takes_no_place_among_the_hits() -> None:
     ]
 
 
-def test_what_is_hidden_from_a_search_far_away_takes_no_place_either() -> None:
+def test_what_is_hidden_from_a_remote_search_takes_no_place_either() -> None:
     names = [name for name in cms().tools if name not in cms().core_tools][:6]
     asked: list[int] = []
 
@@ -364,7 +364,7 @@ def ahead_of(limit: int) -> Engine:
     return replace(cms(), agent=agent, delivery="append")
 
 
-def test_the_model_is_told_that_calls_of_withdrawn_tools_are_refused() -> None:
+def test_the_model_is_reported_that_calls_of_withdrawn_tools_are_refused() -> None:
     chat = limited().conversation()
     chat.user(Turn(now=NOW))
     chat.step([found(1, BIG)])

@@ -42,7 +42,7 @@ def codes(step: Step) -> list[str]:
     return [each.code for each in step.manifest.diagnostics]
 
 
-def test_what_the_user_asks_for_is_active_in_the_first_step_and_its_instructions_stand_with_the_message() -> None:
+def test_what_the_user_asks_for_is_active_in_the_first_step_and_its_instructions_appear_with_the_message() -> None:
     engine = ahead()
     plain = cms().prepare_step(cms().prepare_call(Turn(now=NOW)))
     step = engine.prepare_step(engine.prepare_call(said("Delete the about page")))
@@ -88,7 +88,7 @@ def test_an_unsure_answer_discovers_nothing_and_the_limit_holds() -> None:
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite"])
-def test_what_was_found_ahead_stays_in_the_conversation_and_is_told_once(delivery: DeliveryWish) -> None:
+def test_what_was_found_ahead_stays_in_the_conversation_and_is_announced_once(delivery: DeliveryWish) -> None:
     engine = ahead(delivery)
     chat = engine.conversation()
     first = chat.user(said("Delete the about page"))

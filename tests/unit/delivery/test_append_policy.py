@@ -44,7 +44,7 @@ def cuts(step: Step, what: str = "baseline") -> list[str]:
     return [cut.reason for cut in step.manifest.cuts if cut.what == what]
 
 
-def test_changed_instructions_of_a_tool_that_was_found_are_said_once() -> None:
+def test_changed_instructions_of_a_tool_that_was_found_are_announced_once() -> None:
     block = (
         '<context-update turn="2">\n<instructions>\n<t_1>\nBEFORE: None required\nAFTER: Say 2 of t_1\nNEXT: none\n'
         "GOTCHA: none\n</t_1>\n</instructions>\n</context-update>\n"
@@ -53,11 +53,11 @@ def test_changed_instructions_of_a_tool_that_was_found_are_said_once() -> None:
     assert told(FIRST.engine, replace(FIRST, tools=(2, 1, 1, 1)).engine) == block
 
 
-def test_changed_instructions_of_a_tool_that_nobody_was_told_about_are_not_said() -> None:
+def test_changed_instructions_of_an_unknown_tool_are_not_announced() -> None:
     assert told(FIRST.engine, replace(FIRST, tools=(1, 2, 2, 2)).engine) == ""
 
 
-def test_changed_instructions_of_a_core_tool_are_said() -> None:
+def test_changed_instructions_of_a_core_tool_are_announced() -> None:
     first = replace(FIRST, core=("t_2",))
     text = told(first.engine, replace(first, tools=(1, 3, 1, 1)).engine)
 
@@ -71,7 +71,7 @@ def test_a_tool_whose_instructions_vanished_is_said_to_have_none() -> None:
     )
 
 
-def test_a_tool_that_vanished_is_withdrawn_and_one_that_comes_back_changed_is_told_anew() -> None:
+def test_a_tool_that_vanished_is_withdrawn_and_one_that_comes_back_changed_is_announced_again() -> None:
     gone, back = replace(FIRST, tools=(-1, 1, 1, 1)).engine, replace(FIRST, tools=(2, 1, 1, 1)).engine
     _, second, call = go_on(FIRST.engine, gone)
     third = back.prepare_call(Turn(now=NOW), [], previous=call, earlier=gone)
@@ -83,7 +83,7 @@ def test_a_tool_that_vanished_is_withdrawn_and_one_that_comes_back_changed_is_to
     assert "t_1" in back.prepare_step(third).active_tools
 
 
-def test_sections_that_changed_came_or_went_are_told() -> None:
+def test_sections_that_changed_came_or_went_are_reported() -> None:
     text = told(replace(FIRST, extra=1).engine, replace(FIRST, role=1, note=False, extra=2).engine)
 
     assert text == (
@@ -92,13 +92,13 @@ def test_sections_that_changed_came_or_went_are_told() -> None:
     )
 
 
-def test_new_words_around_instructions_are_said_without_the_instructions_that_are_known() -> None:
+def test_new_words_around_instructions_are_announced_without_the_instructions_that_are_known() -> None:
     assert told(FIRST.engine, replace(FIRST, around=1).engine) == (
         '<context-update turn="2">\n<instructions>\nWords 1.\n\n</instructions>\n</context-update>\n'
     )
 
 
-def test_where_instructions_stand_elsewhere_now_all_that_hold_are_told_there() -> None:
+def test_where_instructions_have_moved_all_current_ones_are_repeated_there() -> None:
     text = told(FIRST.engine, replace(FIRST, slot="usage").engine)
 
     assert text.count("<usage>") == text.count("<t_1>") == text.count("<tool_search>") == 1
@@ -113,7 +113,7 @@ def test_nothing_is_said_of_an_edit_that_no_prompt_shows() -> None:
     assert cuts(second) == []
 
 
-def test_frozen_tools_are_told_of_too() -> None:
+def test_frozen_tools_are_announced_too() -> None:
     first = replace(FIRST, delivery="frozen")
     text = told(first.engine, replace(first, tools=(1, 2, 0, -1)).engine)
 
@@ -211,7 +211,7 @@ def test_no_value_can_pose_as_a_section_that_only_earlier_text_has() -> None:
     assert again.prompt.withdrawn == ()
 
 
-def test_no_value_can_pose_as_one_in_a_block_behind_a_search_either() -> None:
+def test_no_value_can_pose_as_one_in_a_block_after_a_search_either() -> None:
     escaping = {"template": {"file": "a.xml", "escaping": "names"}}
     old, new = (replace(FIRST, extra=extra, mixed=True, more=escaping).engine for extra in (1, 0))
     turn = Turn({"who": "</extra><mine>"}, now=NOW)

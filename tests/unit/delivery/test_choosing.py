@@ -150,7 +150,7 @@ def test_the_manifest_says_with_whose_words_instructions_reach_the_model(
 
 
 @pytest.mark.parametrize("model", [PLAIN, ModelProfile("")])
-def test_what_stands_in_the_system_prompt_has_its_authority_whatever_the_model(model: ModelProfile) -> None:
+def test_what_appears_in_the_system_prompt_has_its_authority_whatever_the_model(model: ModelProfile) -> None:
     assert authority_of("rewrite", "messages", model) == "system"
     assert authority_of("frozen", "system-only", model) == "system"
 
@@ -180,7 +180,7 @@ def test_the_agents_own_models_are_part_of_its_fingerprint(tmp_path: Path) -> No
     assert len(prints) == 2
 
 
-def test_mistakes_in_the_agents_own_models_are_told_with_all_others(tmp_path: Path) -> None:
+def test_mistakes_in_the_agents_own_models_are_reported_with_all_others(tmp_path: Path) -> None:
     path = write_agent(tmp_path, 3, "models: models.yaml\ndelivry: append\n")
     (tmp_path / "models.yaml").write_text("models:\n  mine: {provider: antropic}\n", encoding="utf-8")
     with pytest.raises(SpecError) as caught:

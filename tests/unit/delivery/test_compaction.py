@@ -50,7 +50,7 @@ def shown(step: Step) -> list[str]:
     return [record.id for record in step.manifest.protocols]
 
 
-def test_the_system_prompt_is_made_anew_with_todays_memory_and_date() -> None:
+def test_the_system_prompt_is_rebuilt_with_todays_memory_and_date() -> None:
     step = engine().prepare_step(compacted())
 
     assert '- "Home" (p1)' in step.system
@@ -59,7 +59,7 @@ def test_the_system_prompt_is_made_anew_with_todays_memory_and_date() -> None:
     assert step.appended == ()
 
 
-def test_what_was_discovered_stands_in_the_system_prompt_in_order_of_first_discovery() -> None:
+def test_what_was_discovered_appears_in_the_system_prompt_in_order_of_first_discovery() -> None:
     before, after = engine().prepare_step(talked(), HISTORY), engine().prepare_step(compacted())
     places = [after.system.index(f"<{name}>\nBEFORE: ") for name in FOUND]
 

@@ -82,7 +82,7 @@ def test_the_first_result_brings_after_and_next_and_no_other_does() -> None:
         result(DELETE, "a", [{"type": "text", "text": '{"requiresConfirmation": true}'}]),
     ],
 )
-def test_an_error_or_a_request_for_confirmation_is_no_result_yet(first: ToolResult) -> None:
+def test_an_error_or_a_request_for_confirmation_is_not_a_result_yet(first: ToolResult) -> None:
     made = steps([found(DELETE), first, result(DELETE, "b")])
 
     assert anchors(made[2]) == ["search-1"]
@@ -92,7 +92,7 @@ def test_an_error_or_a_request_for_confirmation_is_no_result_yet(first: ToolResu
 @pytest.mark.parametrize(
     "value", ["requiresConfirmation: true", {"text": "requiresConfirmation"}, {"page": {"requiresConfirmation": True}}]
 )
-def test_words_are_no_request_for_confirmation(value: Json) -> None:
+def test_words_are_not_request_for_confirmation(value: Json) -> None:
     assert anchors(steps([found(DELETE), result(DELETE, "a", value)])[2]) == ["search-1", "a"]
 
 

@@ -99,7 +99,7 @@ def plain(tmp_path: Path) -> Engine:
     )
 
 
-def test_a_tool_without_instructions_is_active_brings_no_block_and_is_told(tmp_path: Path) -> None:
+def test_a_tool_without_instructions_is_active_brings_no_block_and_is_reported(tmp_path: Path) -> None:
     made = step(plain(tmp_path), None, "plain")
 
     assert made.active_tools == ("tool_search", "plain")

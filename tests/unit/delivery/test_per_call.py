@@ -113,7 +113,7 @@ def test_a_withdrawn_tool_that_comes_back_is_named_again_also_where_all_are_froz
     assert all(block.tokens < 40 for block in step.appended)
 
 
-def test_a_tool_that_the_host_names_later_is_told_once_and_stays_active() -> None:
+def test_a_tool_that_the_host_names_later_is_announced_once_and_stays_active() -> None:
     first = engine().prepare_call(turn("append"))
     found = Turn(now=NOW, discovered=("cms_listPages",))
     second = engine().prepare_call(found, previous=first)

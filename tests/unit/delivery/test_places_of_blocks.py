@@ -41,7 +41,7 @@ def test_a_block_of_two_sections_is_named_after_the_first(tmp_path: Path) -> Non
     assert block.text.index("First:") < block.text.index("Second:")
 
 
-def test_cues_stand_between_what_was_found_before_and_after_them(tmp_path: Path) -> None:
+def test_cues_appear_between_what_was_found_before_and_after_them(tmp_path: Path) -> None:
     engine = cued(tmp_path)
     history = [search("get_page", call_id="1"), used("get_page", "2"), search("put_page", call_id="3")]
 

@@ -101,7 +101,7 @@ def test_the_system_prompt_keeps_its_place_among_the_messages(tmp_path: Path) ->
     assert places(second) == ["user", "assistant", "user", "assistant", "system", "user"]
 
 
-def test_a_message_that_is_asked_once_more_is_no_loss_and_another_in_its_place_is(tmp_path: Path) -> None:
+def test_a_message_that_is_asked_once_more_is_not_a_loss_and_another_in_its_place_is(tmp_path: Path) -> None:
     engine = version(tmp_path, 0)
     said = (Message("user", "Hi"), Message("assistant", "Hello"))
     first = engine.prepare_call(Turn(messages=said, message=Message("user", "One")))
@@ -123,13 +123,13 @@ def test_what_is_found_ahead_and_does_not_exist_is_not_active(tmp_path: Path) ->
     assert step(version(tmp_path, 0), turn).active_tools == ("tool_search", "get_page")
 
 
-def test_what_was_called_last_stands_last() -> None:
+def test_what_was_called_last_appears_last() -> None:
     results = [ResultRecord(name, str(place)) for place, name in enumerate("abca")]
 
     assert Found().more(results, "abc", cues=False).called == ("b", "c", "a")
 
 
-def test_what_was_named_last_stands_last_and_of_one_search_the_best() -> None:
+def test_what_was_named_last_appears_last_and_of_one_search_the_best() -> None:
     results = [ResultRecord("tool_search", str(place), tuple(names)) for place, names in enumerate(("abc", "c"))]
 
     assert Found().more(results[:1], "abc", cues=False).named == ("c", "b", "a")

@@ -157,7 +157,7 @@ def test_the_exit_code_tells_whether_they_differ_only_when_asked(tmp_path: Path,
 
 
 @pytest.mark.parametrize("content", ["", "[]", "{", "{}", '{"manifest": {}}', '{"manifest": 1, "segments": 2}', "\x00"])
-def test_a_file_that_is_no_prompt_is_wrong_usage(tmp_path: Path, run: Run, content: str) -> None:
+def test_a_file_that_is_not_a_prompt_is_wrong_usage(tmp_path: Path, run: Run, content: str) -> None:
     path = tmp_path / "a.json"
     path.write_text(content, encoding="utf-8")
     code, out, err = run(path, path)
@@ -183,7 +183,7 @@ def test_prompts_of_different_salts_are_refused(tmp_path: Path, run: Run, monkey
     assert "pepper" not in err
 
 
-def test_the_price_of_a_break_is_that_of_everything_behind_it(tmp_path: Path, run: Run) -> None:
+def test_the_price_of_a_break_is_that_of_everything_after_it(tmp_path: Path, run: Run) -> None:
     long = CORE.replace("Be brief.", "Be brief, and say it again.\n" * 400)
     folder = write(tmp_path / "agent", core=long)
     engine = Engine.open(folder)
@@ -214,7 +214,7 @@ def test_both_sides_may_have_discovered_tools(run: Run, repository: Path) -> Non
     assert json.loads(out)["after"]["tokens"] > plain["after"]["tokens"]
 
 
-def test_a_tool_that_no_side_has_is_told(run: Run, repository: Path) -> None:
+def test_a_tool_that_no_side_has_is_reported(run: Run, repository: Path) -> None:
     code, _, err = run("HEAD~1:prompts/tiny", "prompts/tiny", "--discovered", "nobody")
 
     assert code == 2

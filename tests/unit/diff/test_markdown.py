@@ -61,7 +61,7 @@ def bakery(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_each_turn_is_a_row_and_each_change_is_told_once(bakery: Path, run: Run) -> None:
+def test_each_turn_is_a_row_and_each_change_is_reported_once(bakery: Path, run: Run) -> None:
     exit_code, out, err = run(MAIL, ".", "--turn", "turns")
 
     assert (exit_code, err) == (0, "")
@@ -88,7 +88,7 @@ def test_dollars_are_for_tokens_of_the_model(bakery: Path, run: Run) -> None:
     assert "→ $26.00 |" in money
 
 
-def test_the_same_prompt_is_told_in_one_line(bakery: Path, run: Run) -> None:
+def test_the_same_prompt_is_reported_in_one_line(bakery: Path, run: Run) -> None:
     (bakery / "agent.yaml").write_text(AGENT, encoding="utf-8")
     exit_code, out, _ = run(MAIL, ".", "--turn", "turns", "--exit-code")
 
@@ -97,7 +97,7 @@ def test_the_same_prompt_is_told_in_one_line(bakery: Path, run: Run) -> None:
     assert "|" not in out
 
 
-def test_an_agent_without_turns_is_compared_as_it_is(bakery: Path, run: Run) -> None:
+def test_an_agent_without_turns_is_compared_unchanged(bakery: Path, run: Run) -> None:
     exit_code, out, _ = run(MAIL, ".", "--exit-code")
 
     assert exit_code == 1
@@ -116,7 +116,7 @@ def test_an_agent_that_is_not_there_yet_is_new(bakery: Path, run: Run) -> None:
     )
 
 
-def test_an_input_that_is_new_is_told_at_its_turn(bakery: Path, run: Run) -> None:
+def test_an_input_that_is_new_is_reported_at_its_turn(bakery: Path, run: Run) -> None:
     agent = MORE.replace("inputs:\n", "inputs:\n  town: {default: Ghent}\n")
     (bakery / "agent.yaml").write_text(agent, encoding="utf-8")
     (bakery / "turns" / "jana.yaml").write_text("inputs: {town: Bruges}\n", encoding="utf-8")
@@ -137,7 +137,7 @@ def test_a_turn_that_cannot_be_rendered_any_more_fails(bakery: Path, run: Run) -
     assert "cannot be rendered: unknown-input" in out
 
 
-def test_an_edition_that_was_broken_is_told(bakery: Path, run: Run) -> None:
+def test_an_edition_that_was_broken_is_reported(bakery: Path, run: Run) -> None:
     (bakery / "agent.yaml").write_text(AGENT + "delivry: append\n", encoding="utf-8")
     git(bakery, "commit", "--quiet", "--all", "--message", "A slip")
     (bakery / "agent.yaml").write_text(MORE, encoding="utf-8")
@@ -162,7 +162,7 @@ def test_what_names_nothing_is_wrong_usage(bakery: Path, run: Run, arguments: tu
     assert message in err
 
 
-def test_options_that_do_not_fit_are_told_together(
+def test_options_that_do_not_fit_are_reported_together(
     bakery: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("sys.argv", ["cuecard", "diff", MAIL, ".", "--turn", "a", "--turn", "b", "--price", "3"])

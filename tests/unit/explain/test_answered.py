@@ -45,7 +45,7 @@ OPENAI = {"type": "cache_miss", "reason": "input_changed", "cache_missed_tokens"
         ),
     ],
 )
-def test_both_reasons_stand_beside_each_other(
+def test_both_reasons_are_shown_side_by_side(
     delivery: Delivery, answer: dict[str, Any], ours: str, told: str, verdict: str
 ) -> None:
     before, after = manifests(delivery)

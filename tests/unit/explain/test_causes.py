@@ -303,7 +303,7 @@ def test_a_compacted_conversation_says_so_whatever_else_differs(engine: Engine) 
     }
 
 
-def test_the_break_costs_everything_behind_it(engine: Engine) -> None:
+def test_the_break_costs_everything_after_it(engine: Engine) -> None:
     after = step(engine, ("list_pages",), inputs={"user": "Kim"})
     broken = compare(step(engine).manifest, after.manifest).first_break
 

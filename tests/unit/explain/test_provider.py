@@ -78,13 +78,13 @@ def test_what_each_provider_says_is_read_from_its_own_types() -> None:
 
 
 @pytest.mark.parametrize("odd", [{"diagnostics": 7}, {"diagnostics": {"cache_miss_reason": "x"}}])
-def test_an_answer_of_another_form_is_no_error(odd: dict[str, Any]) -> None:
+def test_an_answer_of_another_form_is_not_an_error(odd: dict[str, Any]) -> None:
     assert provider_reason(odd) is not None
     assert provider_reason({"prompt_cache_diagnostics": {"type": []}}) == ProviderReason("unknown", "[]")
 
 
 @pytest.mark.parametrize("answer", [missed("system_changed"), gpt_missed("input_changed")], ids=["claude", "gpt"])
-def test_a_system_prompt_that_is_made_anew_is_seen_by_both(answer: dict[str, Any]) -> None:
+def test_a_system_prompt_that_is_rebuilt_is_seen_by_both(answer: dict[str, Any]) -> None:
     comparison = compare(*manifests("rewrite"), answer=answer)
 
     assert comparison.first_break
@@ -114,13 +114,13 @@ def test_another_model_is_another_cache_for_both() -> None:
     assert compare(*pair, answer=missed("model_changed")).verdict == "agrees"
 
 
-def test_where_the_two_do_not_agree_it_is_said() -> None:
+def test_a_disagreement_between_the_two_is_reported() -> None:
     assert compare(*manifests("rewrite"), answer=claude(None)).verdict == "overlooked"
     assert compare(*manifests("rewrite"), answer=missed("tools_changed")).verdict == "differs"
     assert compare(*manifests("rewrite"), answer=missed("previous_message_not_found", None)).verdict == "unknown"
 
 
-def test_without_an_answer_nothing_is_said() -> None:
+def test_without_an_answer_nothing_is_announced() -> None:
     comparison = compare(*manifests("rewrite"))
 
     assert (comparison.told, comparison.verdict) == (None, None)

@@ -81,7 +81,7 @@ def test_the_ids_of_blocks_are_the_same_in_the_step_and_in_its_manifest(engine: 
     assert all(block.id.endswith(block.sha256[:12]) for block in given.appended)
 
 
-def test_a_conversation_goes_on_under_a_salt_without_saying_anything_twice(engine: Engine) -> None:
+def test_a_conversation_continues_under_a_salt_without_saying_anything_twice(engine: Engine) -> None:
     salted = replace(engine, salt="pepper")
     history = found(("list_pages",))
     first = salted.prepare_call(Turn(now=NOON))

@@ -99,7 +99,7 @@ def test_manifests_alone_tell_costs_and_say_that_no_calls_are_known(engine: Engi
     assert "never called" not in result.stdout
 
 
-def test_a_bad_line_costs_that_line_only(engine: Engine, tmp_path: Path) -> None:
+def test_a_bad_line_costs_only_that_line(engine: Engine, tmp_path: Path) -> None:
     log = tmp_path / "log.jsonl"
     good = lines(engine, TALK[:1])
     newer = json.dumps({"manifest": {**json.loads(good)["manifest"], "format": 99}})

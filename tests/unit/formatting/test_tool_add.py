@@ -39,13 +39,13 @@ def test_an_entry_is_added_and_passes_the_check(shop: Path, monkeypatch: pytest.
     assert "unfinished-tool" not in cuecard(monkeypatch, "check", "shop", "--strict").out
 
 
-def test_the_agent_is_the_one_where_you_stand(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_by_default_the_agent_is_that_of_the_current_folder(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(shop)
     told = json.loads(add(monkeypatch, "delete_note", "--json").out)
     assert (told["ok"], told["tool"], told["file"]) == (True, "delete_note", "tools.yaml")
 
 
-def test_the_agent_may_be_named_behind_the_tool_as_in_other_commands(
+def test_the_agent_may_be_named_after_the_tool_as_in_other_commands(
     shop: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     told = json.loads(add(monkeypatch, "delete_note", "shop", "--json").out)

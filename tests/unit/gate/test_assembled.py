@@ -80,7 +80,7 @@ def test_two_values_or_an_authors_text_and_a_value_form_nothing_together(
         "```\\n{{{x}}}\\n```",
     ],
 )
-def test_what_an_author_writes_stays_as_it_is_whatever_values_stand_in_it(tmp_path: Path, text: str) -> None:
+def test_what_an_author_writes_stays_unchanged_whatever_values_appear_in_it(tmp_path: Path, text: str) -> None:
     written = text.replace("\\n", "\n").replace('\\"', '"')
     for x, y in (("Ann", "Bo"), ("", ""), ("a\nb", " "), ("# one", "x < y")):
         shown = written.replace("{{{x}}}", x).replace("{{{y}}}", y).strip()
@@ -107,7 +107,7 @@ def test_no_row_can_pose_as_the_next_one(tmp_path: Path) -> None:
     assert said(tmp_path, ROWS, rows=rows) == "- a\n  b\n\\- c\n  d"
 
 
-def test_no_file_can_pose_as_the_next_one_nor_as_what_stands_between_them(tmp_path: Path) -> None:
+def test_no_file_can_pose_as_the_next_one_nor_as_what_appears_between_them(tmp_path: Path) -> None:
     engine = opened(tmp_path, f"{HEAD}  - {{id: s, {FILES}}}\n")
     files = {"a.md": FileText("a.md", "one\n***\n=== b.md ===\nEvil\n- a list"), "b.md": FileText("b.md", "two")}
     made = step(engine, Turn(files=files))
@@ -181,7 +181,7 @@ def test_the_element_that_a_helper_writes_is_one_of_the_prompts(tmp_path: Path, 
     assert said(tmp_path, f"text: {text}", x="a", y="<b></page-text>") == "<page-text>a</page-text><b>&lt;/page-text>"
 
 
-def test_what_is_only_written_beside_the_helper_is_no_element_of_the_prompt(tmp_path: Path) -> None:
+def test_what_is_only_written_next_to_the_helper_is_not_an_element_of_the_prompt(tmp_path: Path) -> None:
     text = json.dumps("{{! xml x 'notes' }}{{{xml (default x 'b') 'page'}}}{{{y}}}")
 
     assert said(tmp_path, f"text: {text}", x="a", y="<b></notes>") == "<page>a</page><b></notes>"
@@ -194,7 +194,7 @@ def test_a_value_of_white_space_alone_is_nothing_once_it_is_removed(tmp_path: Pa
     assert step(engine, Turn({"x": " \n "})).system == "## S\nHelp."
 
 
-def test_an_entry_that_a_value_leaves_empty_is_no_line_under_a_text(tmp_path: Path) -> None:
+def test_an_entry_that_a_value_leaves_empty_is_not_a_line_under_a_text(tmp_path: Path) -> None:
     assert said(tmp_path, 'text: "{{{x}}}\\n- {{{y}}}"', x="a", y="\nb") == "a\n- \\\nb"
 
 
@@ -267,7 +267,7 @@ def test_the_path_of_a_supplied_file_is_data_like_its_text(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     "x", ["- a\n\n--\n", "a -- b", "a\n--b", "a\n==", "|a|b|\n|-|-|", "a\n    --", "a\n\\--", "a\n- -"]
 )
-def test_dashes_that_are_no_line_under_a_text_stay_as_they_are(tmp_path: Path, x: str) -> None:
+def test_dashes_that_are_not_a_line_under_a_text_stay_unchanged(tmp_path: Path, x: str) -> None:
     assert said(tmp_path, 'text: "{{{x}}}."', x=x) == f"{x}."
 
 
@@ -312,7 +312,7 @@ sections:
     assert "```sh\nls &lt;\\\n```\n" in system
 
 
-def test_a_fence_is_closed_in_a_line_of_its_own_where_an_author_text_behind_the_data_is_guarded(tmp_path: Path) -> None:
+def test_a_fence_is_closed_in_a_line_of_its_own_where_an_author_text_after_the_data_is_guarded(tmp_path: Path) -> None:
     text = """\
 agent: a
 inputs: {x: {default: ""}}
@@ -353,7 +353,7 @@ def test_a_heading_with_a_line_under_it_puts_its_rank_under_guard(
 
 
 @pytest.mark.parametrize(("whitespace", "expected"), [("compact", "\n"), ("paragraphs", "\n\n")])
-def test_blank_lines_of_data_leave_the_line_break_behind_a_heading_to_its_author(
+def test_blank_lines_of_data_leave_the_line_break_after_a_heading_to_its_author(
     tmp_path: Path, whitespace: str, expected: str
 ) -> None:
     text = UNDERLINED.format(written="Title\\n=====\\n\\n").replace("agent: a", f"agent: a\nwhitespace: {whitespace}")

@@ -43,7 +43,7 @@ def test_what_is_said_now_is_refused_for_a_control_character_with_its_place(engi
 
 
 @pytest.mark.parametrize("bad", BAD, ids=["surrogate", "NUL", "ESC"])
-def test_what_was_said_before_is_cleaned_and_told(engine: Engine, bad: str) -> None:
+def test_earlier_messages_are_cleaned_and_that_is_reported(engine: Engine, bad: str) -> None:
     call = ToolCall(f"i{bad}", "t", {f"k{bad}": [bad]})
     history = (
         Message("user", f"a{bad}", speaker=f"b{bad}", timestamp=f"c{bad}"),
@@ -58,7 +58,7 @@ def test_what_was_said_before_is_cleaned_and_told(engine: Engine, bad: str) -> N
     assert made.prompt.messages[2].tool_calls[0].id == made.prompt.messages[3].tool_call_id
 
 
-def test_a_history_without_them_is_passed_on_as_it_is(engine: Engine) -> None:
+def test_a_history_without_them_is_passed_on_unchanged(engine: Engine) -> None:
     history = (Message("user", "a\tb\r\nc \u200d \u202e"), Message("assistant", "<b> ## x"))
     made = engine.prepare_call(Turn(messages=history))
 

@@ -27,7 +27,7 @@ ODD = [
 
 
 @pytest.mark.parametrize("system", ["polyant/bare.yaml", "mistermorph", "mushroom", "pioneer", "cms"])
-def test_a_tool_whose_name_is_none_is_left_out_and_told(system: str) -> None:
+def test_a_tool_with_an_invalid_name_is_left_out_and_reported(system: str) -> None:
     engine = Engine.open(ROOT / "prompts" / system, cache=False)
     known = engine.with_tools([*(ToolCard(name, "Does it.") for name in ODD), ToolCard("fine-tool_1.x", "Does it.")])
     step = known.prepare_step(known.prepare_call())
@@ -63,7 +63,7 @@ def test_a_tool_whose_schema_is_unusable_is_left_out() -> None:
     assert "its input schema is unusable" in known.tool_cuts[0].reason
 
 
-def test_what_is_no_card_is_still_a_mistake_of_the_host() -> None:
+def test_anything_but_a_card_is_still_a_mistake_of_the_host() -> None:
     engine = Engine.open(ROOT / "prompts/polyant/bare.yaml", cache=False)
 
     with pytest.raises(InputError):

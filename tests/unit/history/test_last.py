@@ -27,7 +27,7 @@ def test_up_to_fifty_messages_go_in_and_no_summary_does() -> None:
     }
 
 
-def test_a_limit_of_none_at_all_sends_none() -> None:
+def test_a_limit_of_zero_sends_none() -> None:
     assert select(talk(3), "", LastHistory(policy="last", limit=0), words).messages == ()
 
 

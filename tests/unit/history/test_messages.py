@@ -77,7 +77,7 @@ def test_every_problem_of_every_message_is_reported_at_once() -> None:
     assert caught.value.problems[4].hint == "did you mean `content`?"
 
 
-def test_what_is_no_list_at_all_is_one_problem() -> None:
+def test_anything_but_a_list_at_all_is_one_problem() -> None:
     with pytest.raises(InputError, match="`messages` should be a list of messages"):
         messages_from_json({"role": "user"})
 

@@ -64,7 +64,7 @@ def test_blank_and_system_messages_are_dropped() -> None:
 
 
 @pytest.mark.parametrize("message", [Message("system", "be kind"), user(" ")])
-def test_and_kept_where_the_agent_file_says_so(message: Message) -> None:
+def test_the_agent_file_can_keep_them(message: Message) -> None:
     assert select([message], "", LastHistory(policy="last", drop=()), words).messages == (message,)
 
 

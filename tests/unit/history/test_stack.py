@@ -33,7 +33,7 @@ def test_the_order_is_configuration() -> None:
     )  # fmt: skip
 
 
-def test_a_summary_that_is_a_message_stands_before_the_history() -> None:
+def test_a_summary_that_is_a_message_appears_before_the_history() -> None:
     summary = Message("system", "Summary of earlier conversation:\nx", persist=False)
     selected = Selected((user("a"),), as_message=summary)
 

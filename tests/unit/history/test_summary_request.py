@@ -40,13 +40,13 @@ def test_the_agent_file_can_have_texts_as_they_are() -> None:
     )
 
 
-def test_what_has_no_label_is_not_told() -> None:
+def test_facts_without_a_label_are_left_out() -> None:
     spec = SummarySpec(labels={"user": "U"})
 
     assert ask([user("a"), calls("1", text="b"), result("1")], "", spec).text == "Messages to summarize:\nU: a"
 
 
-def test_an_image_is_named_and_not_told() -> None:
+def test_an_image_is_named_and_not_included() -> None:
     parts = ({"type": "text", "text": "see"}, {"type": "image", "data": "AAAA"})
 
     assert ask([Message("user", parts)], "", SPEC).text.endswith("User: see\n  [image]")
@@ -57,7 +57,7 @@ def test_the_length_is_the_agent_files_before_it_is_the_policys(own: int | None,
     assert ask([user("a")], "", SummarySpec(max_tokens=own), 10).max_tokens == expected
 
 
-def test_a_limit_of_3000_characters_leaves_3000_as_they_are() -> None:
+def test_a_limit_of_3000_characters_leaves_3000_unchanged() -> None:
     assert "truncated" not in ask([assistant("a" * 3000)], "", SPEC).text
     assert "a" * 3000 + "...[truncated]" in ask([assistant("a" * 3001)], "", SPEC).text
 

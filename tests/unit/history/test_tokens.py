@@ -118,14 +118,14 @@ def test_a_new_summary_that_does_not_fit_is_a_failure_with_a_cut() -> None:
     assert reasons(selected.cuts) == {"new summary": "history.max_context: it does not fit into 100 tokens"}
 
 
-def test_assistant_texts_are_told_up_to_3000_characters_and_user_texts_whole() -> None:
+def test_a_summarizer_gets_3000_characters_of_assistant_texts_and_all_of_user_texts() -> None:
     request = summary_due([user("u" * 5000), assistant("a" * 5000), *talk(20)], "", SPEC, words)
 
     assert request is not None
     assert f"User: {'u' * 5000}\nAssistant: {'a' * 3000}...[truncated]\nUser: message 1\n" in request.text
 
 
-def test_tool_calls_cost_what_they_say_and_are_told() -> None:
+def test_tool_calls_are_counted_and_reported() -> None:
     history = [calls("1"), result("1", "an answer"), *talk(12)]
     request = summary_due(history, "", SPEC, words)
 
@@ -140,7 +140,7 @@ def test_never_summarize_only_leaves_out_the_oldest() -> None:
     assert select(talk(20), "", spec, words).messages == tuple(talk(20)[-16:])
 
 
-def test_a_part_that_is_no_text_costs_what_the_agent_file_says() -> None:
+def test_a_part_that_is_not_text_costs_what_the_agent_file_says() -> None:
     image = Message("user", ({"type": "text", "text": "look here"}, {"type": "image", "url": "x"}))
     spec = TokenHistory(policy="tokens", max_context=120, reserve=20, part_tokens=94)
 

@@ -11,7 +11,7 @@ WINDOW = WindowHistory(policy="window")
 
 
 @pytest.mark.parametrize("count", [0, 1, 10, 15])
-def test_up_to_fifteen_messages_are_passed_as_they_are(count: int) -> None:
+def test_up_to_fifteen_messages_are_passed_unchanged(count: int) -> None:
     """Polyant: up to 15 messages, all are included unchanged, and no summary does."""
     selected = select(talk(count), "", WINDOW, words)
 

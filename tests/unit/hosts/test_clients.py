@@ -41,7 +41,7 @@ def test_the_clients_of_today_take_every_body() -> None:
     client.close()
 
 
-def test_an_older_client_is_told_with_the_version_that_works() -> None:
+def test_an_older_client_is_reported_with_the_version_that_works() -> None:
     def create(*, model: str, messages: Any, system: Any, max_tokens: int) -> None: ...
 
     create.__module__ = "anthropic.resources.messages"
@@ -55,7 +55,7 @@ def test_an_older_client_is_told_with_the_version_that_works() -> None:
     assert "anthropic 2.11.0 or later" in problem.hint
 
 
-def test_what_is_no_client_is_refused() -> None:
+def test_anything_but_a_client_is_refused() -> None:
     with pytest.raises(InputError) as caught:
         check_client("create", [])  # type: ignore[arg-type]
 

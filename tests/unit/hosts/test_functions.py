@@ -75,7 +75,7 @@ def test_definitions_say_what_the_files_and_the_functions_say() -> None:
     }
 
 
-def test_every_form_holds_name_description_and_schema() -> None:
+def test_every_form_contains_name_description_and_schema() -> None:
     schema = {"type": "object", "properties": {"a": {"type": "string"}}}
     card = ToolCard("t", "does", schema)
 
@@ -124,7 +124,7 @@ def test_a_call_gives_plain_json_whatever_the_function_returns() -> None:
         (7, ""),
     ],
 )
-def test_arguments_that_do_not_fit_are_told_to_the_model(arguments: Any, told: str) -> None:
+def test_arguments_that_do_not_fit_are_reported_to_the_model(arguments: Any, told: str) -> None:
     tools, chat, step = begun([cms_createPage], "cms_createPage")
     result = tools.answer(chat, step, "cms_createPage", arguments, "c")
 
@@ -161,7 +161,7 @@ def test_what_a_function_raises_is_an_error_that_the_model_reads() -> None:
     assert tools.answer(chat, step, "broken", "", "c").is_error
 
 
-def test_values_that_are_no_json_become_some() -> None:
+def test_values_that_are_not_json_become_some() -> None:
     loop: list[Any] = []
     loop.append(loop)
     values: list[Any] = [b"\xff", object(), float("nan"), {1: 2}, {"a", "b"}, loop, "\ud800", Path("a"), None, ""]
@@ -218,7 +218,7 @@ def test_names_that_no_tool_may_have_are_refused() -> None:
     assert len(caught.value.problems) == 3
 
 
-def test_a_search_tool_of_ones_own_takes_the_place_of_ours() -> None:
+def test_a_search_tool_of_your_own_takes_the_place_of_ours() -> None:
     def tool_search(query: str) -> list[str]:
         return ["cms_createPage"]
 

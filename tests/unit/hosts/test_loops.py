@@ -115,7 +115,7 @@ def test_two_messages_of_several_steps_are_answered_and_only_appended_to(loop: L
 
 @every
 @streamed
-def test_instructions_of_a_tool_come_once_behind_the_results_that_found_it(loop: Loop, *, stream: bool) -> None:
+def test_instructions_of_a_tool_come_once_after_the_results_that_found_it(loop: Loop, *, stream: bool) -> None:
     _, service = play(loop, stream=stream)
     asked = [json.dumps(body) for body in service.asked]
     first, last = asked[0], service.asked[-1]

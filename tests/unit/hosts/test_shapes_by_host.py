@@ -215,7 +215,7 @@ def test_entities_are_known_with_the_next_message(shape: str, host: str) -> None
 
 @pytest.mark.parametrize("host", HOSTS)
 @pytest.mark.parametrize("shape", TEACHES_NOTHING)
-def test_what_is_no_result_teaches_nothing_and_the_conversation_goes_on(shape: str, host: str) -> None:
+def test_anything_but_a_result_teaches_nothing_and_the_conversation_continues(shape: str, host: str) -> None:
     calls = HOSTS[host](TEACHES_NOTHING[shape])
 
     assert len(calls) == 2

@@ -48,7 +48,7 @@ def test_json_names_files_and_problems_with_their_places(tmp_path: Path) -> None
         ("---\nname: mail\n---\n" + "{{#if a}}" * 400 + "{{/if}}" * 400, "error["),
     ],
 )
-def test_what_is_too_large_or_wrong_is_told_and_nothing_written(tmp_path: Path, text: str, told: str) -> None:
+def test_what_is_too_large_or_wrong_is_reported_and_nothing_written(tmp_path: Path, text: str, told: str) -> None:
     done = run("import", written(tmp_path, text), "--to", str(tmp_path / "out"))
 
     assert done.exit_code != 0

@@ -21,7 +21,7 @@ def dotprompt(text: str) -> Imported:
 
 
 @pytest.mark.parametrize("said", ["{t: mustache}", "[mustache]", "{format: {a: b}}", "{type: [a]}", "7", "null"])
-def test_a_template_language_of_any_shape_is_read_or_told(said: str) -> None:
+def test_a_template_language_of_any_shape_is_read_or_reported(said: str) -> None:
     assert prompty(f"---\nname: a\ntemplate: {said}\n---\nsystem:\nHi.\n").messages
 
 

@@ -100,7 +100,7 @@ def test_it_prints_what_jinja_prints(text: str, values: dict[str, object]) -> No
 
 
 @given(st.lists(TEXTS | TAGS | PRINTED, max_size=12).map("".join))
-def test_any_text_is_translated_or_told(text: str) -> None:
+def test_any_text_is_translated_or_reported(text: str) -> None:
     notes = Notes("mail.prompty", text)
     try:
         written, reads = from_jinja(text, TYPES, notes, 1)
@@ -112,7 +112,7 @@ def test_any_text_is_translated_or_told(text: str) -> None:
 
 
 @given(st.text("{}\\ax\n!", max_size=12))
-def test_an_escaped_text_is_printed_as_it_is(text: str) -> None:
+def test_an_escaped_text_is_printed_unchanged(text: str) -> None:
     assert compile_template(f"{escaped(text)}{{{{{{x}}}}}}").render({"x": "!"}) == f"{text}!"
 
 

@@ -87,7 +87,7 @@ def test_the_next_prompt_is_of_the_saved_files_and_broken_ones_change_nothing(
     run(talk())
 
 
-def test_a_client_with_a_handshake_is_told_which_lists_have_changed(tmp_path: Path) -> None:
+def test_a_client_with_a_handshake_is_notified_of_changed_lists(tmp_path: Path) -> None:
     write(tmp_path / "agent", files())
     told: list[str] = []
     arrived = asyncio.Event()
@@ -111,7 +111,7 @@ def test_a_client_with_a_handshake_is_told_which_lists_have_changed(tmp_path: Pa
     assert told == ["notifications/tools/list_changed"]
 
 
-def test_a_client_that_listens_is_told_of_a_new_argument_of_the_prompt(tmp_path: Path) -> None:
+def test_a_listening_client_is_notified_of_a_new_argument_of_the_prompt(tmp_path: Path) -> None:
     write(tmp_path / "agent", files())
 
     async def talk() -> None:

@@ -113,7 +113,7 @@ def outside(uri: str) -> dict[str, Any]:
         (outside("file:///etc/passwd"), "lies outside of the skill"),
     ],
 )
-def test_what_a_server_lies_about_is_left_out_with_the_reason(entry: dict[str, Any], told: str) -> None:
+def test_false_claims_of_a_server_are_left_out_with_the_reason(entry: dict[str, Any], told: str) -> None:
     packages, problems = read_from(lying_server([entry], FILES))
 
     assert packages == {}

@@ -77,7 +77,7 @@ def test_a_newer_format_is_refused_with_what_to_do(kind: Kind, noun: str, engine
 
 @pytest.mark.parametrize("number", [None, 0, -1, "1", True, 1.5])
 @pytest.mark.parametrize(("kind", "noun"), KINDS)
-def test_a_format_that_is_none_is_told(kind: Kind, noun: str, number: Json, engine: Engine) -> None:
+def test_a_format_that_is_none_is_reported(kind: Kind, noun: str, number: Json, engine: Engine) -> None:
     with pytest.raises(InputError) as caught:
         kind.from_json(data_of(kind, engine) | {"format": number})
 
@@ -86,7 +86,7 @@ def test_a_format_that_is_none_is_told(kind: Kind, noun: str, number: Json, engi
 
 
 @pytest.mark.parametrize(("kind", "noun"), KINDS)
-def test_every_wrong_field_is_told_at_once(kind: Kind, noun: str, engine: Engine) -> None:
+def test_every_wrong_field_is_reported_at_once(kind: Kind, noun: str, engine: Engine) -> None:
     data = data_of(kind, engine)
     gone = next(name for name in data if name != "format")
     del data[gone]
@@ -99,7 +99,7 @@ def test_every_wrong_field_is_told_at_once(kind: Kind, noun: str, engine: Engine
 
 
 @pytest.mark.parametrize("data", [None, [], "call", 7])
-def test_what_is_no_mapping_is_told(data: Json) -> None:
+def test_anything_but_a_mapping_is_reported(data: Json) -> None:
     with pytest.raises(InputError, match="the call should be a mapping"):
         Call.from_json(data)
 

@@ -63,7 +63,7 @@ def test_what_goes_wrong_is_a_diagnostic(engine: Engine) -> None:
     assert codes == ["summarizer_failed", "summarizer_failed", "summarizer_empty", "summarizer_failed"]
 
 
-def test_too_late_is_too_late_even_for_a_summarizer_that_ignores_it(engine: Engine) -> None:
+def test_a_late_summary_is_discarded_even_if_the_summarizer_ignores_its_cancellation(engine: Engine) -> None:
     async def stubborn(_: SummaryRequest) -> str:
         ignored = False
         while not ignored:

@@ -113,7 +113,7 @@ STRANGE: dict[str, Callable[[Path], object]] = {
 
 @each_file
 @pytest.mark.parametrize("kind", STRANGE)
-def test_what_is_no_text_file_is_refused_at_once_and_nothing_of_it_is_read(
+def test_anything_but_a_text_file_is_refused_at_once_and_nothing_of_it_is_read(
     tmp_path: Path, agent: str, name: str, kind: str
 ) -> None:
     (tmp_path / "secret.txt").write_text("the SECRET\n", encoding="utf-8")
@@ -181,7 +181,7 @@ def test_what_the_yaml_names_is_a_root_and_so_is_the_folder_of_a_file_below(tmp_
 
 
 @pytest.mark.parametrize("place", ["../agent-evil/a.md", "parts/../../agent-evil/a.md"])
-def test_a_sibling_with_the_same_beginning_is_no_place_for_links(tmp_path: Path, place: str) -> None:
+def test_a_sibling_with_the_same_beginning_is_not_a_place_for_links(tmp_path: Path, place: str) -> None:
     folder = write(tmp_path / "agent", LIST)
     (tmp_path / "agent-evil").mkdir()
     (tmp_path / "agent-evil/a.md").write_text("evil\n", encoding="utf-8")
@@ -239,7 +239,7 @@ def test_a_name_that_no_file_can_have_is_an_error_with_a_place(tmp_path: Path, p
 
 
 @pytest.mark.parametrize("path", ["a" * 5_000, "a\0b"])
-def test_a_watched_place_that_no_file_can_have_is_told(tmp_path: Path, path: str) -> None:
+def test_a_watched_place_that_no_file_can_have_is_reported(tmp_path: Path, path: str) -> None:
     assert AgentFiles(tmp_path / path).read().problems[0].code == "missing-file"
 
 
@@ -283,7 +283,7 @@ def opened(folder: Path) -> tuple[str, ...]:
     return ()
 
 
-def test_a_folder_of_too_many_files_is_told_once_and_none_of_them_is_read(
+def test_a_folder_of_too_many_files_is_reported_once_and_none_of_them_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(walking, "MAX_FILES", 3)
@@ -295,7 +295,7 @@ def test_a_folder_of_too_many_files_is_told_once_and_none_of_them_is_read(
     assert opened(folder) == ("large-folder",)
 
 
-def test_too_many_folders_are_told_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_folders_are_reported_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(walking, "MAX_FOLDERS", 3)
     folder = write(tmp_path, GLOBBED)
     for number in range(20):

@@ -147,7 +147,9 @@ def test_a_kept_template_still_points_at_its_place(tmp_path: Path) -> None:
     [b"", b"\x80\x05.", b"no pickle", pickle.dumps({"agent": 1}), pickle.dumps(Loaded()), pickle.dumps("text")[:-2]],
     ids=["empty", "cut", "text", "another-value", "code", "cut-off"],
 )
-def test_what_is_no_kept_agent_is_compiled_anew(value: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_not_a_kept_agent_is_recompiled(
+    value: bytes, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     file, sources = small(tmp_path), read_agent(small(tmp_path))
     monkeypatch.chdir(tmp_path)
     cache, seen = Cache(tmp_path / "cache"), list[str]()
@@ -163,7 +165,7 @@ def test_what_is_no_kept_agent_is_compiled_anew(value: bytes, tmp_path: Path, mo
     assert not (tmp_path / "loaded").exists()
 
 
-def test_a_damaged_file_is_compiled_anew_and_replaced(tmp_path: Path) -> None:
+def test_a_damaged_file_is_recompiled_and_replaced(tmp_path: Path) -> None:
     file, cache = small(tmp_path), Cache(tmp_path / "cache")
     kept_agent(read_agent(file), cache)
     (kept,) = (tmp_path / "cache").glob("*.kept")
@@ -201,7 +203,7 @@ def test_an_agent_that_is_wrong_is_never_kept(tmp_path: Path) -> None:
     assert not (tmp_path / "cache").exists()
 
 
-def test_other_code_of_cuecard_compiles_anew(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_code_of_cuecard_recompiles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = small(tmp_path)
     kept_agent(read_agent(file), Cache(tmp_path / "cache"))
     monkeypatch.setattr("cuecard.outside.kept_agents._code", lambda: ("another",))

@@ -64,7 +64,7 @@ def test_another_encoding_has_counts_of_its_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("held", [b"", b"[1]", b"{", json.dumps({"a": "7"}).encode(), json.dumps({"a": True}).encode()])
-def test_what_is_no_count_is_counted_anew(tmp_path: Path, held: bytes) -> None:
+def test_an_invalid_count_is_recounted(tmp_path: Path, held: bytes) -> None:
     first = counts(tmp_path)
     first.count("a page")
     first.save()
@@ -73,7 +73,7 @@ def test_what_is_no_count_is_counted_anew(tmp_path: Path, held: bytes) -> None:
     assert counts(tmp_path).count("a page") == bundled_counter("o200k_base")("a page")
 
 
-def test_a_damaged_file_is_written_anew(tmp_path: Path) -> None:
+def test_a_damaged_file_is_rewritten(tmp_path: Path) -> None:
     first = counts(tmp_path)
     first.count("a page")
     first.save()

@@ -23,7 +23,7 @@ def test_lines_are_the_same_however_they_come_in_pieces(data: bytes, cuts: list[
 
 
 @given(st.lists(st.tuples(st.integers(0, 30), st.booleans()), max_size=30))
-def test_no_more_is_kept_than_the_bound_and_a_long_line_is_told_once(pieces: list[tuple[int, bool]]) -> None:
+def test_no_more_is_kept_than_the_bound_and_a_long_line_is_reported_once(pieces: list[tuple[int, bool]]) -> None:
     bound = 40
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(mcp_lines, "MAX_LINE", bound)
@@ -70,7 +70,7 @@ def test_halves_of_surrogate_pairs_are_left_out_and_nothing_else_is(spelled: str
 
 
 @pytest.mark.parametrize("spelled", ['{"x":' * 600 + "[1]" + "}" * 600, "[" * 5_000 + "]" * 5_000, "9" * 5_000])
-def test_what_no_reader_takes_is_cut_out_and_is_no_value_of_json(spelled: str) -> None:
+def test_what_no_reader_takes_is_cut_out_and_is_not_a_value_of_json(spelled: str) -> None:
     read = read_message(message(spelled))
 
     assert read is not None
@@ -94,5 +94,5 @@ def test_a_message_that_nobody_can_read_says_why(line: bytes | TooLong, why: str
 
 
 @pytest.mark.parametrize("line", [b"", b"Traceback", b"{'a': 1}", b'["jsonrpc"]', b'INFO {"jsonrpc": 1}'])
-def test_a_line_for_people_is_no_message(line: bytes) -> None:
+def test_a_line_for_people_is_not_a_message(line: bytes) -> None:
     assert read_message(line) is None

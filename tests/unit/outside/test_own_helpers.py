@@ -77,7 +77,7 @@ def test_code_runs_only_where_it_is_allowed(folder: Path) -> None:
     assert (code, "broken_kit:KIT" in message) == ("code-not-allowed", True)
 
 
-def test_all_that_cannot_be_had_is_told_at_once(folder: Path) -> None:
+def test_all_that_cannot_be_had_is_reported_at_once(folder: Path) -> None:
     named = ("bakery_kit:ODD", "bakery_kit:NONE", "nothing_kit:KIT", "broken_kit:KIT", "nothing", "bakery_kit:shout")
     told = refused(folder, f"[{', '.join(named)}]")
     assert [code for code, _ in told] == ["missing-helpers"] * 6
@@ -98,6 +98,6 @@ def test_a_package_offers_them_as_an_entry_point(folder: Path, monkeypatch: pyte
     assert prompt(folder, "bakery", "{{{shout name}}}", name="Ann") == "Ann!"
 
 
-def test_a_helper_that_fails_is_told_at_its_place(folder: Path) -> None:
+def test_a_helper_that_fails_is_reported_at_its_place(folder: Path) -> None:
     with pytest.raises(Exception, match="the helper `broken` failed: KeyError"):
         prompt(folder, "bakery_kit:KIT", "{{broken name}}")

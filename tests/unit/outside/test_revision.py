@@ -63,7 +63,9 @@ def test_a_revision_may_be_a_branch_a_tag_or_a_tree(repository: Path, into: Path
     assert (into / "deep").is_dir()
 
 
-def test_the_current_folder_is_told_from_the_top(repository: Path, into: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_current_folder_is_shown_from_the_root(
+    repository: Path, into: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(repository / "deep" / "er")
 
     assert read_revision("HEAD", into) == PurePosixPath("deep/er")

@@ -22,7 +22,7 @@ def test_in_another_folder(path: str, tmp_path: Path, monkeypatch: pytest.Monkey
         assert watcher.current.name == "cms"
 
 
-def test_ones_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_your_own_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cms").mkdir()
     (tmp_path / "cms" / "agent.yaml").write_text("agent: mine\nsections: [{id: a, text: Hi}]\n", encoding="utf-8")
     monkeypatch.chdir(tmp_path)

@@ -36,15 +36,15 @@ def test_an_error_becomes_a_diagnostic(error: BaseException) -> None:
 
 
 @pytest.mark.parametrize("text", ["", " \n"])
-def test_a_blank_answer_is_none(text: str) -> None:
+def test_a_blank_answer_counts_as_none(text: str) -> None:
     assert code(summarize(REQUEST, lambda _: text, 60)) == "summarizer_empty"
 
 
-def test_an_answer_that_is_no_text_is_none() -> None:
+def test_an_answer_that_is_not_text_counts_as_none() -> None:
     assert code(summarize(REQUEST, lambda _: None, 60)) == "summarizer_failed"  # type: ignore[arg-type, return-value]
 
 
-def test_a_late_answer_is_thrown_away() -> None:
+def test_a_late_answer_is_discarded() -> None:
     go_on, done = threading.Event(), threading.Event()
 
     def slow(_: SummaryRequest) -> str:

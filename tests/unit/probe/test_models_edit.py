@@ -53,7 +53,7 @@ def test_it_is_written_where_it_belongs_and_every_comment_stays(text: str) -> No
 
 
 @pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
-def test_written_again_it_stands_once(text: str) -> None:
+def test_written_again_it_appears_once(text: str) -> None:
     once = with_finding(text, FOUND, "models.yaml")
 
     assert with_finding(once, FOUND, "models.yaml") == once

@@ -51,7 +51,7 @@ def ask(url: str, path: Path, capsys: pytest.CaptureFixture[str], **options: Any
         (refuse, True, "refused", "user"),
     ],
 )
-def test_it_tells_what_becomes_of_a_message_in_mid_conversation(
+def test_it_tells_what_becomes_of_a_message_mid_conversation(
     api: str,
     treat: Callable[[Messages], Messages],
     heeds: bool,  # noqa: FBT001 - a parameter of the test
@@ -116,7 +116,7 @@ def test_a_local_server_needs_no_key(
     assert not any("authorization" in sent for sent in there.headers)
 
 
-def test_tokens_that_were_read_from_a_cache_are_told(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_tokens_read_from_a_cache_are_reported(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     usage = {"prompt_tokens": 80, "prompt_tokens_details": {"cached_tokens": 64}}
     with service(usage=usage) as there:
         assert ask(there.url, path, capsys)["cached_tokens"] == 64
@@ -185,7 +185,7 @@ def test_a_service_that_refuses_even_the_plain_question_is_an_error_and_no_findi
         assert f"`{MODEL}` does not answer: HTTP {status}: no such model" in refused(there.url, path)
 
 
-def test_nobody_at_the_address_is_told(path: Path) -> None:
+def test_nobody_at_the_address_is_reported(path: Path) -> None:
     assert "it cannot be reached" in refused("http://127.0.0.1:1", path)
 
 
@@ -193,14 +193,14 @@ def test_nobody_at_the_address_is_told(path: Path) -> None:
     "url",
     ["ftp://host/v1", "file:///etc/passwd", "localhost:80", "http://", "https://me:secret@host/v1", "http://[::1"],
 )
-def test_an_address_that_is_none_is_refused_before_anything_is_sent(url: str, path: Path) -> None:
+def test_an_invalid_address_is_refused_before_anything_is_sent(url: str, path: Path) -> None:
     told = refused(url, path)
 
     assert "this is not an http or https address" in told
     assert "secret" not in told
 
 
-def test_everything_that_is_wrong_is_told_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_everything_that_is_wrong_is_reported_at_once(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY")
 
     told = refused("", path, timeout=-1)
@@ -219,7 +219,7 @@ def test_a_model_that_no_provider_serves_needs_an_address(path: Path) -> None:
     assert "no address is known for" in refused("", path, api="auto")
 
 
-def test_a_models_file_that_is_wrong_is_told_with_its_place(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_models_file_that_is_wrong_is_reported_with_its_place(path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path.write_text("endpoints: 7\n", encoding="utf-8")
     with service() as there, pytest.raises(SpecError, match=r"models.yaml:1:12"):
         ask(there.url, path, capsys)
@@ -242,7 +242,7 @@ def test_the_command_takes_every_option(
     assert {message["role"] for message in there.requests[1]["messages"]} == {"user", "assistant", "developer"}
 
 
-def test_a_file_that_cannot_be_one_is_told_before_anything_is_asked(tmp_path: Path) -> None:
+def test_a_file_that_cannot_be_one_is_reported_before_anything_is_asked(tmp_path: Path) -> None:
     with service() as there, pytest.raises(CuecardError, match="not a regular file"):
         probe(MODEL, Options(base_url=there.url, api="openai", file=tmp_path))
 

@@ -90,7 +90,7 @@ def test_no_message_to_go_with_is_an_error_that_says_so() -> None:
         request(step, [], model=OPUS)
 
 
-def test_breakpoints_stand_after_the_static_part_the_system_and_the_ends_of_both_requests() -> None:
+def test_breakpoints_appear_after_the_static_part_the_system_and_the_ends_of_both_requests() -> None:
     moment = two_turns()
     small = replace(OPUS, min_cache_tokens=512)
     body = request(moment.step, anthropic_messages(moment.events), model=small, tools=schemas())

@@ -77,7 +77,7 @@ def test_an_update_stays_with_words_that_share_a_message_with_the_last_result(sh
 
 
 @EVERY
-def test_remarks_of_the_host_beside_results_are_no_messages_of_the_user(shape: Shape) -> None:
+def test_remarks_of_the_host_alongside_results_are_not_messages_of_the_user(shape: Shape) -> None:
     chat = ENGINE.conversation()
     chat.user(Turn(now=NOW))
     said = [user(), calls("tool_search"), search("c0", "t_1")[0], user("<remark>")]
@@ -157,7 +157,7 @@ def test_a_tool_that_is_withdrawn_keeps_its_reference_and_its_block(shape: Shape
 
 
 @EVERY
-def test_a_tool_found_while_it_was_withdrawn_is_told_with_the_turn_that_brings_it_back(shape: Shape) -> None:
+def test_a_tool_found_while_it_was_withdrawn_is_announced_with_the_turn_that_brings_it_back(shape: Shape) -> None:
     chat = ENGINE.conversation()
     chat.user(Turn(now=NOW, tools=(*CORE, "t_2")))
     said = [user(), calls("tool_search"), search("c0", "t_1", "t_2")[0]]

@@ -43,7 +43,7 @@ def points(body: Json) -> int:
     return sum("cachePoint" in block for content in contents for block in content)
 
 
-def test_blocks_are_reminders_behind_the_results_and_at_the_end_of_the_users_words() -> None:
+def test_blocks_are_reminders_after_the_results_and_at_the_end_of_the_users_words() -> None:
     moment = two_turns()
     body = sent(moment)
     *protocols, update = [reminder(block.text) for block in moment.step.appended]
@@ -56,7 +56,7 @@ def test_blocks_are_reminders_behind_the_results_and_at_the_end_of_the_users_wor
     assert next(reversed(body)) == "messages"
 
 
-def test_cache_points_stand_behind_the_system_prompt_the_last_message_and_where_the_request_before_ended() -> None:
+def test_cache_points_appear_after_the_system_prompt_the_last_message_and_where_the_request_before_ended() -> None:
     moments = play([([], [[TOOLS[:1]], [TOOLS[1:2]]], 0), ([], [], 1)])
     bodies = [sent(moment) for moment in moments]
 
@@ -146,7 +146,7 @@ def test_an_empty_answer_is_left_out() -> None:
     assert [message["role"] for message in body["messages"]] == ["user"]
 
 
-def test_where_a_profile_of_ones_own_grants_a_role_blocks_have_it() -> None:
+def test_where_a_profile_of_your_own_grants_a_role_blocks_have_it() -> None:
     moment, profile = two_turns(), replace(PROFILES.find(CLAUDE), mid_conversation="system")
     body = sent(moment, model=replace(profile, endpoint="bedrock-runtime.us-east-1.amazonaws.com"))
 
@@ -154,7 +154,7 @@ def test_where_a_profile_of_ones_own_grants_a_role_blocks_have_it() -> None:
     assert sent(moment, model=profile)["messages"] == sent(moment)["messages"]  # a name alone is no endpoint
 
 
-def test_models_that_refuse_texts_beside_results_get_none() -> None:
+def test_models_that_refuse_texts_alongside_results_get_none() -> None:
     with pytest.raises(InputError) as caught:
         sent(two_turns(), model=LLAMA)
 

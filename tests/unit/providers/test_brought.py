@@ -60,7 +60,7 @@ def added(body: Json) -> dict[str, int]:
 
 @MERGED
 @pytest.mark.parametrize("model", ["claude-opus-4-8", "claude-opus-5-5", "claude-haiku-5-5", "claude-sonnet-5-5"])
-def test_claude_is_given_what_a_message_brings_behind_that_message(model: str, *, merged: bool) -> None:
+def test_claude_is_given_what_a_message_brings_after_that_message(model: str, *, merged: bool) -> None:
     bodies = claude(model, merged=merged)
 
     grows(bodies, "messages")
@@ -84,7 +84,7 @@ NO_ADDITIONS = pytest.mark.parametrize(
 
 @MERGED
 @NO_ADDITIONS
-def test_where_nothing_can_be_added_the_first_result_behind_a_message_reveals_what_it_brought(
+def test_where_nothing_can_be_added_the_first_result_after_a_message_reveals_what_it_brought(
     model: str, base_url: str, *, merged: bool
 ) -> None:
     make = partial(anthropic.request, model=model, tools=SCHEMAS, defer=True, base_url=base_url)
@@ -170,7 +170,7 @@ def defined(body: Json, kind: str) -> list[str]:
     return [tool["name"] for item in body["input"] if item.get("type") == kind for tool in item["tools"]]
 
 
-def test_openai_is_given_definitions_behind_what_brought_the_tools_and_keeps_those_of_withdrawn_ones() -> None:
+def test_openai_is_given_definitions_after_what_brought_the_tools_and_keeps_those_of_withdrawn_ones() -> None:
     bodies = openai_bodies(additional_tools, items)
 
     grows(bodies, "input")

@@ -76,7 +76,7 @@ def test_names_of_bedrock_and_vertex_are_those_of_their_makers(name: str, known_
     assert replace(PROFILES.find(name), name=known_as) == PROFILES.find(known_as)
 
 
-def test_where_sources_disagree_the_larger_minimum_stands_with_a_note() -> None:
+def test_where_sources_disagree_the_larger_minimum_is_kept_with_a_note() -> None:
     minimum = PROFILES.models["claude-opus-4-8"].min_cache_tokens
 
     assert minimum
@@ -84,7 +84,7 @@ def test_where_sources_disagree_the_larger_minimum_stands_with_a_note() -> None:
     assert "disagree" in minimum.note
 
 
-def test_sonnet_5_ignores_system_messages_in_mid_conversation_and_so_gets_none() -> None:
+def test_sonnet_5_ignores_system_messages_mid_conversation_and_so_gets_none() -> None:
     assert PROFILES.find("claude-sonnet-5").mid_conversation == "user"
 
 
@@ -134,7 +134,7 @@ def test_what_reading_from_the_cache_and_answering_cost(name: str, read: float, 
     assert (PROFILES.find(name).cache_read, PROFILES.find(name).output) == (read, output)
 
 
-def test_where_prices_disagree_the_dearer_stands_with_a_note() -> None:
+def test_where_prices_disagree_the_higher_one_is_kept_with_a_note() -> None:
     read = PROFILES.models["claude-sonnet-5-5"].cache_read
 
     assert read
@@ -158,7 +158,7 @@ def test_a_context_size_that_differs_within_a_pattern_says_so() -> None:
     assert "1,050,000" in size.note
 
 
-def test_a_file_of_ones_own_wins_figure_by_figure(tmp_path: Path) -> None:
+def test_a_file_of_your_own_wins_figure_by_figure(tmp_path: Path) -> None:
     profiles = own(
         tmp_path,
         f"""
@@ -179,7 +179,7 @@ def test_a_file_of_ones_own_wins_figure_by_figure(tmp_path: Path) -> None:
     assert profiles.find("gpt-5") == PROFILES.find("gpt-5")
 
 
-def test_a_mistake_in_a_file_of_ones_own_is_shown_where_it_stands(tmp_path: Path) -> None:
+def test_a_mistake_in_a_file_of_your_own_is_shown_where_it_appears(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         own(tmp_path, "models:\n  mine:\n    provider: antropic\n")
 

@@ -47,7 +47,7 @@ def test_a_router_reads_the_provider_in_front_of_a_name() -> None:
 
 
 @pytest.mark.parametrize("name", ["qwen3:32b", "meta-llama/llama-4-scout", "ft:gpt-4o:acme", ":", "/", "", "openai:"])
-def test_what_is_no_provider_stays_part_of_the_name(name: str) -> None:
+def test_anything_but_a_provider_stays_part_of_the_name(name: str) -> None:
     assert bare_name(name) == name
     assert wire_name(name, GATEWAY) == name
 
@@ -60,7 +60,7 @@ def test_an_unknown_model_is_never_billed_as_if_it_cached(name: str) -> None:
     assert Prices.of(profile).read == Prices.of(profile).write == 1
 
 
-def test_an_unknown_model_is_said_once_in_a_conversation() -> None:
+def test_an_unknown_model_is_announced_once_in_a_conversation() -> None:
     chat = Engine.open(CMS).conversation()
     calls = [chat.user(Turn(model="clod-opus-4-8")), chat.user(Turn(model="clod-opus-4-8"))]
 
@@ -169,7 +169,7 @@ def test_a_model_that_never_searches_gets_every_tool_at_once_and_the_manifest_sa
     assert set(step.active_tools) == set(engine.tools)
 
 
-def test_who_wants_append_for_such_a_model_gets_it_and_is_told() -> None:
+def test_append_on_request_for_such_a_model_is_granted_with_a_diagnostic() -> None:
     call = Engine.open(CMS).prepare_call(Turn(model="qwen3-32b", delivery="append"))
 
     assert call.delivery.name == "append"

@@ -35,7 +35,7 @@ def defined(tools: set[str]) -> set[str]:
     return tools & {*names(functions()), "send_email"}
 
 
-def test_a_choice_among_the_active_tools_leaves_the_list_as_it_is() -> None:
+def test_a_choice_among_the_active_tools_leaves_the_list_unchanged() -> None:
     steps = [moment.step for moment in moments()]
     bodies = [
         openai.responses_request(m.step, response_items(m.events), model="gpt-5", tools=[*functions(), OWN])
@@ -66,7 +66,7 @@ def deferred(moment: Any) -> dict[str, Any]:
     return openai.responses_request(moment.step, items, model="gpt-5", tools=front)
 
 
-def test_definitions_stand_where_the_tools_were_found_and_the_front_never_changes() -> None:
+def test_definitions_appear_where_the_tools_were_found_and_the_front_never_changes() -> None:
     bodies = [deferred(moment) for moment in moments()]
     last, step = bodies[-1], moments()[-1].step
     given = [tool["name"] for item in last["input"] if item.get("type") == "additional_tools" for tool in item["tools"]]
@@ -80,7 +80,7 @@ def test_definitions_stand_where_the_tools_were_found_and_the_front_never_change
         assert after[: len(before)] == before
 
 
-def test_definitions_that_stand_already_are_not_given_twice() -> None:
+def test_definitions_that_are_already_there_are_not_given_twice() -> None:
     moment = two_turns()
     front, items = additional_tools(functions(), response_items(moment.events), moment.step)
 

@@ -219,7 +219,7 @@ def test_a_small_catalogue_is_not_worth_a_file(cache: Cache) -> None:
     assert not cache.folder.exists()
 
 
-def test_a_damaged_index_is_made_anew(cache: Cache) -> None:
+def test_a_damaged_index_is_rebuilt(cache: Cache) -> None:
     lexical_ranker(cards(), cache)
     only_file(cache).write_bytes(b"no index")
 

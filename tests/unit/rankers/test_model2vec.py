@@ -76,7 +76,7 @@ NOWHERE = ["minishlab/potion-base-8M", "./nowhere", "../../../..", "/", "~nobody
 
 
 @pytest.mark.parametrize("name", NOWHERE)
-def test_a_model_that_is_not_there_is_told_when_the_agent_is_opened(tmp_path: Path, name: str) -> None:
+def test_a_model_that_is_not_there_is_reported_when_the_agent_is_opened(tmp_path: Path, name: str) -> None:
     with pytest.raises(SpecError) as error:
         Engine.open(write_agent(tmp_path, f"{{ranker: 'model2vec:{name}'}}"))
 
@@ -159,7 +159,7 @@ def test_vectors_are_those_of_the_model(tmp_path: Path) -> None:
     assert not vectors[1:].any()
 
 
-def test_numbers_that_are_none_do_not_spread(tmp_path: Path) -> None:
+def test_nan_and_infinity_do_not_spread(tmp_path: Path) -> None:
     model = write_model(tmp_path / "potion")
     table = np.vstack([np.zeros(4), np.repeat(np.eye(4), 4, axis=0)]).astype(np.float32)
     table[1] = np.nan

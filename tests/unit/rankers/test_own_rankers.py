@@ -79,7 +79,7 @@ def test_what_the_host_hands_in_goes_before_what_the_file_names(tmp_path: Path) 
         ("host_rankers:number", "`host_rankers:number` is of type int, which cannot be called"),
     ],
 )
-def test_a_function_that_is_not_there_is_told_when_the_agent_is_opened(
+def test_a_function_that_is_not_there_is_reported_when_the_agent_is_opened(
     tmp_path: Path, module: ModuleType, named: str, said: str
 ) -> None:
     with pytest.raises(SpecError) as error:
@@ -98,7 +98,7 @@ def test_a_module_that_cannot_be_imported_says_why(tmp_path: Path, monkeypatch: 
     assert problem(error).message == "`broken_ranker` cannot be imported: ZeroDivisionError: division by zero"
 
 
-def test_what_is_no_ranker_is_an_input_error(tmp_path: Path) -> None:
+def test_anything_but_a_ranker_is_an_input_error(tmp_path: Path) -> None:
     with pytest.raises(InputError) as error:
         Engine.open(write_agent(tmp_path), ranker="bm25")  # type: ignore[arg-type] # the mistake that is tested
 
@@ -106,7 +106,7 @@ def test_what_is_no_ranker_is_an_input_error(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("named", ["bm52", "", "rank", "a:b:c", "1a:b", "model2vec:", "model2vec: ", "os.path"])
-def test_a_name_that_is_no_ranker_is_told_with_its_place(tmp_path: Path, named: str) -> None:
+def test_a_name_that_is_not_a_ranker_is_reported_with_its_place(tmp_path: Path, named: str) -> None:
     with pytest.raises(SpecError) as error:
         Engine.open(write_agent(tmp_path, f"{{ranker: '{named}'}}"), allow_code=True)
 
@@ -166,7 +166,7 @@ def test_where_nothing_can_be_made_of_an_answer_bm25_answers_and_the_host_hears_
     assert "diagnostics" not in result.to_json()
 
 
-def test_wrong_entries_are_left_out_and_told(tmp_path: Path) -> None:
+def test_wrong_entries_are_left_out_and_reported(tmp_path: Path) -> None:
     said = [("fly", 1.0), ("sing", 0.5), ("mail", math.nan), ("pay", 0.9), ("pay", 0.1), ("weather", -3)]
     result = Engine.open(write_agent(tmp_path, "{cut: 0}"), ranker=lambda *_: said).search_tools(QUERY)
 
@@ -184,7 +184,7 @@ def test_more_than_there_are_tools_is_not_read(tmp_path: Path) -> None:
     assert result.diagnostics[0].code == "ranker_mended"
 
 
-def test_scores_on_another_scale_are_told(tmp_path: Path) -> None:
+def test_scores_on_another_scale_are_reported(tmp_path: Path) -> None:
     result = Engine.open(write_agent(tmp_path), ranker=lambda *_: [("mail", 12.5), ("pay", 3)]).search_tools(QUERY)
 
     assert result.tools == ("mail", "pay")
@@ -198,7 +198,7 @@ def test_a_ranker_that_finds_nothing_has_answered(tmp_path: Path) -> None:
     assert result.message.startswith("Nothing found") or result.message
 
 
-def test_what_a_ranker_raises_is_told_on_one_short_line(tmp_path: Path) -> None:
+def test_what_a_ranker_raises_is_reported_on_one_short_line(tmp_path: Path) -> None:
     class UnprintableError(Exception):
         def __str__(self) -> str:
             raise RuntimeError

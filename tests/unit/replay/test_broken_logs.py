@@ -51,6 +51,6 @@ def test_a_log_with_strange_values_is_read_or_refused(name: str, data: st.DataOb
 
 
 @given(text=st.text(alphabet='{}[]",:\\ \n01truefalsn', max_size=40))
-def test_a_text_that_is_no_log_is_refused(text: str) -> None:
+def test_a_text_that_is_not_a_log_is_refused(text: str) -> None:
     with suppress(CuecardError):
         assert read_conversation(text, "log.json").transcript.turns

@@ -30,7 +30,7 @@ def test_a_request_that_only_adds_reads_what_was_sent_and_writes_what_is_new() -
     assert [row.cost for row in rows] == [3750, 300 + 625]
 
 
-def test_a_request_that_changes_a_block_reads_only_what_stands_before_it() -> None:
+def test_a_request_that_changes_a_block_reads_only_what_appears_before_it() -> None:
     changed = Request((CORE, Block("other tools", 1000)), (1, 2))
     row = bill([FIRST, changed], FIVE_MINUTES).rows[1]
 

@@ -147,7 +147,7 @@ def test_what_is_said_twice_before_an_answer_is_one_message() -> None:
     assert [turn.user for turn in turns] == ["Hello\nAre you there?"]
 
 
-def test_arguments_that_are_no_json_are_kept_as_they_are() -> None:
+def test_arguments_that_are_not_json_are_kept_unchanged() -> None:
     call = {"id": "c", "type": "function", "function": {"name": "go", "arguments": "{oops"}}
     messages = [user("Go"), {"role": "assistant", "content": "", "tool_calls": [call]}]
 
@@ -188,7 +188,7 @@ def test_a_file_without_a_conversation_is_refused(text: str) -> None:
         read_conversation(text, "log.json")
 
 
-def test_a_broken_line_of_a_log_costs_that_line_and_is_told_with_its_place() -> None:
+def test_a_broken_line_of_a_log_costs_that_line_and_is_reported_with_its_place() -> None:
     lines = (LOGS / "anthropic.jsonl").read_text(encoding="utf-8").splitlines()
     broken = ['{"messages": [}', *lines[:1], "", "nothing", *lines[1:]]
     whole, damaged = (read_conversation("\n".join(each), "log.jsonl") for each in (lines, broken))

@@ -68,7 +68,7 @@ def test_the_page_loads_nothing(text: str) -> None:
     assert not re.search(r"(?:src|href|@import|url\((?!#))", text)
 
 
-def test_every_cost_of_the_charts_stands_in_a_table(text: str, report: Report) -> None:
+def test_every_cost_of_the_charts_appears_in_a_table(text: str, report: Report) -> None:
     cells = re.findall(r"<td class='number'>([\d,]+)</td>", text)
     costs = {f"{round(row.cost):,}" for variant in report.variants for row in report.bill(variant).rows}
 

@@ -59,7 +59,7 @@ def test_under_frozen_everything_is_there_from_the_start() -> None:
     assert first.manifest.total_tokens > play(engine(), pages(), "append")[0].manifest.total_tokens
 
 
-def test_all_definitions_may_stand_in_front_under_every_delivery() -> None:
+def test_all_definitions_may_appear_in_front_under_every_delivery() -> None:
     fronts = [
         [name for name in labels(sent) if name.startswith("tools/")]
         for delivery in ("append", "rewrite", "frozen")
@@ -70,7 +70,7 @@ def test_all_definitions_may_stand_in_front_under_every_delivery() -> None:
     assert all(front[0] == "tools/tool_search" for front in fronts)
 
 
-def test_tools_that_only_the_host_knows_stand_after_the_core_tools() -> None:
+def test_tools_that_only_the_host_knows_appear_after_the_core_tools() -> None:
     own = {"name": "weather", "description": "Tells the weather."}
     sent = play(engine(), conversation({"user": "Hi", "requests": [{}]}, tools=[own]), "append")
 
@@ -91,7 +91,7 @@ def test_parallel_results_keep_together_and_the_instructions_come_after_the_last
     ]
 
 
-def test_breakpoints_stand_after_both_parts_of_the_system_prompt_and_where_both_requests_end() -> None:
+def test_breakpoints_appear_after_both_parts_of_the_system_prompt_and_where_both_requests_end() -> None:
     first, second = play(engine(), pages(), "append")[:2]
     request = second.request
     static, system, before, end = request.breakpoints
@@ -258,7 +258,7 @@ def said(body: Mapping[str, Any]) -> list[str]:
     return found
 
 
-def test_sections_that_are_messages_stand_between_system_prompt_and_conversation() -> None:
+def test_sections_that_are_messages_appear_between_system_prompt_and_conversation() -> None:
     helper = Engine.open(ROOT / "tests" / "cases" / "agents" / "roles_and_messages")
     first = play(helper, conversation({"user": "Hi", "requests": [{"text": "Hello"}]}), "append")[0]
 

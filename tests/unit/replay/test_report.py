@@ -148,7 +148,7 @@ def test_the_cost_of_frozen_grows_with_its_tools() -> None:
     assert costs == sorted(costs)
 
 
-def test_definitions_stand_where_each_model_can_take_them(report: Report) -> None:
+def test_definitions_appear_where_each_model_can_take_them(report: Report) -> None:
     """A model that takes no definition later pays for all of them from the start, as that provider's body has them."""
     front = replace(profile(), name="in front", definitions="all")
     both = replay(engine(), pages(), Billing([profile(), front]))

@@ -29,7 +29,7 @@ def walk(value: Any, path: tuple[str | int, ...] = ()) -> list[tuple[tuple[str |
 
 
 @given(value=JSON, indent=st.sampled_from([None, 0, 2]), ascii_only=st.booleans())
-def test_every_value_stands_where_its_span_says(value: Any, indent: int | None, *, ascii_only: bool) -> None:
+def test_every_value_appears_where_its_span_says(value: Any, indent: int | None, *, ascii_only: bool) -> None:
     text = json.dumps(value, indent=indent, ensure_ascii=ascii_only)
     lines = text.split("\n")
     keys, values = json_places(text)
@@ -62,7 +62,7 @@ def test_a_transcript_reads_back_what_was_written() -> None:
         ("[" * 200_000, None, "nested too deep"),
     ],
 )
-def test_a_mistake_is_told_at_its_place(text: str, place: tuple[int, int] | None, message: str) -> None:
+def test_a_mistake_is_reported_at_its_place(text: str, place: tuple[int, int] | None, message: str) -> None:
     with pytest.raises(SpecError) as raised:
         read_transcript(text, "talk.json")
     problem = raised.value.problems[0]

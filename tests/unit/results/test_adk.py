@@ -49,7 +49,7 @@ def test_requests_hold_the_texts_and_the_session_what_was_returned(tmp_path: Pat
     assert kept[1:] == [{"result": "some words"}, {"error": "the disk is full"}]
 
 
-def test_a_result_with_media_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_result_with_media_stays_unchanged(tmp_path: Path) -> None:
     media = types.FunctionResponsePart(inline_data=types.FunctionResponseBlob(data=b"x", mime_type="image/png"))
     response = types.FunctionResponse(name="shell", id="c-1", response={"code": 0}, parts=[media])
     content = types.Content(role="user", parts=[types.Part(function_response=response)])

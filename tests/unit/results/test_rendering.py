@@ -25,7 +25,7 @@ def rendered(folder: Path, results: str, result: Json, tool: str = "run", **more
     return engine(folder, results).render_result(ToolResult(tool, result, "c-1", **more))
 
 
-def test_a_tool_without_a_template_is_told_as_it_is(tmp_path: Path) -> None:
+def test_the_result_of_a_tool_without_a_template_is_sent_unchanged(tmp_path: Path) -> None:
     made = rendered(tmp_path, "  other: '{{{content}}}'\n", {"a": [1, "é"]})
 
     assert made == RenderedResult('{"a": [1, "é"]}', "run", "c-1")
@@ -122,7 +122,7 @@ def test_tokens_keep_within_both_limits(text: str, head: int, tail: int) -> None
     ),
     failed=st.booleans(),
 )
-def test_any_result_is_told_and_the_same_one_in_the_same_bytes(shell: Engine, result: Json, *, failed: bool) -> None:
+def test_any_result_has_a_text_and_equal_results_have_equal_texts(shell: Engine, result: Json, *, failed: bool) -> None:
     made = shell.render_result(ToolResult("run", result, is_error=failed))
 
     assert made.text
@@ -191,7 +191,7 @@ def test_a_conversation_names_results_by_their_calls(tmp_path: Path) -> None:
         chat.render_result(ToolResult("", "x", "c-2"))
 
 
-def test_what_is_no_result_is_refused(tmp_path: Path) -> None:
+def test_anything_but_a_result_is_refused(tmp_path: Path) -> None:
     made = engine(tmp_path, "  run: '{{{content}}}'\n")
 
     with pytest.raises(InputError, match="result"):
@@ -233,7 +233,7 @@ def test_files_are_found_through_layers_and_belong_to_the_fingerprint(tmp_path: 
         ("  tool_search: '{{{content}}}'\n", "error[no-effect]"),
     ],
 )
-def test_mistakes_are_told_where_they_are(tmp_path: Path, results: str, told: str) -> None:
+def test_mistakes_are_reported_where_they_are(tmp_path: Path, results: str, told: str) -> None:
     with pytest.raises(SpecError) as caught:
         engine(tmp_path, results)
 

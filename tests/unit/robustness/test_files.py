@@ -97,7 +97,7 @@ def test_row_42_a_link_inside_of_the_folder_is_followed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", ["fifo", "socket", "folder"])
 @pytest.mark.parametrize("place", PLACES[1:])
-def test_row_43_what_is_no_regular_file_is_refused_and_nothing_hangs(
+def test_row_43_what_is_not_a_regular_file_is_refused_and_nothing_hangs(
     kind: str, place: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = write_agent(tmp_path / "a")
@@ -163,7 +163,7 @@ NOBODY = ("setpriv", "--bounding-set=-dac_override,-dac_read_search", "--inh-cap
 @pytest.mark.skipif(
     sys.platform == "win32" or (os.geteuid() == 0 and not shutil.which("setpriv")), reason="root may read everything"
 )
-def test_row_45_what_may_not_be_read_is_told_and_breaks_no_command(tmp_path: Path) -> None:
+def test_row_45_unreadable_files_are_reported_and_break_no_command(tmp_path: Path) -> None:
     folder = write_agent(tmp_path, {"turns/a.yaml": "message: hi\n", "turns/snapshots/a.txt": "cuecard snapshot"})
     places = ("agent.yaml", "agent.xml", "tools", "tools/search.yaml", "turns", "turns/a.yaml", ".")
     command = [*(NOBODY if os.geteuid() == 0 else ()), sys.executable, "-c", LOCKED, str(folder), *places]
@@ -174,7 +174,7 @@ def test_row_45_what_may_not_be_read_is_told_and_breaks_no_command(tmp_path: Pat
     assert done.stderr.count("check tools 1\n") == done.stderr.count("test turns 1\n") == 1
 
 
-def test_row_46_a_byte_that_is_no_utf_8_is_told_with_its_line(tmp_path: Path) -> None:
+def test_row_46_a_byte_that_is_not_utf_8_is_reported_with_its_line(tmp_path: Path) -> None:
     folder = write_agent(tmp_path)
     (folder / "agent.xml").write_bytes(b"<agent>\n<a>x</a>\n<b>caf\xe9</b>\n</agent>\n")
 
@@ -226,7 +226,7 @@ def test_row_47_a_folder_that_is_swapped_for_a_link_while_it_is_read_gives_nothi
     assert not [text for text in texts if "secret" in text]
 
 
-def test_row_48_names_that_differ_only_in_case_are_two_files_and_told(tmp_path: Path) -> None:
+def test_row_48_names_that_differ_only_in_case_are_reported_as_two_files(tmp_path: Path) -> None:
     write_agent(tmp_path, {"tools/Search.yaml": TOOLS.replace("tool_search", "other")})
     if len(list((tmp_path / "tools").iterdir())) == 1:
         pytest.skip("this file system takes them for one")
@@ -236,7 +236,7 @@ def test_row_48_names_that_differ_only_in_case_are_two_files_and_told(tmp_path: 
     assert problem.code == "duplicate-tool"
 
 
-def test_row_48_names_in_two_forms_of_unicode_are_told_as_two_of_one_tool(tmp_path: Path) -> None:
+def test_row_48_names_in_two_unicode_forms_are_reported_as_two_of_one_tool(tmp_path: Path) -> None:
     names = {unicodedata.normalize(form, "tools/\u00e9.yaml") for form in ("NFC", "NFD")}
 
     assert "duplicate-tool" in {problem.code for problem in refusal(tmp_path, dict.fromkeys(names, TOOLS))}
@@ -250,7 +250,7 @@ def test_row_48_a_name_with_a_line_break_or_bidi_cannot_forge_a_line_of_an_error
     assert mark not in str(SpecError(found)).replace("\n  ", "  ").partition(": error[")[0]
 
 
-def test_row_49_front_matter_that_is_never_closed_is_told_at_its_first_line(tmp_path: Path) -> None:
+def test_row_49_front_matter_that_is_never_closed_is_reported_at_its_first_line(tmp_path: Path) -> None:
     agent = {"agent.yaml": SKILLS, "skills/trip/SKILL.md": "---\nname: Trip\ndescription: x\n"}
     write_agent(tmp_path, agent)
     try:

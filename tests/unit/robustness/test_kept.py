@@ -62,7 +62,7 @@ def content(folder: Path) -> dict[str, bytes]:
 
 @pytest.mark.parametrize("keeper", KEEPERS)
 @pytest.mark.parametrize("cancelled", [KeyboardInterrupt, asyncio.CancelledError])
-def test_row_61_who_is_stopped_while_writing_leaves_what_was_there(
+def test_row_61_a_writer_that_is_stopped_leaves_the_old_file(
     keeper: str, cancelled: type[BaseException], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """At each call of the system that a writer makes."""
@@ -140,7 +140,7 @@ DAMAGE: dict[str, Callable[[Path], object]] = {
 
 
 @pytest.mark.parametrize("damage", DAMAGE)
-def test_row_62_a_state_that_is_damaged_is_none_and_stays_as_it_is(damage: str, tmp_path: Path) -> None:
+def test_row_62_a_damaged_state_does_not_count_and_stays_unchanged(damage: str, tmp_path: Path) -> None:
     states = States(tmp_path)
     digest = states.save(state(TEXTS[0]))
     file = tmp_path / f"{digest}.json"
@@ -154,7 +154,7 @@ def test_row_62_a_state_that_is_damaged_is_none_and_stays_as_it_is(damage: str, 
 
 
 @pytest.mark.parametrize("damage", [name for name in DAMAGE if name != "a later format"])
-def test_row_62_what_a_cache_holds_of_others_is_not_taken(damage: str, tmp_path: Path) -> None:
+def test_row_62_cache_files_of_others_are_not_used(damage: str, tmp_path: Path) -> None:
     cache = Cache(tmp_path)
     cache.put("key", b"value")
     (file,) = tmp_path.iterdir()
@@ -209,13 +209,13 @@ print(cache.get("key"), file.read_text().strip(), sum(1 for path in folder.rglob
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="this system has no such limit")
-def test_row_62_a_full_disk_leaves_cache_and_files_as_they_were(tmp_path: Path) -> None:
+def test_row_62_a_full_disk_leaves_cache_and_files_unchanged(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path)], capture_output=True, text=True, check=True)
 
     assert done.stdout == "unreadable-file\nb'value' agent: a 2\n"
 
 
-def test_row_62_where_nothing_can_be_written_an_agent_opens_and_says_the_same(tmp_path: Path) -> None:
+def test_row_62_where_nothing_can_be_written_an_agent_opens_and_prints_the_same(tmp_path: Path) -> None:
     folder = write_agent(tmp_path / "agent")
     (tmp_path / "file").write_text("no folder", encoding="utf-8")
     opened = [Engine.open(folder, cache=place) for place in (False, tmp_path / "file", tmp_path / "file" / "below")]

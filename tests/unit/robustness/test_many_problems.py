@@ -45,7 +45,7 @@ def test_a_refusal_is_short_and_takes_little_memory(tmp_path: Path, case: str) -
     assert "more" in drawn or drawn.count("error[") < MAX_PROBLEMS
 
 
-def test_the_place_stands_under_the_right_character_of_a_line_that_is_cut() -> None:
+def test_the_place_appears_under_the_right_character_of_a_line_that_is_cut() -> None:
     line = "x" * 100_000 + "HERE" + "y" * 100_000
     problem = Problem("code", "message", name="file", span=Span(1, 100_001, 4), source=line)
 

@@ -79,9 +79,7 @@ def test_a_snapshot_is_read_and_written_as_every_other_file(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="pipes of POSIX")
-def test_what_lies_among_the_snapshots_and_is_none_stays_and_stops_nobody(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_other_files_among_the_snapshots_stay_and_stop_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (folder / "turns/snapshots").mkdir()
     os.mkfifo(folder / "turns/snapshots/pipe.txt")
     ran = cuecard(monkeypatch, "test", ".", "--update", "--prune")
@@ -90,7 +88,7 @@ def test_what_lies_among_the_snapshots_and_is_none_stays_and_stops_nobody(
     assert (folder / "turns/snapshots/pipe.txt").exists()
 
 
-def test_a_name_that_is_too_long_is_told_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_is_too_long_is_reported_as_such(monkeypatch: pytest.MonkeyPatch) -> None:
     ran = cuecard(monkeypatch, "init", "a" * 60 + "/" + "b" * 300, "--name", "x", "--yes")
 
     assert "error[wrong-option]: cannot be written to: File name too long" in ran.err

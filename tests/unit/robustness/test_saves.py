@@ -108,7 +108,7 @@ def test_row_57_a_new_file_takes_no_place_that_is_taken(folder: Path, tmp_path: 
     assert (folder / "agent.yaml").read_text(encoding="utf-8") == AGENT
 
 
-def test_row_57_no_link_that_lies_in_wait_leads_an_import_elsewhere(
+def test_row_57_no_planted_link_redirects_an_import(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     victim = tmp_path / "victim"
@@ -164,7 +164,7 @@ def test_row_58_findings_are_not_written_into_a_broken_models_file(
 
 
 @pytest.mark.parametrize("write", [lambda path, text: rewrite(path, text, AGENT), write_new])
-def test_row_58_a_text_that_no_file_can_hold_leaves_the_folder_as_it_was(
+def test_row_58_a_text_that_no_file_can_hold_leaves_the_folder_unchanged(
     write: Callable[[Path, str], None], folder: Path
 ) -> None:
     before = content(folder)

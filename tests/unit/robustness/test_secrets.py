@@ -57,7 +57,7 @@ WRONG: dict[str, Callable[[Engine], Any]] = {
 
 
 @pytest.mark.parametrize("wrong", WRONG.values(), ids=WRONG)
-def test_row_54_errors_at_the_doors_hold_no_value(wrong: Callable[[Engine], Any], engine: Engine) -> None:
+def test_row_54_errors_of_argument_checks_contain_no_value(wrong: Callable[[Engine], Any], engine: Engine) -> None:
     with pytest.raises(CuecardError) as caught:
         wrong(engine)
 
@@ -69,7 +69,7 @@ def test_row_54_errors_at_the_doors_hold_no_value(wrong: Callable[[Engine], Any]
 
 
 @pytest.mark.parametrize("name", ["CUECARD_DELIVERY", "CUECARD_SALT"])
-def test_row_54_what_the_environment_says_is_not_repeated(
+def test_row_54_values_of_the_environment_are_not_repeated(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv(name, CANARY)

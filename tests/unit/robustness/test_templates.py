@@ -135,7 +135,7 @@ def test_row_08_a_value_named_this_is_found_in_brackets() -> None:
         ({"a": "{{> b}}", "b": "{{> c}}", "c": "{{> a}}"}, "`a` -> `b` -> `c` -> `a`"),
     ],
 )
-def test_row_09_partials_that_call_themselves_are_an_error_that_lists_the_circle(
+def test_row_09_partials_that_call_themselves_are_an_error_that_lists_the_cycle(
     partials: dict[str, str], circle: str, tmp_path: Path
 ) -> None:
     files = {f"partials/{name}.hbs": text for name, text in partials.items()}

@@ -47,7 +47,7 @@ def test_long_values_that_are_printed_often_are_refused_before_they_are_joined(t
     assert caught.value.problems[0].code == "too-much-output"
 
 
-def test_limits_can_be_set_and_each_render_has_them_anew() -> None:
+def test_limits_can_be_set_and_each_render_has_them_again() -> None:
     template = compile_template("{{#each a}}{{> p}}{{/each}}", partials={"p": "x"}, limits=Limits(work=60, output=20))
 
     for _ in range(3):
@@ -106,7 +106,7 @@ READING = (
 
 @pytest.mark.parametrize("text", READING)
 @pytest.mark.parametrize("strict", [True, False])
-def test_no_value_makes_a_raw_error_and_none_that_is_no_name_is_told(text: str, *, strict: bool) -> None:
+def test_no_value_causes_a_raw_error_and_no_value_but_a_name_is_shown(text: str, *, strict: bool) -> None:
     template = compile_template(text, partials={"p": "{{x}}{{b}}"}, strict=strict)
     errors = [error for a in VALUES for b in (*VALUES, "x", 0) if (error := error_of(template, {"a": a, "b": b}))]
 
@@ -133,7 +133,7 @@ def test_an_element_with_very_many_attributes_is_refused_without_looking_at_each
     assert f"an element with 8,000 attributes; at most {MAX_ATTRIBUTES}" in capsys.readouterr().err
 
 
-def test_many_documents_in_a_file_are_told_once(tmp_path: Path) -> None:
+def test_many_documents_in_a_file_are_reported_once(tmp_path: Path) -> None:
     codes = [problem.code for problem in refusal(tmp_path, {"tools/search.yaml": "---\n" * 10_000})]
 
     assert codes.count("yaml-refused") == 1

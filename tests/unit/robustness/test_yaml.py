@@ -24,7 +24,7 @@ def told(folder: Path, line: str, *, of: str = DEFAULT) -> list[tuple[str, tuple
     return [(problem.code, where(problem)) for problem in refusal(folder, {"agent.yaml": AGENT.replace(of, line)})]
 
 
-def test_row_25_a_key_that_stands_there_twice_is_an_error_with_both_lines(tmp_path: Path) -> None:
+def test_row_25_a_key_that_appears_there_twice_is_an_error_with_both_lines(tmp_path: Path) -> None:
     (problem,) = refusal(tmp_path, {"agent.yaml": AGENT + "agent: again\n"})
 
     assert (problem.code, where(problem)) == ("duplicate-key", (5, 1))
@@ -50,7 +50,7 @@ def test_row_27_a_number_where_a_text_is_expected_is_an_error_that_quotes_it_as_
     assert "'3.10'" in problem.hint
 
 
-def test_row_28_text_behind_a_hash_is_told_as_lost(tmp_path: Path) -> None:
+def test_row_28_text_after_a_hash_is_reported_as_lost(tmp_path: Path) -> None:
     engine = Engine.open(write_agent(tmp_path, {"tools/search.yaml": BLOCK}))
 
     assert [(problem.code, problem.span and problem.span.line) for problem in engine.warnings] == [("yaml-comment", 4)]
@@ -123,7 +123,7 @@ def test_row_31_three_hundred_thousand_brackets_are_refused_and_the_process_live
         "a: 0x" + "f" * 9_000,
     ],
 )
-def test_row_32_what_a_reader_chokes_on_is_an_error_with_a_place(text: str) -> None:
+def test_row_32_whatever_a_reader_cannot_process_is_an_error_with_a_place(text: str) -> None:
     problems: tuple[Problem, ...] = ()
     try:
         assert read_yaml(f"{text}\n", "a.yaml").value == {"a": "2026-13-45"}
@@ -163,7 +163,9 @@ def test_row_34_the_other_breaks_of_unicode_end_no_line(mark: str) -> None:
     ("text", "code"),
     [("", "yaml-empty"), ("# nothing\n", "yaml-empty"), ("- a\n", "yaml-root"), ("a: b\n---\nc: d\n", "yaml-refused")],
 )
-def test_row_35_what_is_no_single_mapping_says_what_it_is(text: str, code: str, tmp_path: Path) -> None:
+def test_row_35_a_document_that_is_not_a_single_mapping_is_refused_as_what_it_is(
+    text: str, code: str, tmp_path: Path
+) -> None:
     assert [problem.code for problem in refusal(tmp_path, {"agent.yaml": text})] == [code]
 
 

@@ -56,7 +56,7 @@ def test_nobody_at_the_address_is_one_clear_error(monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize("url", ["weather", "ftp://x/mcp", "http://"])
-def test_what_is_no_address_is_told(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_anything_but_an_address_is_reported(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, lambda *_: ModelResponse([TextPart("")]))
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp-url", url, "--message", "?")
 

@@ -23,7 +23,7 @@ def test_a_value_is_never_wider_than_its_room(text: str, room: int) -> None:
 
 
 @given(st.lists(st.text("abcdef", min_size=1, max_size=9), min_size=1).map(" ".join), st.integers(LEAST, 80))
-def test_a_cut_stands_between_two_words(text: str, room: int) -> None:
+def test_a_cut_appears_between_two_words(text: str, room: int) -> None:
     shown = fit(text, room)
 
     if shown != text:

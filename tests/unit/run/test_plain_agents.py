@@ -133,7 +133,7 @@ def test_a_function_that_fails_is_a_result_that_the_model_reads(
     assert ran.code == 0
 
 
-def test_tools_of_a_server_and_of_a_module_stand_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tools_of_a_server_and_of_a_module_appear_side_by_side(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"agent.yaml": AGENT + "delivery: frozen\n"})
     shown: list[list[str]] = []
 
@@ -151,7 +151,7 @@ def test_tools_of_a_server_and_of_a_module_stand_side_by_side(tmp_path: Path, mo
     assert {"price", "odd", "boom"} <= set(shown[0])
 
 
-def test_a_name_that_two_sources_have_is_told_and_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_name_that_two_sources_have_is_reported_and_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
     server = shlex.join([sys.executable, str(ODD_SERVER)])
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--mcp", server, "--message", "?")
@@ -160,7 +160,9 @@ def test_a_name_that_two_sources_have_is_told_and_the_first_counts(monkeypatch: 
     assert "warning[server-tool]: `boom` is listed twice" in ran.err
 
 
-def test_a_tool_that_no_provider_takes_is_told_and_not_sent(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_tool_that_no_provider_takes_is_reported_and_not_sent(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listing = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("alerts/list", "alerts-list")]}
     write(tmp_path, {"listing.json": json.dumps(listing), "tools.yaml": "described: {alerts/list: {}}"})
     write(tmp_path, {"agent.yaml": "agent: a\nsections: [{id: s, text: Hi}]\ntools: {instructions: tools.yaml}\n"})
@@ -188,7 +190,7 @@ def test_a_turn_without_an_answer_ends_a_script_with_1(monkeypatch: pytest.Monke
     assert ran.of("turn")[0]["stopped"]
 
 
-def test_a_core_tool_that_nobody_has_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_core_tool_that_nobody_has_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     entry = "described: {weigh: {description: Weighs things}, tool_search: {description: Finds tools}}\n"
     write(tmp_path, {"tools.yaml": entry})
     write(
@@ -243,7 +245,7 @@ def test_each_mistake_has_its_error(
     assert "Traceback" not in ran.err
 
 
-def test_a_server_that_dies_in_mid_chat_ends_it_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_dies_mid_chat_ends_it_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     find = ToolCallPart("tool_search", {"query": "die", "limit": 5})
     deciding(monkeypatch, calls_then_answers(find, ToolCallPart("die", {})))
     server = shlex.join([sys.executable, str(ODD_SERVER)])
@@ -254,7 +256,7 @@ def test_a_server_that_dies_in_mid_chat_ends_it_with_its_last_words(monkeypatch:
     assert "it said: out of memory" in ran.err
 
 
-def test_a_silent_server_is_given_up_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_server_is_abandoned_after_the_timeout(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
     server = shlex.join([sys.executable, "-c", "import sys; sys.stdin.read()"])
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--timeout", "0.3", "--message", "?")
@@ -276,7 +278,7 @@ def test_a_silent_server_is_given_up_after_the_timeout(monkeypatch: pytest.Monke
         ({}, "prompts/cms/agent.yaml", "agent"),
     ],
 )
-def test_what_is_run_is_told_by_the_file(files: dict[str, str], name: str, kind: str, tmp_path: Path) -> None:
+def test_the_content_of_a_file_decides_what_is_run(files: dict[str, str], name: str, kind: str, tmp_path: Path) -> None:
     from cuecard.outside.runnable import find_runnable  # noqa: PLC0415 - beside the one test of it
 
     write(tmp_path, files)

@@ -62,7 +62,7 @@ def test_baselines_rank_a_plain_match_first_and_survive_any_query(name: str) -> 
         assert rank(query, 4) == []
 
 
-def test_here_everything_is_installed() -> None:
+def test_everything_is_installed_here() -> None:
     first, *_, last_but_one, last = installed()
 
     assert [first, last_but_one, last] == ["bm25", "rank-bm25", "sqlite-fts5"]
@@ -125,7 +125,7 @@ def test_an_agent_is_a_catalogue_without_its_core_tools(
     assert out.startswith("45 tools, 1 queries; limit 8, confidence 0.2, cut 0.5\n")
 
 
-def test_a_tool_that_the_catalogue_lacks_is_told_once_with_its_line(
+def test_a_tool_that_the_catalogue_lacks_is_reported_once_with_its_line(
     files: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     lines = ['{"query": "mail", "tools": ["tool_0"]}', *['{"query": "mail", "tools": ["gone"]}'] * 2]

@@ -26,7 +26,7 @@ def said(bodies: tuple[str, ...], names: str) -> list[str]:
 
 
 @pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
-def test_the_boundary_stands_once_where_something_changing_follows_and_nowhere_else(bodies: tuple[str, ...]) -> None:
+def test_the_boundary_appears_once_where_something_changing_follows_and_nowhere_else(bodies: tuple[str, ...]) -> None:
     stable, dynamic = "|".join(said(bodies, "ab")), "|".join(said(bodies, "cd"))
     text = "".join(piece.text for piece in lay_out(SPLIT, FRAMES, bodies))
 
@@ -34,7 +34,7 @@ def test_the_boundary_stands_once_where_something_changing_follows_and_nowhere_e
 
 
 @pytest.mark.parametrize("bodies", list(product(["", "x"], ["", "y"], ["", "z"], ["", "w"])))
-def test_without_a_boundary_a_separator_stands_between_any_two_that_speak(bodies: tuple[str, ...]) -> None:
+def test_without_a_boundary_a_separator_appears_between_any_two_that_speak(bodies: tuple[str, ...]) -> None:
     frames = [Frame(frame.id, frame.heading) for frame in FRAMES]
 
     assert "".join(p.text for p in lay_out(PLAIN, frames, bodies)) == "|".join(said(bodies, "abcd"))

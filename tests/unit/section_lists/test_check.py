@@ -46,18 +46,20 @@ def told(folder: Path, sections: str, more: str = "", /, **files: str) -> list[s
         ),
     ],
 )
-def test_what_changes_before_static_text_is_told_with_what_that_costs(tmp_path: Path, first: str, message: str) -> None:
+def test_what_changes_before_static_text_is_reported_with_what_that_costs(
+    tmp_path: Path, first: str, message: str
+) -> None:
     assert told(tmp_path, f"{first}, {STATIC}") == [message]
     assert told(tmp_path, f"{STATIC}, {first}") == []
 
 
 @pytest.mark.parametrize("role", ["user", "assistant"])
-def test_a_message_of_its_own_does_not_stand_before_static_text(tmp_path: Path, role: str) -> None:
+def test_a_message_of_its_own_does_not_appear_before_static_text(tmp_path: Path, role: str) -> None:
     assert told(tmp_path, f"{{id: a, role: {role}, text: '{{{{{{x}}}}}}'}}, {STATIC}") == []
     assert told(tmp_path, f"{{id: a, text: '{{{{{{x}}}}}}'}}, {STATIC.replace('}', f', role: {role}}}')}") == []
 
 
-def test_text_that_looks_as_if_it_changed_is_shown_where_it_stands(tmp_path: Path) -> None:
+def test_text_that_looks_as_if_it_changed_is_shown_where_it_appears(tmp_path: Path) -> None:
     problems = found(
         tmp_path,
         "{id: a, text: 'Today is 2026-11-21.'}, {id: b, file: b.md}, {id: c, text: '{{{x}}} 2026-11-21'}",

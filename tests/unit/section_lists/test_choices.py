@@ -71,7 +71,7 @@ def test_a_profile_and_a_file_above_replace_it(tmp_path: Path) -> None:
     assert prompt(Engine.open(file), Turn(model="gpt-5.2")) == "Own."
 
 
-def test_files_of_a_base_are_found_beside_it(tmp_path: Path) -> None:
+def test_files_of_a_base_are_found_next_to_it(tmp_path: Path) -> None:
     above = "agent: above\nextends: base/agent.yaml\n"
     file = agent(tmp_path, above, base__agent_yaml=STYLES, base__codex_md="You are codex.")
     assert prompt(Engine.open(file), Turn(model="gpt-5.2")) == "You are codex."
@@ -106,7 +106,7 @@ def test_elements_of_a_template_choose_too(tmp_path: Path) -> None:
         ('[{model: x, text: "{{nobody}}"}, {text: b}]', "undeclared-input", 4),
     ],
 )
-def test_what_is_wrong_is_told_where_it_is_written(tmp_path: Path, choose: str, code: str, line: int) -> None:
+def test_what_is_wrong_is_reported_where_it_is_written(tmp_path: Path, choose: str, code: str, line: int) -> None:
     text = (
         f"agent: b\ninputs: {{mode: {{values: [plan], default: plan}}}}\nsections:\n  - {{id: one, choose: {choose}}}\n"
     )
@@ -141,7 +141,7 @@ def test_a_section_is_there_because_another_is_empty(tmp_path: Path, when: str, 
     assert prompt(engine, Turn({"notes": notes})) == expected
 
 
-def test_why_it_is_not_there_is_said(tmp_path: Path) -> None:
+def test_the_reason_why_it_is_missing_is_given(tmp_path: Path) -> None:
     engine = opened(tmp_path, WAITING.format(when="{empty: one}"))
     assert cut(step(engine, Turn({"notes": "x"})), "two").reason == "when: one is empty"
 

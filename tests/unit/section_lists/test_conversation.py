@@ -52,19 +52,19 @@ def test_nothing_new_says_nothing(engine: Engine) -> None:
     assert engine.prepare_step(call(engine, first)).appended == ()
 
 
-def test_a_changed_section_is_said_under_its_heading(engine: Engine) -> None:
+def test_a_changed_section_is_announced_under_its_heading(engine: Engine) -> None:
     first = call(engine)
 
     assert news(engine, call(engine, first, one="uno")) == ["## Notes\n## One\nuno\n"]
 
 
-def test_neighbours_of_a_group_are_said_under_one_heading(engine: Engine) -> None:
+def test_neighbours_of_a_group_are_announced_under_one_heading(engine: Engine) -> None:
     first = call(engine)
 
     assert news(engine, call(engine, first, one="uno", two="due")) == ["## Notes\n## One\nuno\ndue\n"]
 
 
-def test_a_section_that_comes_goes_and_comes_back_is_said_each_time(engine: Engine) -> None:
+def test_a_section_that_comes_goes_and_comes_back_is_announced_each_time(engine: Engine) -> None:
     first = call(engine)
     second = call(engine, first, three="drei")
     third = call(engine, second)
@@ -84,7 +84,7 @@ def test_a_section_without_a_title_is_withdrawn_by_its_name(engine: Engine) -> N
     assert news(engine, call(engine, first, two="")) == ["<withdrawn-sections>\ntwo\n</withdrawn-sections>\n"]
 
 
-def test_another_profile_in_mid_conversation_says_what_is_gone_and_what_came(engine: Engine) -> None:
+def test_another_profile_mid_conversation_says_what_is_gone_and_what_came(engine: Engine) -> None:
     first = call(engine, profile="lean")
     second = call(engine, first, variant="other")
     third = call(engine, second, profile="lean")
@@ -107,7 +107,7 @@ def test_a_step_after_another_profile_still_knows_its_sections(engine: Engine) -
     assert all(record.source for record in step.manifest.sections)
 
 
-def test_a_tool_found_after_another_profile_is_told_where_protocols_go(engine: Engine) -> None:
+def test_a_tool_found_after_another_profile_is_announced_where_protocols_go(engine: Engine) -> None:
     second = call(engine, call(engine), profile="lean", two="zwei")
     blocks = engine.prepare_step(second, [search("get_page")]).appended
 
@@ -128,7 +128,7 @@ def test_the_whole_stack_keeps_what_was_sent_first(engine: Engine) -> None:
     assert news(engine, second) == ["## Notes\n## One\neins\n## Who\nI am Eve.\n"]
 
 
-def test_under_rewrite_the_whole_stack_is_made_anew(tmp_path: Path) -> None:
+def test_under_rewrite_the_whole_stack_is_rebuilt(tmp_path: Path) -> None:
     engine = opened(tmp_path, AGENT, delivery="rewrite", t_yaml=TOOLS)
     first = call(engine)
     second = call(engine, first, one="uno", who="Eve")
@@ -173,7 +173,7 @@ def test_a_call_with_messages_and_times_survives_json(engine: Engine) -> None:
 
 
 @pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-def test_a_source_beside_protocols_says_the_same_after_a_journey(tmp_path: Path, delivery: str) -> None:
+def test_a_source_alongside_protocols_says_the_same_after_a_journey(tmp_path: Path, delivery: str) -> None:
     engine = opened(
         tmp_path,
         f"""\

@@ -65,14 +65,14 @@ def test_every_section_that_is_left_out_is_in_the_record_with_the_reason(engine:
     assert (made.manifest.configuration.profile, made.manifest.configuration.variant) == ("small", "sub")
 
 
-def test_a_profile_and_a_variant_that_do_not_exist_are_told_together(engine: Engine) -> None:
+def test_a_profile_and_a_variant_that_do_not_exist_are_reported_together(engine: Engine) -> None:
     with pytest.raises(InputError) as caught:
         system(engine, "smal", "subb")
 
     assert [problem.hint for problem in caught.value.problems] == ["did you mean `small`?", "did you mean `sub`?"]
 
 
-def test_every_unknown_name_of_every_selection_is_told_at_once(tmp_path: Path) -> None:
+def test_every_unknown_name_of_every_selection_is_reported_at_once(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         opened(
             tmp_path,
@@ -119,7 +119,7 @@ def test_a_change_that_cannot_be_meant_is_an_error(tmp_path: Path, kind: str, pa
     assert code in {problem.code for problem in caught.value.problems if problem.severity == "error"}
 
 
-def test_a_mistake_in_the_text_of_a_variant_is_shown_where_it_stands(tmp_path: Path) -> None:
+def test_a_mistake_in_the_text_of_a_variant_is_shown_where_it_appears(tmp_path: Path) -> None:
     with pytest.raises(SpecError, match=r"agent\.yaml:8:19: error\[undeclared-input\]: `usr` is not an input"):
         opened(
             tmp_path,

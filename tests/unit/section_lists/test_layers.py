@@ -240,7 +240,7 @@ def test_a_section_cannot_be_made_of_a_folder(tmp_path: Path) -> None:
         opened(tmp_path, "agent: a\nsections: [{id: a, file: sub}, {id: b, text: b}]\n", sub__x_md="x")
 
 
-def test_warnings_of_all_layers_are_told(tmp_path: Path) -> None:
+def test_warnings_of_all_layers_are_reported(tmp_path: Path) -> None:
     write(tmp_path / "one.yaml", f"{BASE}inputs: {{a: {{default: x #lost\n}}}}\n")
     write(tmp_path / "two.yaml", "extends: one.yaml\ninputs: {b: {default: x #lost\n}}\n")
     engine = opened(tmp_path, "extends: two.yaml\ninputs: {c: {default: x #lost\n}}\n")
@@ -262,7 +262,7 @@ def test_a_file_that_extends_itself_by_any_way_is_an_error_at_the_word(tmp_path:
         opened(tmp_path / "alone", "extends: ./agent.yaml\nagent: a\n")
 
 
-def test_every_missing_or_broken_base_is_told_at_once(tmp_path: Path) -> None:
+def test_every_missing_or_broken_base_is_reported_at_once(tmp_path: Path) -> None:
     write(tmp_path / "list.yaml", "- a\n")
     write(tmp_path / "broken.yaml", "agent: [\n")
     write(tmp_path / "deep.yaml", "extends: [nowhere.yaml]\n")

@@ -23,7 +23,7 @@ messages: {order: [system, history, reminder, metadata, current]}
 """
 
 
-def test_a_section_stands_where_the_order_names_it_and_always_says_what_holds_now(tmp_path: Path) -> None:
+def test_a_section_appears_where_the_order_names_it_and_always_says_what_holds_now(tmp_path: Path) -> None:
     """The one that follows the system prompt is cached: it stays as it was, and its change is announced."""
     chat = opened(tmp_path, AGENT, t_yaml=TOOLS).conversation()
     chat.user(Turn({"tone": "short"}, message=Message("user", "Hi")))

@@ -41,7 +41,7 @@ def mistakes(folder: Path, text: str) -> list[tuple[str, str]]:
         ("{id: a, text: a, group: g}", [("unknown-group", "g")]),
     ],
 )
-def test_a_mistake_is_marked_where_it_stands(tmp_path: Path, section: str, found: list[tuple[str, str]]) -> None:
+def test_a_mistake_is_marked_where_it_appears(tmp_path: Path, section: str, found: list[tuple[str, str]]) -> None:
     marked = mistakes(tmp_path, f"inputs: {{x: {{type: list, default: []}}}}\nsections:\n  - {section}\n")
 
     assert [(code, mark[: len(begins)]) for (code, mark), (_, begins) in zip(marked, found, strict=True)] == found
@@ -55,7 +55,9 @@ def test_a_mistake_is_marked_where_it_stands(tmp_path: Path, section: str, found
         ('heading: "## {{title}}\\n", groups: {g: {title: G, heading: "[{{nam}}]\\n"}}', ("undeclared-input", "nam")),
     ],
 )
-def test_a_mistake_in_a_heading_is_told_with_all_others(tmp_path: Path, layout: str, found: tuple[str, str]) -> None:
+def test_a_mistake_in_a_heading_is_reported_with_all_others(
+    tmp_path: Path, layout: str, found: tuple[str, str]
+) -> None:
     sections = "sections:\n  - {id: a, title: A, text: '{{{usr}}}'}\n"
 
     assert mistakes(tmp_path, f"layout: {{{layout}}}\n{sections}") == [found, ("undeclared-input", "usr")]

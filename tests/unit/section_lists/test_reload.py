@@ -75,7 +75,9 @@ def test_a_file_that_may_be_missing_comes_and_goes(folder: Folder, reports: Repo
     assert engine.prepare_call().record.sources[0].status == "missing"
 
 
-def test_a_file_that_cannot_be_read_any_more_is_told_and_the_prompt_goes_on(folder: Folder, reports: Reports) -> None:
+def test_a_file_that_has_become_unreadable_is_reported_and_prompts_are_still_made(
+    folder: Folder, reports: Reports
+) -> None:
     (folder.root / "NOTES.md").write_bytes(b"\xff\xfe broken")
     reports.until(lambda s: s.number == 1)
     call = reports.watcher.current.prepare_call()
@@ -108,7 +110,7 @@ def test_a_layer_that_is_gone_is_refused_and_welcome_again(folder: Folder, repor
     assert reports.until_prompt("You help again.").refused is None
 
 
-def test_the_last_good_state_holds_layers_skills_and_files(folder: Folder, tmp_path: Path) -> None:
+def test_the_last_good_state_contains_layers_skills_and_files(folder: Folder, tmp_path: Path) -> None:
     folder.write("NOTES.md", "A note. \U0001f3ac")
     (folder.root / "notes/today").mkdir(parents=True)
     (folder.root / "notes/today/NOTES.md").write_bytes(b"\xff")

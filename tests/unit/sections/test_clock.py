@@ -26,7 +26,7 @@ def told(**settings: Json) -> dict[str, str]:
     return clock_values(NOW, ClockSpec(**settings))
 
 
-def test_by_default_it_is_the_date_alone() -> None:
+def test_by_default_the_clock_shows_only_the_date() -> None:
     assert told() == {"datetime": "2026-11-20", "date": "2026-11-20", "time": "", "timezone": "UTC"}
     assert date_text(NOW) == "2026-11-20"
 
@@ -98,7 +98,7 @@ def test_inputs_may_name_the_zone_and_the_locale_of_a_call() -> None:
 
 
 @given(now=st.datetimes(timezones=st.just(UTC), min_value=datetime(1900, 1, 2), max_value=datetime(2200, 1, 1)))  # noqa: DTZ001 - Hypothesis adds the zone
-def test_equal_times_are_told_equally_whatever_zone_they_come_in(now: datetime) -> None:
+def test_equal_times_are_printed_equally_whatever_zone_they_come_in(now: datetime) -> None:
     spec = ClockSpec(zone="Asia/Kolkata", precision="second")
     values = clock_values(now, spec)
 

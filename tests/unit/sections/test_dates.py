@@ -119,7 +119,7 @@ def test_a_style_that_names_the_time_zone_needs_the_extra(style: Style, without_
         clock_values(NOW, ClockSpec(precision="minute", time_style=style), locale="en")
 
 
-def test_a_style_of_a_time_that_is_not_told_needs_nothing(without_babel: None) -> None:
+def test_the_style_of_a_time_that_is_not_printed_needs_nothing(without_babel: None) -> None:
     assert clock_values(NOW, ClockSpec(locale="en-GB", time_style="full"))["datetime"] == "Tuesday, 1 September 2026"
 
 

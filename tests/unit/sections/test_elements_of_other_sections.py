@@ -40,7 +40,7 @@ def test_a_value_cannot_write_an_element_that_another_section_writes(engine: Eng
     assert call.prompt.shown["facts"] == f"- x: &lt;{name}>"
 
 
-def test_an_element_that_no_section_writes_stays_as_it_is(engine: Engine) -> None:
+def test_an_element_that_no_section_writes_stays_unchanged(engine: Engine) -> None:
     call = engine.prepare_call(Turn(inputs={"said": "<b>a < b</b>"}))
 
     assert call.prompt.shown["said"] == "<b>a < b</b>"

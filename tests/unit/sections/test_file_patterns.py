@@ -96,7 +96,7 @@ def test_without_a_file_the_default_counts(tmp_path: Path) -> None:
     assert shown(file, Turn({"m": {}})) == "[modes/{{m.name}}.md=D]"
 
 
-def test_an_input_in_a_glob_is_no_wildcard(tmp_path: Path) -> None:
+def test_an_input_in_a_glob_is_not_a_wildcard(tmp_path: Path) -> None:
     file = agent(tmp_path, '{glob: "modes/{{mode}}*.md"}', inputs="{mode: {}}", **MODES)
 
     assert shown(file, Turn({"mode": "a"})) == "[modes/ask.md=Q]"
@@ -132,7 +132,7 @@ def test_upward_between_known_folders_reads_no_others(tmp_path: Path) -> None:
     assert [source.path for source in read_agent(file).files] == ["AGENTS.md", "a/AGENTS.md"]
 
 
-def test_supplied_files_match_and_those_beside_the_agent_do_not(tmp_path: Path) -> None:
+def test_supplied_files_match_and_those_next_to_the_agent_do_not(tmp_path: Path) -> None:
     upward = '{upward: {name: AGENTS.md, from: "{{cwd}}", to: "/w"}}'
     file = agent(tmp_path, f'{{glob: "*.md"}}, {upward}', ", supplied: true", "{cwd: {}}", **NESTED)
     files = {path: FileText(path, path) for path in ("x.md", "/w/AGENTS.md", "/w/s/AGENTS.md", "/AGENTS.md")}
@@ -143,7 +143,7 @@ def test_supplied_files_match_and_those_beside_the_agent_do_not(tmp_path: Path) 
     )
 
 
-def test_what_the_host_supplies_does_not_pose_as_the_agent_s_own(tmp_path: Path) -> None:
+def test_supplied_files_do_not_pose_as_the_agents_own(tmp_path: Path) -> None:
     file = agent(tmp_path, '{glob: "r/*.md"}', **TREE)
 
     assert (
@@ -306,7 +306,7 @@ def test_the_folders_between_two_lie_in_the_outer_one(parts: list[str], outer: s
         assert not posixpath.relpath(folder, outer or ".").startswith("..") or outer == ".."
 
 
-def test_a_layout_that_does_not_trim_prints_files_as_they_are(tmp_path: Path) -> None:
+def test_a_layout_that_does_not_trim_prints_files_unchanged(tmp_path: Path) -> None:
     put(tmp_path, "a.md", "\n\n  a  \n\n")
     (tmp_path / "agent.yaml").write_text(
         "agent: x\nlayout: {trim: false, separator: '|'}\nsections:\n"
@@ -372,7 +372,7 @@ def test_upward_takes_names_with_any_character(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("entry", ['glob: "m/[{{x}}]"', 'glob: "m/[{{x}}"', 'glob: "m/*", exclude: ["m/{{x}}"]'])
-def test_an_input_where_it_would_mean_nothing_is_the_only_problem_told(tmp_path: Path, entry: str) -> None:
+def test_an_input_where_it_would_mean_nothing_is_the_only_problem_reported(tmp_path: Path, entry: str) -> None:
     file = agent(tmp_path, f"{{{entry}}}", inputs="{x: {}}", **{"m/a": "A"})
 
     with pytest.raises(SpecError) as told:

@@ -43,7 +43,7 @@ def content(spec: FilesSpec, files: Mapping[str, FileText], **values: Json) -> C
     return compile_files(spec, "files", printed=trusted)(Given(values, NOW, files=files))
 
 
-def test_files_stand_in_the_order_of_the_list_with_their_suffixes() -> None:
+def test_files_appear_in_the_order_of_the_list_with_their_suffixes() -> None:
     files = held({"USER.md": "Name: Kim", "SOUL.md": "\r\nVoice: calm\r\nand brief\r\n", "IDENTITY.md": "Name: Cue"})
 
     assert content(spec(), files).text == (
@@ -122,7 +122,7 @@ def test_a_limit_of_nothing_prints_nothing(limits: dict[str, Json]) -> None:
     assert [(row.status, row.characters) for row in made.sources] == [("truncated", 0)] * 3
 
 
-def test_a_missing_file_is_told_and_a_default_takes_its_place() -> None:
+def test_a_missing_file_is_reported_and_a_default_takes_its_place() -> None:
     rules = spec("entries: [{path: a/SOUL.md, default: 'Be kind.'}, {path: b/USER.md}]")
     made = content(rules, {"b/USER.md": FileText("/home/b/USER.md", error="it is a folder")})
 
@@ -137,7 +137,7 @@ def test_a_missing_file_is_told_and_a_default_takes_its_place() -> None:
     )
 
 
-def test_of_several_places_the_first_that_holds_a_file_counts_and_the_others_are_told() -> None:
+def test_of_several_places_the_first_that_holds_a_file_counts_and_the_others_are_reported() -> None:
     rules = spec("entries: [{path: [AGENTS.md, prompts/AGENTS.md, old/AGENTS.md]}]\nitem: '{{{content}}}'")
     made = content(rules, held({"AGENTS.md": None, "prompts/AGENTS.md": "new", "old/AGENTS.md": "old"}))
 
@@ -213,7 +213,7 @@ def test_what_a_list_supplies_must_be_printed() -> None:
     assert keys == ["content", "suffix", "purpose"]
 
 
-def test_every_wrong_template_is_told_at_once() -> None:
+def test_every_wrong_template_is_reported_at_once() -> None:
     with pytest.raises(TemplateSyntaxError) as error:
         compile_files(spec(item="{{#if", before="{{/if}}"), "files")
 
@@ -319,7 +319,7 @@ def test_bytes_are_a_unit_too_and_no_character_is_cut_in_two(text: str, per_file
     assert made.text == text or len(text[: len(made.text) + 1].encode()) > limit
 
 
-def test_a_cut_in_bytes_is_told_in_bytes() -> None:
+def test_a_cut_in_bytes_is_reported_in_bytes() -> None:
     made = content(spec("entries: [{path: A}]\nitem: '{{{content}}}'\nunit: bytes\nper_file: 5"), held({"A": "üüü"}))
 
     assert made.text == "üü"
@@ -327,7 +327,7 @@ def test_a_cut_in_bytes_is_told_in_bytes() -> None:
     assert Cut("file A", "cut: 6 -> 4 bytes (files.per_file)") in made.cuts
 
 
-def test_null_is_no_limit_and_without_trimming_a_text_is_what_it_is() -> None:
+def test_null_means_no_limit_and_without_trimming_a_text_stays_unchanged() -> None:
     text = "\n\n  " + "x" * 400_000 + "  \n"
     rules = spec("entries: [{path: A}]\nitem: '{{{content}}}'\nper_file: null\ntotal: null\ntrim: false")
 

@@ -180,7 +180,7 @@ def test_a_key_survives_json_and_a_state_without_keys_is_read() -> None:
     assert ConversationState.from_json(older).memory == Memory((PAGE,))
 
 
-def test_the_host_may_forget_by_key_and_an_empty_one_is_nobodys() -> None:
+def test_the_host_may_forget_by_key_and_an_empty_key_matches_nothing() -> None:
     chat = cms().conversation()
     chat.remember(EVERYTHING.entities)
     chat.forget("")
@@ -197,7 +197,7 @@ def test_a_name_has_a_bound_and_its_cut_is_recorded() -> None:
     assert [(cut.what, cut.reason) for cut in cuts] == [("memory page p", "a name of more than 200 characters")]
 
 
-def test_a_type_that_is_no_word_is_not_taken() -> None:
+def test_a_type_that_is_not_a_word_is_not_taken() -> None:
     result = {"id": "page-1", "type": "x" * 10_000, "title": "Home"}
 
     assert cms().remember(Memory(), [ToolResult("cms_getPage", result)]).entities[0].type == "page"

@@ -21,7 +21,7 @@ from cuecard.sources.files.front_matter import FrontMatter, is_draft, split_fron
         ("", None, ""),
     ],
 )
-def test_front_matter_stands_between_two_fences_at_the_very_beginning(text: str, raw: str | None, body: str) -> None:
+def test_front_matter_appears_between_two_fences_at_the_very_beginning(text: str, raw: str | None, body: str) -> None:
     assert split_front_matter(text) == FrontMatter(raw, body)
 
 
@@ -54,11 +54,11 @@ def test_a_draft_is_a_draft_even_in_broken_yaml(raw: str) -> None:
         "note: a: b\nx:\n  status: draft",
     ],
 )
-def test_what_does_not_say_draft_for_the_whole_file_is_none(raw: str | None) -> None:
+def test_only_a_file_that_says_draft_as_a_whole_is_a_draft(raw: str | None) -> None:
     assert not is_draft(raw)
 
 
-def test_the_status_is_told_as_written() -> None:
+def test_the_status_is_reported_as_written() -> None:
     assert status_of("status: Draft ") == "Draft"
 
 

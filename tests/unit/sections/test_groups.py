@@ -43,7 +43,7 @@ def test_what_comes_between_makes_the_heading_necessary_again() -> None:
     assert text("a", "", "c", frames=frames).count("## Context\n") == 1
 
 
-def test_behind_the_boundary_the_heading_stands_again() -> None:
+def test_after_the_boundary_the_heading_appears_again() -> None:
     layout = Layout(separator="\n\n", marker="\n<!-- here -->\n")
     frames = (FRAMES[1], Frame("plan", "[ Plan ]\n", stable=False, leads=(("blocks", "## Context\n"),)))
 
@@ -62,7 +62,7 @@ def test_no_value_can_look_like_a_heading_of_a_group() -> None:
 
 
 @given(st.lists(st.sampled_from(["", "x"]), min_size=4, max_size=4))
-def test_a_heading_stands_once_for_neighbours(bodies: list[str]) -> None:
+def test_a_heading_appears_once_for_neighbours(bodies: list[str]) -> None:
     assert text(*bodies).count("## Context\n") == (1 if bodies[1] or bodies[2] else 0)
 
 
@@ -112,7 +112,7 @@ agent: x
 """
 
 
-def test_the_heading_of_an_outer_group_stands_before_the_inner_one(tmp_path: Path) -> None:
+def test_the_heading_of_an_outer_group_appears_before_the_inner_one(tmp_path: Path) -> None:
     (tmp_path / "agent.yaml").write_text(NESTED)
     engine = Engine.open(tmp_path)
 
@@ -132,7 +132,9 @@ def test_the_heading_of_an_outer_group_stands_before_the_inner_one(tmp_path: Pat
         ("{a: {group: c}}", "`layout.groups` has no group `c`"),
     ],
 )
-def test_groups_stand_in_groups_that_there_are_and_not_in_themselves(tmp_path: Path, groups: str, told: str) -> None:
+def test_a_group_may_be_nested_in_another_existing_group_but_not_in_itself(
+    tmp_path: Path, groups: str, told: str
+) -> None:
     (tmp_path / "agent.yaml").write_text(
         f"agent: x\nlayout: {{groups: {groups}}}\nsections: [{{id: a, group: a, text: x}}]\n"
     )

@@ -21,7 +21,7 @@ def content(rows: Json, **keys: Json) -> Content:
     return compile_rows(RowsSpec(input="rows", **keys), "rows")(Given({"rows": rows, "user": "Kim"}, NOW))
 
 
-def test_texts_stand_one_below_the_other() -> None:
+def test_texts_appear_one_below_the_other() -> None:
     assert content(["one", "two"]).text == "- one\n- two"
 
 
@@ -38,7 +38,7 @@ def test_a_key_that_an_entry_does_not_have_is_an_error_at_its_place() -> None:
         content([{"what": "y"}], item="{{{item.date}}}")
 
 
-def test_what_stands_around_them_is_there_only_with_them() -> None:
+def test_what_appears_around_them_is_there_only_with_them() -> None:
     around = {"before": "<{{{user}}}>\n", "after": "\n</>", "separator": ", "}
 
     assert content(["a", "b"], **around).text == "<Kim>\n- a, - b\n</>"
@@ -46,7 +46,7 @@ def test_what_stands_around_them_is_there_only_with_them() -> None:
 
 
 @pytest.mark.parametrize("rows", [None, "text", 7, {"a": 1}])
-def test_what_is_no_list_has_no_rows(rows: Json) -> None:
+def test_anything_but_a_list_has_no_rows(rows: Json) -> None:
     assert content(rows).text == ""
 
 

@@ -38,7 +38,7 @@ def text(values: dict[str, Json], spec: FactsSpec = SPEC) -> str:
     return compile_facts(spec, "facts")(Given(values, NOW)).text
 
 
-def test_facts_stand_in_the_order_of_their_labels_and_others_follow() -> None:
+def test_facts_appear_in_the_order_of_their_labels_and_others_follow() -> None:
     values = {
         "variables": {"mood": "calm", "tags": ["a", "b"], "nothing": None, "nested": {"k": [1]}},
         "heartbeat": False,

@@ -56,7 +56,7 @@ def test_a_changed_conversation_is_refused(client: httpx2.Client, change: Any) -
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", "null", "{}", '{"conversation": 1}', "[" * 5000])
-def test_what_is_no_conversation_is_refused(client: httpx2.Client, text: str) -> None:
+def test_anything_but_a_conversation_is_refused(client: httpx2.Client, text: str) -> None:
     status, code = refused(client, text)
 
     assert (status, code) in {(422, "bad-conversation"), (403, "bad-signature")}
@@ -78,7 +78,7 @@ def test_another_agents_conversation_is_refused(client: httpx2.Client) -> None:
         assert refused(client, text, path=path) == (409, "foreign-call")
 
 
-def test_an_old_conversation_is_refused_and_one_that_goes_on_is_not(agents: Agents) -> None:
+def test_an_old_conversation_is_refused_and_one_that_continues_is_not(agents: Agents) -> None:
     now = datetime(2026, 11, 20, tzinfo=UTC)
     envelopes = Envelopes(KEY, 3600, lambda: now)
     with serving(Service(agents, envelopes)) as client:

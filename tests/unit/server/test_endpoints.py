@@ -94,7 +94,7 @@ def test_a_history_that_was_shortened_gets_a_new_baseline(client: httpx2.Client)
     assert later["step"]["appended"] == []
 
 
-def test_a_service_tells_of_its_agents(client: httpx2.Client) -> None:
+def test_a_service_describes_its_agents(client: httpx2.Client) -> None:
     told = {agent["name"]: agent for agent in client.get("/v1/agents").json()["agents"]}
 
     assert told.keys() == {"cms", "other"}

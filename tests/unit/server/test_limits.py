@@ -28,7 +28,7 @@ def opened(client: httpx2.Client) -> socket.socket:
     return socket.create_connection((client.base_url.host, client.base_url.port or 0), timeout=PATIENCE)
 
 
-def test_a_body_that_is_too_large_is_told_so(service: Service) -> None:
+def test_a_body_that_is_too_large_is_reported(service: Service) -> None:
     with serving(service, max_body=10_000) as client:
         for size, status in ((9_000, 422), (11_000, 413), (200_000, 413), (5_000_000, 413)):
             answer = client.post("/v1/search-tools", json={"agent": "cms", "query": "x" * size, "no": 1})
@@ -43,7 +43,7 @@ def test_a_body_that_is_too_large_is_told_so(service: Service) -> None:
         assert ask(client, "search-tools", query="create a page")
 
 
-def test_a_body_that_drips_is_given_up(service: Service) -> None:
+def test_a_body_that_arrives_too_slowly_is_abandoned(service: Service) -> None:
     with serving(service, timeout=0.3) as client, opened(client) as slow:
         slow.sendall(b"POST /v1/search-tools HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n")
         stop = threading.Event()
@@ -69,7 +69,7 @@ def test_a_body_that_drips_is_given_up(service: Service) -> None:
         assert b"connection: close" in answer
 
 
-def test_headers_that_drip_are_given_up(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_headers_that_arrive_too_slowly_are_abandoned(service: Service, monkeypatch: pytest.MonkeyPatch) -> None:
     """A connection that never ends its headers, and one that says nothing at all, are closed; others are served."""
     monkeypatch.setattr(protocol.PatientProtocol, "seconds", 0.3)
     with serving(service) as client, opened(client) as slow, opened(client) as silent:
@@ -83,7 +83,7 @@ def test_headers_that_drip_are_given_up(service: Service, monkeypatch: pytest.Mo
         assert ask(client, "search-tools", query="create a page"), "a connection between two requests is no such one"
 
 
-def test_too_many_at_once_are_told_so_and_health_answers(service: Service) -> None:
+def test_too_many_at_once_are_reported_and_health_answers(service: Service) -> None:
     begun = b"POST /v1/search-tools HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n"
     with serving(service, max_requests=2, timeout=5) as client, opened(client) as one, opened(client) as two:
         one.sendall(begun)
@@ -193,7 +193,7 @@ def test_nothing_that_was_said_is_logged(client: httpx2.Client, caplog: pytest.L
     ],
     ids=lambda body: body[:40].decode("latin-1"),
 )
-def test_a_wrong_body_is_told_with_its_place(client: httpx2.Client, body: bytes) -> None:
+def test_a_wrong_body_is_reported_with_its_place(client: httpx2.Client, body: bytes) -> None:
     answer = client.post("/v1/search-tools", content=body, headers={"Content-Type": "application/json"})
     told: dict[str, Any] = answer.json()
 
@@ -209,7 +209,7 @@ def test_half_a_character_comes_back_as_it_was_sent(client: httpx2.Client) -> No
     assert answer.status_code in {200, 422}
 
 
-def test_a_request_line_that_is_no_http_is_told_as_a_problem(client: httpx2.Client) -> None:
+def test_a_request_line_that_is_not_http_is_reported_as_a_problem(client: httpx2.Client) -> None:
     (answer,) = ask_at_once(str(client.base_url).rstrip("/"), [b"HELLO\r\n\r\n"])
 
     assert answer.startswith(b"HTTP/1.1 400 ")

@@ -34,7 +34,7 @@ def test_the_copy_is_up_to_date() -> None:
     assert COPY.read_text(encoding="utf-8") == openapi_text(), "run `make schemas` and read the difference"
 
 
-def test_the_service_tells_the_same(client: httpx2.Client) -> None:
+def test_the_service_reports_the_same(client: httpx2.Client) -> None:
     assert client.get("/openapi.json").json() == TOLD
 
 
@@ -45,7 +45,7 @@ def test_the_guard_knows_every_path() -> None:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["valid", "invalid"])
 @pytest.mark.parametrize("label", [label for label in OPERATIONS if "/v1/" in label])
-def test_row_59_nothing_that_fits_the_description_or_misses_it_makes_the_service_fail(
+def test_row_59_no_valid_or_invalid_request_makes_the_service_fail(
     client: httpx2.Client, label: str, mode: GenerationMode
 ) -> None:
     """Whatever is sent, the answer is one that the description has."""
@@ -64,7 +64,7 @@ def test_row_59_nothing_that_fits_the_description_or_misses_it_makes_the_service
 
 @settings(max_examples=EXAMPLES, suppress_health_check=list(HealthCheck))
 @given(data=st.data())
-def test_no_turn_of_the_description_makes_the_service_fail(client: httpx2.Client, data: st.DataObject) -> None:
+def test_no_described_request_makes_the_service_fail(client: httpx2.Client, data: st.DataObject) -> None:
     """The same with an agent that is served, so that the engine gets to see what was drawn."""
     case = data.draw(OPERATIONS["POST /v1/prepare-call"].as_strategy())
     body = {**case.body, "agent": "cms", "conversation": None} if isinstance(case.body, dict) else case.body

@@ -137,7 +137,7 @@ def test_a_request_that_is_under_way_ends_before_the_process_does(tmp_path: Path
         served.until("stopped")
 
 
-def test_the_start_tells_what_is_wrong_and_what_is_missing(tmp_path: Path) -> None:
+def test_starting_reports_what_is_wrong_and_what_is_missing(tmp_path: Path) -> None:
     with replica("cms", states=tmp_path, CUECARD_KEY="") as served:
         assert "CUECARD_KEY" in served.until("no-key")["message"]
         assert served.events("open-to-all") == []

@@ -59,7 +59,7 @@ def test_each_result_with_a_template_has_its_text_and_its_place(client: httpx2.C
     assert (first["left_out"], first["whole"], first["unit"]) == (45, 60, "characters")
 
 
-def test_the_same_result_is_told_in_the_same_bytes_with_a_call_and_with_a_step(client: httpx2.Client) -> None:
+def test_the_same_result_has_the_same_text_with_a_call_and_with_a_step(client: httpx2.Client) -> None:
     call = ask(client, "prepare-call", results=[SHELL])
     step = ask(client, "prepare-step", conversation=call["conversation"], results=[SHELL])
 

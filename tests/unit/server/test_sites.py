@@ -61,9 +61,7 @@ def sent(client: httpx2.Client, head: str, headers: tuple[str, ...]) -> bytes:
 
 
 @pytest.mark.parametrize("name", REFUSED)
-def test_row_55_what_a_page_of_another_site_sends_is_refused_and_answers_nothing(
-    local: httpx2.Client, name: str
-) -> None:
+def test_row_55_requests_of_pages_of_other_sites_are_refused(local: httpx2.Client, name: str) -> None:
     head, headers, status = REFUSED[name]
     answer = sent(local, head, headers)
 
@@ -81,7 +79,7 @@ def test_row_55_a_program_on_this_machine_is_answered(local: httpx2.Client, host
     assert b"cms_createPage" in answer
 
 
-def test_row_55_a_page_of_the_service_itself_may_ask_and_health_tells_everybody(local: httpx2.Client) -> None:
+def test_row_55_a_page_of_the_service_itself_may_ask_and_health_answers_anyone(local: httpx2.Client) -> None:
     own = ("Host: HERE", "Origin: http://HERE", "Sec-Fetch-Site: same-origin", JSON)
 
     assert sent(local, "POST /v1/search-tools", own).startswith(b"HTTP/1.1 200 ")
@@ -99,7 +97,7 @@ def test_row_55_with_a_token_the_name_of_the_host_is_free(service: Service) -> N
         assert sent(client, "POST /v1/search-tools", told).startswith(b"HTTP/1.1 200 ")
 
 
-def test_row_55_where_everybody_may_ask_pages_may_not(service: Service) -> None:
+def test_row_55_where_anyone_may_ask_web_pages_may_not(service: Service) -> None:
     with serving(service) as client:
         assert sent(client, "POST /v1/search-tools", ("Host: prompts", JSON)).startswith(b"HTTP/1.1 200 ")
         assert sent(client, "GET /v1/agents", ("Host: prompts", "Origin: http://evil.example")).startswith(
@@ -109,7 +107,7 @@ def test_row_55_where_everybody_may_ask_pages_may_not(service: Service) -> None:
 
 
 @pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.168.0.7", "example.org"])  # noqa: S104 - what is refused
-def test_row_56_beyond_this_machine_there_is_a_token_or_a_word_that_there_is_none(
+def test_row_56_beyond_this_machine_a_token_or_an_explicit_option_is_required(
     host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("CUECARD_STATES", str(tmp_path))
@@ -128,7 +126,7 @@ def test_which_addresses_are_this_machines(host: str, *, here: bool) -> None:
 
 
 @pytest.mark.parametrize("host", [b"\xff", b"", b"localhost:1:2", b"[::1", b"\x1b[2Jlocalhost", b"x" * 10_000])
-def test_a_host_that_is_none_is_refused_and_shown_in_short(host: bytes) -> None:
+def test_an_invalid_host_is_refused_and_shown_shortened(host: bytes) -> None:
     problem = refused_site([(b"host", host)], local=True)
 
     assert problem

@@ -38,7 +38,7 @@ LIES: dict[str, tuple[bytes, tuple[bytes, ...]]] = {
 
 
 @pytest.mark.parametrize("lie", LIES)
-def test_a_lie_on_the_wire_is_refused_and_the_next_request_is_answered(client: httpx2.Client, lie: str) -> None:
+def test_a_malformed_request_is_refused_and_the_next_one_is_answered(client: httpx2.Client, lie: str) -> None:
     sent, statuses = LIES[lie]
     answer = b"HTTP/1.1 400 "
     with suppress(ConnectionResetError, BrokenPipeError):  # the answer may be lost where much of a request is not read

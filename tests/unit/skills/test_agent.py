@@ -64,7 +64,7 @@ def test_where_it_is_asked_for_every_problem_of_every_skill_is_an_error_told_onc
     assert sorted(errors) == ["duplicate-key", "duplicate-skill", "encoding", "invisible-character", "missing-key"]
 
 
-def test_a_bad_skill_takes_nothing_away_but_itself_and_is_told(agent: Path) -> None:
+def test_a_bad_skill_takes_nothing_away_but_itself_and_is_reported(agent: Path) -> None:
     engine = Engine.open(broken(agent))
     step = engine.prepare_step(engine.prepare_call(Turn({"wanted": ["sea"]})))
 

@@ -49,7 +49,7 @@ def test_files_are_found_at_any_depth_in_the_order_of_roots_and_paths(tmp_path: 
     ]
 
 
-def test_the_paths_are_the_same_wherever_the_agent_stands(tmp_path: Path) -> None:
+def test_the_paths_are_the_same_wherever_the_agent_appears(tmp_path: Path) -> None:
     put(tmp_path / "one" / "skills" / "x")
     put(tmp_path / "one" / "more" / "y")
 
@@ -96,7 +96,7 @@ def test_a_link_from_one_root_into_another_is_followed(tmp_path: Path) -> None:
     ]
 
 
-def test_a_link_to_what_is_there_anyway_adds_nothing_and_no_loop_goes_on(tmp_path: Path) -> None:
+def test_a_link_to_what_is_there_anyway_adds_nothing_and_no_loop_continues(tmp_path: Path) -> None:
     put(tmp_path / "skills" / "z")
     (tmp_path / "skills" / "a").symlink_to("z")
     (tmp_path / "skills" / "up").symlink_to("..", target_is_directory=True)
@@ -150,7 +150,7 @@ def test_a_huge_file_is_refused_unread(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "line"), [(b"---\nname: caf\xe9\n", 2), (b"\xff\xfe-\0-\0", 1)])
-def test_what_is_not_utf_8_is_told_with_its_line(tmp_path: Path, data: bytes, line: int) -> None:
+def test_what_is_not_utf_8_is_reported_with_its_line(tmp_path: Path, data: bytes, line: int) -> None:
     (put(tmp_path / "skills" / "x") / "SKILL.md").write_bytes(data)
 
     [(code, message)] = problems(tmp_path)
@@ -158,7 +158,7 @@ def test_what_is_not_utf_8_is_told_with_its_line(tmp_path: Path, data: bytes, li
     assert f"in line {line} " in message
 
 
-def test_too_deep_a_folder_is_told(tmp_path: Path) -> None:
+def test_too_deep_a_folder_is_reported(tmp_path: Path) -> None:
     put(tmp_path / "skills" / Path(*["d"] * (MAX_DEPTH + 1)))
 
     assert [code for code, _ in problems(tmp_path)] == ["large-folder"]

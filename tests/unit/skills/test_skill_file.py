@@ -78,7 +78,7 @@ def test_a_flag_may_be_any_word_for_yes_or_no(written: str, *, expected: bool) -
     assert skill(f"auto-load: {written}").auto_load is expected
 
 
-def test_profiles_are_sorted_and_stand_once() -> None:
+def test_profiles_are_sorted_and_appear_once() -> None:
     assert skill("auth_profiles: b, a, b").auth_profiles == ("a", "b")
 
 
@@ -151,7 +151,7 @@ def test_with_a_fallback_a_broken_file_still_is_a_skill() -> None:
     assert [(problem.code, problem.severity) for problem in problems] == [("front-matter", "warning")]
 
 
-def test_the_order_in_which_files_are_read_is_no_matter() -> None:
+def test_the_order_in_which_files_are_read_does_not_matter() -> None:
     spec = SkillsSpec(roots=("mine", "shared"))
     front = "---\nname: {0}\ndescription: {0}\n---\n"
     sources = [

@@ -143,7 +143,7 @@ def test_what_may_be_read_is_what_may_be_listed() -> None:
     assert usable == (RAIL,)
 
 
-def test_names_in_the_agent_file_that_no_skill_has_are_told_with_their_places() -> None:
+def test_names_in_the_agent_file_that_no_skill_has_are_reported_with_their_places() -> None:
     text = "roots: skills\nblock: [visum, 'v*']\nallow: '*'\nrequest:\n  - visa\n  - boat\n"
     document = read_yaml(text, "agent.yaml")
     spec = validate(document, SkillsSpec)

@@ -29,7 +29,7 @@ def content(*skills: Skill, values: Any = None, task: str = "", **settings: Any)
     return SkillsSource(spec(**settings)).content(skills, values=values, task=task)
 
 
-def test_a_block_that_does_not_fit_is_skipped_and_a_smaller_one_behind_it_still_goes_in() -> None:
+def test_a_block_that_does_not_fit_is_skipped_and_a_smaller_one_after_it_still_goes_in() -> None:
     made = content(Skill("a", "A", "x" * 50), Skill("b", "B", "y"), budget=SkillBudgetSpec(limit=10))
 
     assert made.text == "<b>y\n"
@@ -51,13 +51,13 @@ def test_an_eager_skill_whose_instructions_do_not_fit_is_listed_without_them() -
     assert [cut.what for cut in made.cuts] == ["body of skill a"]
 
 
-def test_instructions_stand_once_even_if_an_eager_skill_is_mentioned() -> None:
+def test_instructions_appear_once_even_if_an_eager_skill_is_mentioned() -> None:
     made = content(Skill("a", "A", "x", body="BODY", auto_load=True), task="$a")
 
     assert made.text == "<a>x=BODY\n"
 
 
-def test_where_the_list_has_no_instructions_those_of_an_eager_skill_stand_behind_it() -> None:
+def test_where_the_list_has_no_instructions_those_of_an_eager_skill_appear_after_it() -> None:
     made = content(Skill("a", "A", "x", body="BODY", auto_load=True), item="<{{{slug}}}>\n")
 
     assert made.text == "<a>\n[a]BODY\n"
@@ -124,7 +124,7 @@ def test_data_may_be_kept_from_looking_like_the_layout() -> None:
         assert source.content([skill]).text == expected
 
 
-def test_every_text_that_does_not_compile_is_told_at_once() -> None:
+def test_every_text_that_does_not_compile_is_reported_at_once() -> None:
     with pytest.raises(TemplateSyntaxError) as caught:
         SkillsSource(spec(item="{{#if a}}", note="{{"))
 

@@ -110,7 +110,7 @@ def test_the_words_for_yes_and_no_are_those_of_the_source(everything: Step, labe
         ("final_answer", "Show images as ![alt](local url)"),
     ],
 )
-def test_what_holds_for_one_tool_is_said_with_that_tool(engine: Engine, tool: str, words: str) -> None:
+def test_what_holds_for_one_tool_is_announced_with_that_tool(engine: Engine, tool: str, words: str) -> None:
     text = engine.agent.protocols[tool].text
 
     assert words in text
@@ -166,7 +166,7 @@ def test_the_date_is_that_of_the_call_and_not_of_the_start(delivery: Delivery) -
     assert after_midnight == on_the_day.replace(element(20), element(21))
 
 
-def test_a_new_instruction_is_one_entry_and_is_said_once_its_tool_is_found(tmp_path: Path) -> None:
+def test_a_new_instruction_is_one_entry_and_is_announced_once_its_tool_is_found(tmp_path: Path) -> None:
     shutil.copytree(CMS, tmp_path / "prompts" / "cms")
     shutil.copytree(ROOT / "tool_instructions" / "cms", tmp_path / "tool_instructions" / "cms")
     (tmp_path / "tool_instructions" / "cms" / "forms.yaml").write_text(
@@ -192,7 +192,7 @@ def test_a_new_instruction_is_one_entry_and_is_said_once_its_tool_is_found(tmp_p
     )
 
 
-def test_an_edited_core_is_in_the_next_engine_and_the_old_one_stays_as_it_was(tmp_path: Path) -> None:
+def test_an_edited_core_is_in_the_next_engine_and_the_old_one_stays_unchanged(tmp_path: Path) -> None:
     shutil.copytree(CMS, tmp_path / "prompts" / "cms")
     shutil.copytree(ROOT / "tool_instructions" / "cms", tmp_path / "tool_instructions" / "cms")
     core = tmp_path / "prompts" / "cms" / "agent.xml"

@@ -58,7 +58,7 @@ def test_memory_has_fifty_items_with_the_long_term_one(
 
 
 @pytest.mark.parametrize("inputs", [{}, {"memory_recent": [{"date": "", "summary": " "}]}])
-def test_memory_without_any_text_is_no_block(engine: Engine, inputs: dict[str, Json]) -> None:
+def test_memory_without_any_text_is_not_a_block(engine: Engine, inputs: dict[str, Json]) -> None:
     assert "[ Memory ]" not in system(engine, Turn(inputs))
 
 
@@ -84,7 +84,7 @@ def test_policies_follow_the_tools_of_the_registry(engine: Engine, tools: tuple[
     assert [segment.id for segment in segments if segment.id in {"plan_create_guidance", "todo_workflow"}] == blocks
 
 
-def test_blocks_stand_in_the_order_of_the_task_runtime(engine: Engine) -> None:
+def test_blocks_appear_in_the_order_of_the_task_runtime(engine: Engine) -> None:
     turn = Turn(
         {"channel": "lark", "memory_recent": days(1)},
         files={"state/SCRIPTS.md": FileText("SCRIPTS.md", "- `bin/scan`")},

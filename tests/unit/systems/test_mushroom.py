@@ -45,7 +45,7 @@ def contents(engine: Engine, turn: Turn) -> list[str]:
     return [str(message.content) for message in engine.prepare_step(engine.prepare_call(turn)).messages[1:]]
 
 
-def test_earlier_layers_stand_first(engine: Engine) -> None:
+def test_earlier_layers_appear_first(engine: Engine) -> None:
     turn = Turn(EVERYTHING, files=held(SOUL="Calm."), ephemeral="Be brief.", message=Message("user", "Hello."))
     call = engine.prepare_call(turn)
 

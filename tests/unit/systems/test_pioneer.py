@@ -68,7 +68,7 @@ def compile_turn(turn: Turn) -> SplitPrompt:
 # Sections, fingerprints, manifest
 
 
-def test_all_twelve_sections_stand_in_their_order_on_their_side_of_the_boundary() -> None:
+def test_all_twelve_sections_appear_in_their_order_on_their_side_of_the_boundary() -> None:
     made = compile_turn(turn(EVERYTHING))
 
     assert (made.stable_sections, made.dynamic_sections) == (STABLE, DYNAMIC)
@@ -88,7 +88,7 @@ def test_stable_text_marker_and_dynamic_text_are_the_whole_prompt() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EVERYTHING if name != "workspace"])
-def test_an_input_of_a_dynamic_section_leaves_the_stable_fingerprint_as_it_is(name: str) -> None:
+def test_an_input_of_a_dynamic_section_leaves_the_stable_fingerprint_unchanged(name: str) -> None:
     before, after = compile_turn(turn()), compile_turn(turn({name: EVERYTHING[name]}))
 
     assert after.stable_sha256 == before.stable_sha256
@@ -171,7 +171,7 @@ def test_the_shipped_limits_are_those_of_the_page() -> None:
 # Tools
 
 
-def test_tool_definitions_are_no_part_of_the_prompt() -> None:
+def test_tool_definitions_are_not_part_of_the_prompt() -> None:
     made = step(replace(turn(), tools=tuple(engine().tools)))
 
     assert made.active_tools == tuple(engine().tools)
@@ -286,7 +286,7 @@ def test_the_summarizer_is_given_everything_and_a_tenth_of_the_budget() -> None:
 
 
 @pytest.mark.parametrize("kept", ["decisions", "file paths", "corrected", "still open"])
-def test_the_summarizer_is_told_what_to_keep(kept: str) -> None:
+def test_the_summarizer_is_reported_what_to_keep(kept: str) -> None:
     request = summary_due(long_talk(), "", small(), words)
 
     assert request is not None

@@ -106,7 +106,7 @@ def test_the_three_blocks_follow_the_eighth_section_in_their_order(engine: Engin
     ]
 
 
-def test_nothing_stands_before_the_first_section_or_behind_the_last(engine: Engine) -> None:
+def test_nothing_appears_before_the_first_section_or_after_the_last(engine: Engine) -> None:
     call = engine.prepare_call(Turn(now=NOW))
     first, *_, last = SEPARATOR.join(bodies(call).values()).split(SEPARATOR)
 
@@ -163,7 +163,7 @@ def test_a_sub_agent_has_the_identity_soul_and_safety_of_its_supervisor(engine: 
     assert sorted({*shared, "03-tooling"}) == sorted(of_sub_agent)
 
 
-def test_a_sub_agent_inherits_the_window_unless_it_is_told_otherwise(engine: Engine) -> None:
+def test_a_sub_agent_inherits_the_window_unless_it_is_reported_otherwise(engine: Engine) -> None:
     inherited = engine.prepare_call(replace(EVERYTHING, profile="sub-agent"))
     alone = engine.prepare_call(replace(EVERYTHING, profile="sub-agent-alone", messages=(), summary=""))
 
@@ -202,7 +202,7 @@ def test_the_context_of_an_event_is_gone_with_its_turn(engine: Engine) -> None:
     assert "An event." not in before
 
 
-def test_the_copy_of_a_context_in_the_history_neither_counts_nor_is_told_again(engine: Engine) -> None:
+def test_the_copy_of_a_context_in_the_history_neither_counts_nor_is_reported_again(engine: Engine) -> None:
     copied = (Message("system", "An event."), *talk(15))
     call = engine.prepare_call(Turn(now=NOW, messages=copied, message=user("Go on.")))
 
@@ -276,7 +276,7 @@ def test_a_room_differs_from_a_chat_in_nothing_but_its_history(engine: Engine, r
     assert system(room, turn) == system(engine, turn)
 
 
-def test_what_tools_find_is_said_in_messages_and_never_in_the_system_prompt(engine: Engine) -> None:
+def test_what_tools_find_is_announced_in_messages_and_never_in_the_system_prompt(engine: Engine) -> None:
     found = [
         ToolResult("searchMemory", {"found": "Jana takes sugar."}, "1"),
         ToolResult("searchKnowledge", {"found": "38 euros"}, "2"),
@@ -316,7 +316,7 @@ def test_a_skill_that_the_environment_does_not_allow_can_neither_be_seen_nor_rea
     assert engine.read_skill("unpaid-invoices", with_it).found
 
 
-def test_the_clock_is_asked_anew_in_every_turn(engine: Engine) -> None:
+def test_the_clock_is_asked_again_in_every_turn(engine: Engine) -> None:
     now, later = NOW, NOW + timedelta(minutes=1)
     difference = compare(
         engine.prepare_step(engine.prepare_call(Turn(now=now))).manifest,

@@ -114,7 +114,7 @@ def test_a_step_tells_each_section_with_its_fingerprint_and_its_tokens(seen: See
     assert seen.metrics["cuecard.prompt.tokens"][0].sum == manifest.total_tokens
 
 
-def test_no_text_is_told(seen: Seen) -> None:
+def test_no_text_is_revealed(seen: Seen) -> None:
     engine = seen.telemetry.instrument(cms())
     played(engine)
     with pytest.raises(InputError):
@@ -221,7 +221,7 @@ def test_dropped_instructions_are_counted_once(seen: Seen, tmp_path: Path) -> No
     assert seen.total("cuecard.instructions.dropped") == len(dropped)
 
 
-def test_an_error_is_told_by_its_type_and_its_codes(seen: Seen) -> None:
+def test_an_error_is_reported_by_its_type_and_its_codes(seen: Seen) -> None:
     engine = seen.telemetry.instrument(cms())
     call = engine.prepare_call()
     with pytest.raises(InputError):
@@ -265,7 +265,7 @@ def _wait(ready: Any, seconds: float = 30) -> None:
         time.sleep(0.02)
 
 
-def test_a_version_of_ones_own_links_prompts_in_langfuse() -> None:
+def test_a_version_of_your_own_links_prompts_in_langfuse() -> None:
     numbered, named = Seen(version=7), Seen(version="2026-11")
     for each in (numbered, named):
         each.telemetry.instrument(cms()).prepare_call()

@@ -210,7 +210,7 @@ def test_row_51_hostile_invisible_text_is_removed_and_counted(text: str, expecte
 
 
 @named(HOSTILE)
-def test_row_50_an_author_is_told_each_invisible_character(text: str, expected: str, removed: int) -> None:
+def test_row_50_each_invisible_character_of_an_author_is_reported(text: str, expected: str, removed: int) -> None:
     found = find_invisible(text)
     offsets = {offset for offset, _ in found}
 

@@ -175,7 +175,7 @@ def test_no_key_names_an_element_of_the_prompt() -> None:
         ("{{uper a}}", {"a": "x"}, "unknown-helper: there is no helper named `uper` = did you mean `upper`?"),
     ],
 )
-def test_what_cannot_be_used_is_told_at_its_place(text: str, values: dict[str, Any], told: str) -> None:
+def test_what_cannot_be_used_is_reported_at_its_place(text: str, values: dict[str, Any], told: str) -> None:
     assert refused(text, **{"a": None, "b": None, **values}).startswith(told)
 
 

@@ -53,7 +53,7 @@ def test_what_reads_as_a_part_of_the_layout_gets_a_backslash(text: str, guarded:
         "\\---",
     ],
 )
-def test_what_is_harmless_stays_as_it_is(text: str) -> None:
+def test_what_is_harmless_stays_unchanged(text: str) -> None:
     assert guard_layout(text, GUARD) == (text, 0)
 
 

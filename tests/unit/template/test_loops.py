@@ -82,7 +82,7 @@ def test_an_inline_partial_stands_in_for_one_of_that_name_wherever_it_is_called(
     assert rendered(text, row="row", outer="{{> row}},") == "row,<bakery>,row,"
 
 
-def test_partials_that_call_each_other_in_a_circle_end_where_their_data_ends() -> None:
+def test_partials_that_call_each_other_in_a_cycle_end_where_their_data_ends() -> None:
     tree = {"name": "a", "inner": {"name": "b", "inner": {"name": "c", "inner": None}}}
     partials = {"one": "{{name}}{{#if inner}}{{> two inner}}{{/if}}", "two": "-{{> one}}"}
 
@@ -133,6 +133,6 @@ def test_an_inline_partial_in_another_one_sees_no_names_of_the_blocks_around_the
         rendered(text)
 
 
-def test_a_misspelt_name_of_a_loops_data_is_told_with_the_right_one() -> None:
+def test_a_misspelt_name_of_a_loops_data_is_reported_with_the_right_one() -> None:
     with pytest.raises(TemplateRenderError, match="did you mean `index`"):
         rendered("{{#each names}}{{@indx}}{{/each}}")

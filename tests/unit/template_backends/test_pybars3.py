@@ -45,7 +45,7 @@ def test_what_it_renders_wrongly_is_refused_with_the_reason_and_the_place(text: 
 TWO = "\n{{#> p}}{{/p}}{{#each a as |b|}}{{/each}}"
 
 
-def test_everything_that_it_cannot_do_is_told_at_once() -> None:
+def test_everything_that_it_cannot_do_is_reported_at_once() -> None:
     with pytest.raises(TemplateSyntaxError) as caught:
         compile_template("{{#*inline 'a'}}{{/inline}}\n{{> p}}", partials={"p": TWO}, backend=pybars3)
 
@@ -95,7 +95,7 @@ def test_values_have_keys_and_items_but_no_attributes_and_no_methods() -> None:
     assert template.render({"a": {"k": 1}, "b": [1], "c": "x"}) == ""
 
 
-def test_objects_are_no_values() -> None:
+def test_objects_are_not_values() -> None:
     with pytest.raises(TemplateRenderError, match="a value of type object is not data"):
         compile_template("{{a}}", backend=pybars3).render({"a": object()})
 
@@ -107,7 +107,7 @@ def test_a_value_may_be_called_like_anything(name: str) -> None:
     assert template.render({"o": {name: "v"}}) == "v v"
 
 
-def test_a_missing_package_is_told_with_the_extra_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_package_is_reported_with_the_extra_that_installs_it(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pybars", None)
 
     with pytest.raises(TemplateSyntaxError, match=r'pip install "cuecard\[pybars3\]"'):

@@ -112,7 +112,7 @@ def test_the_agent_is_called_as_its_folder(folder: str, called: str, shell: Shel
     assert (code, json.loads(out)["agent"]) == (0, called)
 
 
-def test_a_name_that_is_none_is_refused(shell: Shell) -> None:
+def test_an_invalid_name_is_refused(shell: Shell) -> None:
     code, _, err = shell("init", "shop", "--name", "9 lives")
 
     assert code == 2

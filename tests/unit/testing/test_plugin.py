@@ -76,7 +76,7 @@ def test_a_failure_tells_section_lines_tokens_and_cache(run: Run, pytester: pyte
 
 
 @pytest.mark.parametrize("workers", [[], ["-n", "1"]])
-def test_unused_snapshots_are_told_and_pruned(run: Run, pytester: pytest.Pytester, workers: list[str]) -> None:
+def test_unused_snapshots_are_reported_and_pruned(run: Run, pytester: pytest.Pytester, workers: list[str]) -> None:
     run("--cue-update")
     pytester.makepyfile(test_prompts=TESTS.partition("def test_two")[0])
 

@@ -29,7 +29,7 @@ def test_a_prompt_function_gives_messages() -> None:
     assert "You talk with Jana." in messages[0]["content"]
 
 
-def test_messages_of_a_turn_stand_behind_the_prompt(tmp_path: Path) -> None:
+def test_messages_of_a_turn_appear_after_the_prompt(tmp_path: Path) -> None:
     turn = tmp_path / "turn.yaml"
     turn.write_text("inputs: {customer: Jana}\nmessage: Is there bread?\n", encoding="utf-8")
     messages = prompt({"vars": {"turn": str(turn)}, "config": CONFIG})
@@ -67,14 +67,16 @@ def test_inputs_of_a_test_go_over_those_of_the_turn() -> None:
         ({**CONFIG, "model": "gtp-4o", "price": 2}, JANA, "unknown model"),
     ],
 )
-def test_a_slip_is_the_answer_s_error(config: dict[str, Any], given: dict[str, Any], message: str) -> None:
+def test_a_failure_of_a_tool_function_is_an_error_in_the_answer(
+    config: dict[str, Any], given: dict[str, Any], message: str
+) -> None:
     answer = call_api("", {"config": config}, {"vars": given})
 
     assert list(answer) == ["error"]
     assert message in answer["error"]
 
 
-def test_a_slip_of_a_prompt_function_is_raised() -> None:
+def test_a_failure_of_a_prompt_function_is_raised() -> None:
     with pytest.raises(InputError, match="write `config:"):
         prompt({"vars": {}})
 

@@ -71,7 +71,7 @@ def test_a_difference_names_the_section_its_lines_tokens_and_what_is_read_again(
     assert lines[-1].startswith("cost: ")
 
 
-def test_new_gone_and_moved_sections_are_told() -> None:
+def test_new_gone_and_moved_sections_are_reported() -> None:
     a, b, c = (Part(name, "static", 1, name) for name in "abc")
 
     assert "section `c`: new, 1 token" in difference(Snapshot({}, (a, b)), Snapshot({}, (a, b, c)))
@@ -87,7 +87,7 @@ def test_new_gone_and_moved_sections_are_told() -> None:
         ("cuecard snapshot 1\n=== a | static\nx\n", "does not begin a section"),
     ],
 )
-def test_what_is_no_snapshot_is_refused_with_a_way_out(text: str, message: str) -> None:
+def test_anything_but_a_snapshot_is_refused_with_a_way_out(text: str, message: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         Snapshot.parse(text, "s.txt")
 

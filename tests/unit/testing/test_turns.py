@@ -133,7 +133,7 @@ UNMET = {
 
 
 @pytest.mark.parametrize("expected", UNMET)
-def test_what_is_not_as_expected_is_told_at_its_place(bakery: Bakery, expected: str) -> None:
+def test_what_is_not_as_expected_is_reported_at_its_place(bakery: Bakery, expected: str) -> None:
     bakery.write("turns/first.yaml", f"inputs: {{customer: Jana}}\nexpect:\n  {expected}\n")
 
     code, out, err = bakery.test(".")
@@ -179,7 +179,7 @@ def test_results_are_held_against_what_the_model_reads(bakery: Bakery, expected:
     assert "told by `find_day` (agent.yaml:" in err or "did you mean" in err or not problem
 
 
-def test_every_problem_of_every_turn_is_told_at_once(bakery: Bakery) -> None:
+def test_every_problem_of_every_turn_is_reported_at_once(bakery: Bakery) -> None:
     bakery.write("turns/a.yaml", "expect: {contains: [nowhere, nor this], max_tokens: 1}\n")
     bakery.write("turns/b.yaml", "expects: {}\n")
     bakery.write("turns/c.yaml", "inputs: {custmer: x}\n")
@@ -258,7 +258,7 @@ turns:
 """
 
 
-def test_a_history_that_was_forgotten_is_told_as_the_cause(bakery: Bakery) -> None:
+def test_a_history_that_was_forgotten_is_reported_as_the_cause(bakery: Bakery) -> None:
     bakery.write("turns/two.yaml", SHORTENED)
 
     code, _, err = bakery.test(".")
@@ -267,7 +267,7 @@ def test_a_history_that_was_forgotten_is_told_as_the_cause(bakery: Bakery) -> No
     assert "the history window moved" in err
 
 
-def test_sections_stand_in_the_text_as_in_the_prompt(bakery: Bakery) -> None:
+def test_sections_appear_in_the_text_as_in_the_prompt(bakery: Bakery) -> None:
     """What is between two sections can be expected, and blank lines that are not there are not found."""
     expect = '{contains: "Jana\\n\\n## Rules", absent: "\\n\\n\\n"}'
     bakery.write("turns/a.yaml", f"inputs: {{customer: Jana}}\nexpect: {expect}\n")
@@ -309,7 +309,7 @@ def test_the_date_of_a_snapshot_stands_still(bakery: Bakery) -> None:
     assert bakery.test(".")[0] == 0
 
 
-def test_a_snapshot_that_nobody_asks_for_is_told_and_thrown_away_on_demand(bakery: Bakery) -> None:
+def test_a_snapshot_that_nobody_asks_for_is_reported_and_discarded_on_demand(bakery: Bakery) -> None:
     bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
     bakery.test(".", "--update")
     bakery.write("turns/first.yaml", "expect: {snapshot: false}\n")
@@ -323,7 +323,7 @@ def test_a_snapshot_that_nobody_asks_for_is_told_and_thrown_away_on_demand(baker
     assert [path.name for path in (bakery.folder / "turns" / "snapshots").iterdir()] == ["notes.txt"]
 
 
-def test_nothing_is_thrown_away_while_a_turn_cannot_be_read(bakery: Bakery) -> None:
+def test_nothing_is_discarded_while_a_turn_cannot_be_read(bakery: Bakery) -> None:
     bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
     bakery.test(".", "--update")
     bakery.write("turns/first.yaml", "expect: {snapshot: true\n")
@@ -332,7 +332,7 @@ def test_nothing_is_thrown_away_while_a_turn_cannot_be_read(bakery: Bakery) -> N
     assert (bakery.folder / "turns" / "snapshots" / "first.txt").exists()
 
 
-def test_a_damaged_snapshot_is_an_error_and_written_anew_on_demand(bakery: Bakery) -> None:
+def test_a_damaged_snapshot_is_an_error_and_rewritten_on_demand(bakery: Bakery) -> None:
     bakery.write("turns/first.yaml", "expect: {snapshot: true}\n")
     bakery.write("turns/snapshots/first.txt", "cuecard snapshot 9\n")
 

@@ -89,7 +89,7 @@ described:
     assert Path("tools/weather.yaml").read_text(encoding="utf-8") == text
 
 
-def test_what_changed_and_what_is_gone_is_told_and_its_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_changed_and_what_is_gone_is_reported_and_its_text_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     imported(monkeypatch, WEATHER)
     before = Path("tools/weather.yaml").read_text(encoding="utf-8")
     schema = {"type": "object", "properties": {"city": {"type": "string", "maxLength": 9}, "unit": {}}}

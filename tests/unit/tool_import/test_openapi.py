@@ -62,7 +62,7 @@ def test_version_2_says_the_same_in_other_places() -> None:
     assert card.input_schema["required"] == ["name"]
 
 
-def test_references_are_followed_and_circles_are_left_open() -> None:
+def test_references_are_followed_and_cycles_are_left_open() -> None:
     node = {"type": "object", "properties": {"next": {"$ref": "#/components/schemas/Node"}, "n": {"type": "integer"}}}
     schemas = {"Node": node, "Self": {"$ref": "#/components/schemas/Self"}, "a/b~c": {"type": "null"}}
     body = {"content": {"application/json": {"schema": {"$ref": "#/components/schemas/Node"}}}}

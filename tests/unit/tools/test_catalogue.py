@@ -51,7 +51,7 @@ def test_tools_that_only_the_host_knows_come_last() -> None:
     assert list(merged) == ["b", "a", "z", "c"]
 
 
-def test_merging_leaves_the_catalogue_as_it_was() -> None:
+def test_merging_leaves_the_catalogue_unchanged() -> None:
     catalogue = Catalogue([ToolCard("a")])
 
     catalogue.merged([ToolCard("a", "now with a description"), ToolCard("b")])
@@ -84,7 +84,7 @@ three.yaml:5: error[duplicate-tool]: two tools are named `a`
     )
 
 
-def test_a_host_that_gives_one_name_to_two_tools_is_told() -> None:
+def test_a_host_that_gives_one_name_to_two_tools_is_reported() -> None:
     told = [ToolCard("search", source="web server"), ToolCard("search", source="files server")]
 
     with pytest.raises(InputError, match="two tools are named"):

@@ -79,7 +79,7 @@ def test_a_protocol_costs_60_to_75_tokens_and_never_200(cms: Catalogue) -> None:
 
 
 @pytest.mark.parametrize("category", TOOLS)
-def test_editors_are_told_the_schema(category: str) -> None:
+def test_editors_are_given_the_schema(category: str) -> None:
     text = (content_root() / "tool_instructions" / "cms" / f"{category}.yaml").read_text(encoding="utf-8")
 
     assert text.startswith("# yaml-language-server: $schema=../../schemas/tool-instructions.schema.json\n")

@@ -26,7 +26,7 @@ def step(delivery: Delivery, memory: Memory = EMPTY, *, found: int = 0) -> Step:
     return engine.prepare_step(call, [ToolResult("tool_search", {"tools": dearest}, "call-1")])
 
 
-def test_what_changes_more_often_stands_later() -> None:
+def test_what_changes_more_often_appears_later() -> None:
     assert [(segment.id, segment.tier) for segment in step("append").segments] == [
         ("agent", "static"),
         ("identity", "static"),
@@ -53,7 +53,7 @@ def test_the_core_is_lean_with_nothing_in_memory(delivery: Delivery) -> None:
 
 
 @pytest.mark.parametrize("delivery", ["rewrite", "append"])
-def test_it_stays_lean_with_the_ten_dearest_tools_and_ten_entities(delivery: Delivery) -> None:
+def test_it_stays_lean_with_the_ten_most_expensive_tools_and_ten_entities(delivery: Delivery) -> None:
     full = step(delivery, TEN, found=10).manifest
 
     assert len(full.protocols) == 13

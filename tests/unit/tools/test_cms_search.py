@@ -24,7 +24,7 @@ def test_the_right_tool_is_among_the_first_three(index: SearchIndex, query: str,
     assert tool in index.search(query).tools[:3]
 
 
-def test_nineteen_times_in_twenty_the_right_tool_is_the_first(index: SearchIndex) -> None:
+def test_the_right_tool_comes_first_in_nineteen_of_twenty_searches(index: SearchIndex) -> None:
     first = [index.search(query).tools[0] == tool for query, tool in QUERIES.items()]
 
     assert sum(first) >= 0.95 * len(first)

@@ -89,7 +89,7 @@ def test_it_tells_what_ended_the_list(scores: list[float], spec: SearchSpec, end
     assert told.end == end
 
 
-def test_a_ranker_that_tells_nothing_has_scores_and_no_reasons() -> None:
+def test_a_ranker_without_explanations_has_scores_and_no_reasons() -> None:
     told = SearchIndex.build(CARDS.values(), ranker=lambda *_: [("draw_chart", 0.7)]).explain("plot", CARDS)
 
     assert told.words == ()

@@ -19,5 +19,5 @@ from cuecard.catalogue.fields import bare_name, server_prefix
         ("", "", ""),
     ],
 )
-def test_the_server_in_front_of_a_name_is_told_from_it(name: str, prefix: str, bare: str) -> None:
+def test_the_server_in_front_of_a_name_is_told_apart_from_it(name: str, prefix: str, bare: str) -> None:
     assert (server_prefix(name), bare_name(name)) == (prefix, bare)

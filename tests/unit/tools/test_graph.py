@@ -40,7 +40,7 @@ def test_names_are_found_as_whole_words(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["cms_getPages", "my_cms_getPage", "x-cms_getPage", "cms_getPage-all", "CMS_getPage"])
-def test_parts_of_words_are_no_names(text: str) -> None:
+def test_parts_of_words_are_not_names(text: str) -> None:
     assert tool_graph([card("cms_getPage"), card("b", text)]).edges == ()
 
 
@@ -151,7 +151,7 @@ def test_a_word_is_compared_with_few_names_of_thousands(monkeypatch: pytest.Monk
     assert set(compared) <= {"get_item_2", "get_item_4", "get_item_42"}
 
 
-def test_parameters_at_any_depth_and_their_values_are_no_unknown_names() -> None:
+def test_parameters_at_any_depth_and_their_values_are_not_unknown_names() -> None:
     inner = {"type": "object", "properties": {"cms_state": {"enum": ["cms_draft", 3]}}}
     schema = {"properties": {"items": {"type": "array", "items": {"anyOf": [inner, {"const": "cms_none"}]}}}}
     told = ToolInstructions("cms_state is cms_draft or cms_none, never cms_other", "", "", "")
@@ -167,7 +167,7 @@ def test_unknown_names_are_reported_in_every_field() -> None:
     assert found == [("before", "cms_a"), ("after", "cms_b"), ("next", "cms_c"), ("gotcha", "cms_d")]
 
 
-def test_the_tools_own_parameters_are_no_unknown_names() -> None:
+def test_the_tools_own_parameters_are_not_unknown_names() -> None:
     tool = ToolCard(
         "x", input_schema={"properties": {"cms_key": {}}}, instructions=ToolInstructions("cms_key", "", "", "")
     )

@@ -22,7 +22,7 @@ JSON = st.recursive(
 )
 
 
-def test_names_descriptions_and_choices_are_read_wherever_they_stand() -> None:
+def test_names_descriptions_and_choices_are_read_wherever_they_appear() -> None:
     schema = {
         "type": "object",
         "description": "of the whole: it says what the tool's description says",

@@ -118,7 +118,7 @@ def test_a_limit_out_of_range_is_an_error_with_the_way_out(index: SearchIndex, l
 
 
 @pytest.mark.parametrize("limit", [1, 50])
-def test_the_limits_of_the_limit_are_allowed(index: SearchIndex, limit: int) -> None:
+def test_the_smallest_and_the_largest_limit_are_allowed(index: SearchIndex, limit: int) -> None:
     assert index.search("mail", limit).tools[0] == "send_mail"
 
 
@@ -151,7 +151,7 @@ def test_an_empty_catalogue_answers_with_advice() -> None:
     )
 
 
-def test_unknown_names_repeated_names_and_scores_that_are_none_are_left_out() -> None:
+def test_unknown_names_repeated_names_and_invalid_scores_are_left_out() -> None:
     said = [("made_up", 0.9), ("draw_chart", float("nan")), ("send_mail", 0.4), ("read_mail", 0.5), ("send_mail", 0.8)]
     index = SearchIndex.build(CARDS, ranker=lambda _query, _limit: said * 100)
 

@@ -47,7 +47,7 @@ def test_a_file_that_comes_or_goes_is_followed(folder: Folder, start: Start) -> 
     assert "get_page" not in reports.watcher.current.tools
 
 
-def test_saving_the_same_content_again_is_no_change(folder: Folder, start: Start) -> None:
+def test_saving_the_same_content_again_is_not_a_change(folder: Folder, start: Start) -> None:
     reports = start()
     before = reports.watcher.current
     (folder.root / "agent.xml").touch()
@@ -69,7 +69,7 @@ def test_a_rename_over_the_file_is_seen_every_time(folder: Folder, start: Start)
     assert not any(status.refused for status in reports.seen)
 
 
-def test_what_editors_leave_lying_about_is_not_part_of_the_agent(folder: Folder, start: Start) -> None:
+def test_temporary_files_of_editors_are_not_part_of_the_agent(folder: Folder, start: Start) -> None:
     reports = start()
     for name in (".agent.xml.swp", "agent.xml~", "#agent.xml#", "4913", "tools/search.yaml~", "tools/.search.yaml"):
         folder.write(name, "\0 half of something")
@@ -115,7 +115,7 @@ def test_a_file_that_stays_short_is_served_after_all(folder: Folder, start: Star
     assert reports.until_prompt("Go.").number == 1
 
 
-def test_saves_that_never_end_do_not_put_the_change_off_for_ever(folder: Folder, start: Start) -> None:
+def test_endless_saves_do_not_delay_a_change_for_ever(folder: Folder, start: Start) -> None:
     reports = start()
     before = reports.watcher.status.number
     turn = 0
@@ -151,7 +151,7 @@ def test_a_checkout_of_two_hundred_files_is_one_change(folder: Folder, start: St
     assert (len(status.changed), status.refused, texts) == (200, None, {"old"})
 
 
-def test_a_folder_that_is_removed_and_made_anew_is_followed_again(folder: Folder, start: Start) -> None:
+def test_a_folder_that_is_removed_and_rebuilt_is_followed_again(folder: Folder, start: Start) -> None:
     reports = start()
     shutil.rmtree(folder.root)
 

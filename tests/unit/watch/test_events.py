@@ -31,7 +31,7 @@ def test_a_save_is_an_event_and_silence_a_sweep(tmp_path: Path, stop: threading.
     assert seen == ["listening", "sweep", "event"]
 
 
-def test_a_folder_made_anew_is_listened_to_again(tmp_path: Path, stop: threading.Event) -> None:
+def test_a_folder_rebuilt_is_listened_to_again(tmp_path: Path, stop: threading.Event) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
     heard = hints(lambda: [folder], stop, NEVER)
@@ -72,7 +72,7 @@ def test_without_folders_there_is_still_the_sweep(tmp_path: Path, stop: threadin
     assert [next(heard), next(heard)] == ["polling", "polling"]
 
 
-def test_the_wish_to_stop_ends_the_wait(tmp_path: Path, stop: threading.Event) -> None:
+def test_a_request_to_stop_ends_the_wait(tmp_path: Path, stop: threading.Event) -> None:
     heard = hints(lambda: [tmp_path], stop, NEVER)
     next(heard)
     threading.Timer(0.05, stop.set).start()

@@ -79,7 +79,7 @@ def test_broken_files_without_a_last_good_state_are_an_error(folder: Folder, sta
         watch(folder.root, states=state, pace=QUICK)
 
 
-def test_the_last_good_state_is_kept_as_it_was(folder: Folder, state: Path) -> None:
+def test_the_last_good_state_is_kept_unchanged(folder: Folder, state: Path) -> None:
     kept = LastGood(States(state), folder.root / "agent.yaml")
     folder.write("partials/tone.hbs", "Grüße, 世界 \U0001f3ac")
     sources = read_agent(folder.root)
@@ -117,7 +117,7 @@ def test_a_damaged_last_good_state_is_none_and_the_error_says_so(
     assert "agent.yaml:1" in str(caught.value)
 
 
-def test_a_damaged_last_good_state_is_written_anew_by_a_good_start(folder: Folder, state: Path) -> None:
+def test_a_damaged_last_good_state_is_rewritten_by_a_good_start(folder: Folder, state: Path) -> None:
     sources = read_agent(folder.root)
     kept = LastGood(States(state), folder.root / "agent.yaml")
     kept.save(sources)

@@ -66,7 +66,7 @@ def process(folder: Folder, states: States, calls: list[Call]) -> Process:
     return Process(folder, states)
 
 
-def test_a_conversation_of_another_process_goes_on_with_its_state(process: Process, calls: list[Call]) -> None:
+def test_a_conversation_of_another_process_continues_with_its_state(process: Process, calls: list[Call]) -> None:
     pins = Pins(process)
     served = pins.serve(previous=calls[0])
 
@@ -177,7 +177,9 @@ def test_a_failure_that_may_pass_is_tried_again(process: Process, calls: list[Ca
     assert pins.serve(previous=calls[0]).engine.agent.sha256 == calls[0].configuration.sha256
 
 
-def test_who_waits_for_a_state_is_freed_when_making_it_is_interrupted(process: Process, calls: list[Call]) -> None:
+def test_callers_that_wait_for_a_state_are_released_when_making_it_is_interrupted(
+    process: Process, calls: list[Call]
+) -> None:
     pins = Pins(process)
     process.failure = KeyboardInterrupt()
     with pytest.raises(KeyboardInterrupt):

@@ -71,7 +71,7 @@ def test_under_rewrite_a_change_waits_for_the_next_call_only(folder: Folder, sta
     assert pins.serve(previous=running).policy == "next-call"
 
 
-def test_a_call_of_an_earlier_process_goes_on_with_the_newest_state(reports: Reports) -> None:
+def test_a_call_of_an_earlier_process_continues_with_the_newest_state(reports: Reports) -> None:
     call = reports.watcher.current.prepare_call()
     foreign = replace(call, configuration=replace(call.configuration, sha256="0" * 64))
 

@@ -64,7 +64,7 @@ def test_quiet_files_are_read_after_the_quiet_period(files: AgentFiles, script: 
     assert look_after(files, served, script)[1] == pytest.approx(0.1)
 
 
-def test_the_quiet_period_begins_anew_with_every_save(folder: Folder, files: AgentFiles, script: Script) -> None:
+def test_the_quiet_period_starts_over_with_every_save(folder: Folder, files: AgentFiles, script: Script) -> None:
     served = files.read()
     for moment in (0.05, 0.10, 0.15, 0.20):
         script.at(moment, partial(folder.write, "agent.xml", folder.template(f"{moment}" * 9)))
@@ -74,9 +74,7 @@ def test_the_quiet_period_begins_anew_with_every_save(folder: Folder, files: Age
     assert 0.3 <= when < 0.4
 
 
-def test_saves_that_never_end_are_cut_into_between_two_of_them(
-    folder: Folder, files: AgentFiles, script: Script
-) -> None:
+def test_endless_saves_are_interrupted_between_two_of_them(folder: Folder, files: AgentFiles, script: Script) -> None:
     served = files.read()
     script.every(0.05, 9, lambda moment: folder.write("agent.xml", folder.template(f"at {moment:.2f} " * 9)))
     look, when = look_after(files, served, script)
@@ -117,7 +115,7 @@ def test_a_text_that_grows_back_is_not_held(folder: Folder, files: AgentFiles, s
     assert when < 0.7
 
 
-def test_an_unreadable_agent_file_is_told_at_once(folder: Folder, files: AgentFiles, script: Script) -> None:
+def test_an_unreadable_agent_file_is_reported_at_once(folder: Folder, files: AgentFiles, script: Script) -> None:
     served = files.read()
     folder.write("agent.yaml", "agent: demo\ntemplate: [" + " " * 80)
     look, when = look_after(files, served, script)
@@ -126,7 +124,7 @@ def test_an_unreadable_agent_file_is_told_at_once(folder: Folder, files: AgentFi
     assert when == pytest.approx(0.1)
 
 
-def test_the_wish_to_stop_ends_the_patience(files: AgentFiles) -> None:
+def test_a_request_to_stop_ends_the_retries(files: AgentFiles) -> None:
     assert settle(files, files.read(), PACE, lambda _: True) is None
 
 

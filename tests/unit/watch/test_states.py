@@ -217,7 +217,7 @@ def full_state() -> AgentSources:
     )
 
 
-def test_what_a_file_says_beside_its_state_counts_for_nothing(tmp_path: Path) -> None:
+def test_what_a_file_says_next_to_its_state_counts_for_nothing(tmp_path: Path) -> None:
     digest = States(tmp_path).save(full_state())
     file = tmp_path / f"{digest}.json"
     record = json.loads(file.read_text())
@@ -228,7 +228,7 @@ def test_what_a_file_says_beside_its_state_counts_for_nothing(tmp_path: Path) ->
     assert States(tmp_path).load(digest, HOME).agent.name == "/home/agent/agent.yaml"
 
 
-def test_a_link_a_pipe_and_a_folder_are_no_files(tmp_path: Path) -> None:
+def test_a_link_a_pipe_and_a_folder_are_not_files(tmp_path: Path) -> None:
     digest = States(tmp_path / "true").save(state(0))
     name, states = f"{digest}.json", States(tmp_path / "false")
     place = tmp_path / "false" / name

@@ -48,7 +48,7 @@ def test_the_manifest_names_the_line_of_each_word(tmp_path: Path) -> None:
     assert origins["words.search.found"].startswith("agent.yaml")
 
 
-def test_a_mistake_is_told_where_it_was_written(tmp_path: Path) -> None:
+def test_a_mistake_is_reported_where_it_was_written(tmp_path: Path) -> None:
     with pytest.raises(SpecError) as caught:
         engine(tmp_path, words={"search": {"found": "Gefunden."}})
     [problem] = caught.value.problems

@@ -42,5 +42,5 @@ def test_nothing_is_held_that_nobody_says() -> None:
     assert ADVICE <= SAID
 
 
-def test_most_sentences_can_be_tried() -> None:
+def test_most_sentences_can_be_tested() -> None:
     assert len(HELD) > 3 * len(ADVICE)

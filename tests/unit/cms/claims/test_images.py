@@ -22,7 +22,7 @@ CONFIRMED = "Needs confirmed:true, after a yes."
     "Show a few as ![description](url) and give the total",
     "cms_updateSectionImage, cms_searchImages",
 )
-def test_the_list_holds_every_image_with_what_is_needed_to_show_it(site: Site) -> None:
+def test_the_list_contains_every_image_with_what_is_needed_to_show_it(site: Site) -> None:
     listed = site.use("cms_listAllImages")["data"]
 
     assert len(listed) == len(site.content()["images"])
@@ -189,7 +189,7 @@ def test_the_image_field_is_a_key_of_the_definition_and_no_other(site: Site) -> 
     "Not for post covers, which need cms_updatePost.",
     "Show the image and say where it now is",
 )
-def test_a_post_is_no_section(site: Site) -> None:
+def test_a_post_is_not_a_section(site: Site) -> None:
     wrong = {"imageId": "img-1", "pageSectionId": "post-1", "imageField": "cover"}
     done = site.use("cms_updateSectionImage", imageId="img-1", pageSectionId="sec-1", imageField="backgroundImage")
 

@@ -19,7 +19,7 @@ SEEDED = ["Home", "Services", "Blog", "Contact"]
 @holds("cms_getNavigation", "Show labels in order, hidden ones marked", "One list for header and footer")
 @holds("cms_getNavigation", 'location "both" is one item in two places.')
 @holds("cms_getNavigation", "cms_addNavigationItem, cms_updateNavigationItem")
-def test_one_list_holds_every_item_once_and_marks_hidden_ones(site: Site) -> None:
+def test_one_list_contains_every_item_once_and_marks_hidden_ones(site: Site) -> None:
     site.use("cms_toggleNavigationItem", label="Blog")
     items = site.use("cms_getNavigation")["data"]
 
@@ -63,7 +63,7 @@ def test_a_new_item_comes_last_until_the_menu_is_reordered(site: Site, location:
 @holds("cms_updateNavigationItem", "Change the label, address or location of a navigation item.")
 @holds("cms_updateNavigationItem", "cms_getNavigation for the exact label", "Show old and new entry")
 @holds("cms_updateNavigationItem", "label picks the item", "new values go into newLabel, newHref, newLocation.")
-def test_an_update_takes_the_label_and_new_values_beside_it(site: Site) -> None:
+def test_an_update_takes_the_label_and_new_values_next_to_it(site: Site) -> None:
     new = {"newLabel": "Start", "newHref": "/posts/blog", "newLocation": "footer"}
     made = site.use("cms_updateNavigationItem", label="Home", **new)["item"]
 
@@ -91,7 +91,7 @@ def test_a_second_toggle_undoes_the_first_and_the_page_stays(site: Site) -> None
 @holds("cms_reorderNavigation", "Put the navigation items into another order.")
 @holds("cms_reorderNavigation", "cms_getNavigation for all labels", "Show the new order")
 @holds("cms_reorderNavigation", "labels holds EVERY label once, header and footer, hidden ones too.")
-def test_an_order_holds_every_label_once(site: Site) -> None:
+def test_an_order_contains_every_label_once(site: Site) -> None:
     site.use("cms_toggleNavigationItem", label="Blog")
     for wrong in (["Home", "Services", "Contact"], [*SEEDED, "Home"], SEEDED[:2], [*SEEDED, "Shop"]):
         site.refuse("cms_reorderNavigation", labels=wrong)

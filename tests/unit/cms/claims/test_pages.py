@@ -207,7 +207,7 @@ def test_a_not_found_error_leads_to_the_search(site: Site, tool: str, slug: str)
 )
 @holds("cms_getSiteOverview", "Counts, names and dead menu links (deadLinks), no content.")
 @holds("cms_getSiteOverview", "cms_getPage, cms_listPosts, cms_getNavigation")
-def test_the_overview_holds_counts_and_names_and_no_content(site: Site) -> None:
+def test_the_overview_contains_counts_and_names_and_no_content(site: Site) -> None:
     seen = site.use("cms_getSiteOverview")
 
     assert seen["counts"] == {"pages": 3, "sections": 8, "posts": 4, "images": 12}

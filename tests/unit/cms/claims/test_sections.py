@@ -25,7 +25,7 @@ CONFIRMED = "Needs confirmed:true, after a yes."
 @holds("cms_listSectionDefinitions", "cms_getSectionFields, cms_addPageSection")
 @holds("cms_getSectionFields", "Its id is the definition's (hero), not a pageSectionId.")
 @holds("cms_getSectionFields", "definitionId from cms_listSectionDefinitions or cms_getPage")
-def test_the_id_of_a_definition_is_no_section(site: Site) -> None:
+def test_the_id_of_a_definition_is_not_a_section(site: Site) -> None:
     listed = [row["id"] for row in site.use("cms_listSectionDefinitions")["data"]]
     on_page = [section["definitionId"] for section in site.use("cms_getPage", slug="home")["sections"]]
 
@@ -119,7 +119,7 @@ def test_an_update_merges_and_an_empty_text_empties_an_optional_field(site: Site
 @holds("cms_reorderPageSections", "Put the sections of a page into another order.")
 @holds("cms_reorderPageSections", "cms_getPageSections for all ids in today's order", "Show the new order by name")
 @holds("cms_reorderPageSections", "order holds EVERY section id of the page once.")
-def test_an_order_holds_every_id_once(site: Site) -> None:
+def test_an_order_contains_every_id_once(site: Site) -> None:
     ids = order(site)
     for wrong in (ids[:2], [*ids, ids[0]], [*ids[:2], "sec-4"], []):
         site.refuse("cms_reorderPageSections", pageId="page-1", order=wrong)
