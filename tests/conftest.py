@@ -4,6 +4,7 @@ import atexit
 import os
 import sys
 import tempfile
+import threading
 from pathlib import Path
 
 import pytest
@@ -28,14 +29,18 @@ _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
 atexit.register(_CACHE.cleanup)
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
 
-_TRACER = sys.gettrace()
+_TRACER, _THREADS_TRACER = sys.gettrace(), threading.gettrace()
 _TRACED = tuple(str(Path(__file__).parent / folder) for folder in ("unit", "cases"))
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:
-    """Trace what tests of one part reach, and nothing else: drawn examples run the same branches thousands of times.
+    """Trace the tests of single parts only, without drawn examples and tests marked `repeats`.
 
-    Said before each test, because one that reaches the limit of recursion takes the tracer away.
+    Those run the same branches many times. Done before each test, because a test that reaches the recursion limit
+    removes the tracer.
     """
     if _TRACER is not None:
-        sys.settrace(_TRACER if str(item.path).startswith(_TRACED) else None)
+        repeats = any(mark.name in {"hypothesis", "repeats"} for mark in item.iter_markers())
+        traced = str(item.path).startswith(_TRACED) and not repeats
+        sys.settrace(_TRACER if traced else None)
+        threading.settrace(_THREADS_TRACER if traced else None)

@@ -7,7 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from cuecard import Conversation, Engine, Entity, ToolResult, Turn
+
+pytestmark = pytest.mark.repeats
 
 CONVERSATIONS, STEPS = 50, 40
 

@@ -187,6 +187,7 @@ def test_a_file_that_cannot_be_written_is_an_error(shop: Path, monkeypatch: pyte
     assert (shop / "agent.yaml").read_text() == AGENT
 
 
+@pytest.mark.repeats
 def test_what_cuecard_brings_is_formatted(capsys: pytest.CaptureFixture[str]) -> None:
     root = content_root()
     assert fmt([root / "prompts", root / "tool_instructions", root / "examples"]) == 0

@@ -165,6 +165,7 @@ def test_a_messy_file_is_laid_out() -> None:
     assert comments(MESSY) == comments(TIDY) != []
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("folder", FOLDERS)
 def test_every_file_of_the_repository_says_the_same_and_is_done_after_once(folder: str) -> None:
     for path in FILES:

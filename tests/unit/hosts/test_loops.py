@@ -166,6 +166,7 @@ def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> Non
     assert not played.chat.memory.entities
 
 
+@pytest.mark.repeats
 @every
 def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
     def one(number: int) -> Played:

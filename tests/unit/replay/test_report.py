@@ -97,6 +97,7 @@ def test_the_advice_is_the_cheapest_delivery(report: Report, advice: Recommendat
     assert advice.cost == min(costs.values()) == costs[advice.delivery]
 
 
+@pytest.mark.repeats
 def test_the_threshold_is_where_the_bills_cross() -> None:
     """A long conversation with one discovery: frozen pays for every tool, append for the one that was found."""
     requests = [*(search("list_pages") for _ in range(3)), *({"text": "word " * 30} for _ in range(12))]

@@ -26,6 +26,7 @@ BAD = {
 }
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("case", BAD)
 def test_a_refusal_is_short_and_takes_little_memory(tmp_path: Path, case: str) -> None:
     name, text = BAD[case]

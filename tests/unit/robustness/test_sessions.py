@@ -6,12 +6,15 @@ import re
 import threading
 from pathlib import Path
 
+import pytest
+
 from cuecard import Engine, Entity, Memory, Message, ToolResult, Turn
 from unit.robustness.agents import NOW, write_agent
 
 SESSIONS, STEPS, THREADS = 50, 40, 5
 
 
+@pytest.mark.repeats
 def test_row_60_fifty_conversations_at_once_hold_only_their_own_values(tmp_path: Path) -> None:
     engine = Engine.open(write_agent(tmp_path))
     foreign: list[tuple[str, set[str]]] = []

@@ -328,6 +328,7 @@ def test_a_value_that_contains_itself_is_refused() -> None:
     assert [p.code for p in caught.value.problems] == ["value-too-deep"]
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize(
     "text",
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import assume, event, given, settings
 from hypothesis import strategies as st
 
@@ -122,6 +123,7 @@ contexts = st.fixed_dictionaries({}, optional=dict.fromkeys(("name", "more", "it
 escapings: st.SearchStrategy[Escaping] = st.sampled_from(("text", "names", "handlebars"))
 
 
+@pytest.mark.repeats
 @settings(deadline=None, max_examples=150)
 @given(text=programs, context=contexts, strict=st.booleans(), escaping=escapings)
 def test_what_both_backends_support_renders_to_the_same_bytes(

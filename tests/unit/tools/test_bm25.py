@@ -186,6 +186,7 @@ def test_searching_writes_nothing_to_output_or_log(
     assert caplog.records == []
 
 
+@pytest.mark.repeats
 def test_threads_share_a_ranker(cms: Catalogue) -> None:
     rank = Bm25Ranker.build(cms.values())
     queries = [phrase for tool in cms.values() for phrase in tool.phrases]

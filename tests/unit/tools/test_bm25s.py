@@ -53,6 +53,7 @@ def same(cards: Iterable[ToolCard], query: str, weights: Mapping[str, float] = W
     return len(ours)
 
 
+@pytest.mark.repeats
 def test_every_phrase_of_the_cms_scores_its_tools_alike(cms: Catalogue) -> None:
     phrases = [phrase for card in cms.values() for phrase in card.phrases]
 
