@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from cuecard.catalogue.calibration import Calibration
     from cuecard.catalogue.explanation import End, Explanation, Match, Ranked, Reasons, WordSeen
     from cuecard.catalogue.ranker import AsyncRanker, Ranker
-    from cuecard.config.agent_file import InputSpec, InputType
+    from cuecard.config.agent_file import InputSpec
     from cuecard.config.figures import Figures
+    from cuecard.config.input_types import InputType
     from cuecard.config.model_profile import Definitions, MidConversation, ModelProfile
     from cuecard.config.models_file import EndpointEntry, ModelEntry, ModelProfiles, ModelsFile
     from cuecard.config.words_spec import WordsSpec
@@ -107,7 +108,8 @@ _NAMES = {
     "catalogue.calibration": "Calibration",
     "catalogue.explanation": "End Explanation Match Ranked Reasons WordSeen",
     "catalogue.ranker": "AsyncRanker Ranker",
-    "config.agent_file": "InputSpec InputType",
+    "config.agent_file": "InputSpec",
+    "config.input_types": "InputType",
     "config.figures": "Figures",
     "config.model_profile": "Definitions MidConversation ModelProfile",
     "config.models_file": "EndpointEntry ModelEntry ModelProfiles ModelsFile",

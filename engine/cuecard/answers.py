@@ -167,7 +167,7 @@ class Answers(AgentFacts):
             InputError: when the turn names a profile or a variant that does not exist, or an argument is of the wrong
                 type; never for an unknown slug.
         """
-        from cuecard.outside.skills import read_skill  # noqa: PLC0415 - few agents have skills
+        from cuecard.outside.skill_answers import read_skill  # noqa: PLC0415 - few agents have skills
 
         usable = usable_skills_of(self.agent, check_reading(self.agent, slug, turn, limit))
         return read_skill(usable, slug, limit=limit, words=self.agent.spec.words)

@@ -42,7 +42,7 @@ def test_a_step_against_the_naive_way() -> None:
     history = [ToolResult("tool_search", {"tools": found}, "call-1")]
     count = uncached_count("o200k_base")
     template = compile_template((CMS / "agent.xml").read_text(encoding="utf-8"), name="agent.xml")
-    memory = memory_text(MEMORY, engine.agent.spec.memory)[0]
+    memory = memory_text(MEMORY, engine.agent.spec.memory, engine.words.memory)[0]
 
     def naive() -> int:
         protocols = protocols_text([*core, *found], engine.agent.protocols)

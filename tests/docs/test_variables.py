@@ -11,7 +11,8 @@ import cuecard
 from cuecard import CuecardError, Engine
 from cuecard.agent import BUILT_IN, results
 from cuecard.agent.sections.section_source import _LOCAL, local_names
-from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.config.sections.section_keys import SOURCES
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.sources import facts, rows
 from cuecard.sources.files import files
 from cuecard.sources.skills import texts

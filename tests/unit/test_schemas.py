@@ -8,7 +8,7 @@ import pytest
 from cuecard.config.json_schema import schemas
 from cuecard.config.settings_page import settings_page
 from cuecard.outside.content import content_root
-from cuecard.outside.settings import environment
+from cuecard.outside.environment import described_variables
 
 ROOT = content_root()
 FILES = sorted(
@@ -25,7 +25,7 @@ def test_the_schemas_are_up_to_date() -> None:
 def test_the_page_of_settings_is_up_to_date() -> None:
     page = (Path(__file__).parents[2] / "docs" / "settings.md").read_text(encoding="utf-8")
 
-    assert page == settings_page(environment()), "run `make schemas` and read the difference"
+    assert page == settings_page(described_variables()), "run `make schemas` and read the difference"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.relative_to(ROOT).as_posix())

@@ -18,7 +18,8 @@ from cuecard.agent.sections.tiers import RHYTHM, tier_of
 from cuecard.agent.world import World
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.inline import inline_problem
-from cuecard.config.sections.section_spec import SOURCES, TEXTS, SectionSpec
+from cuecard.config.sections.section_keys import SOURCES, TEXTS
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem
 from cuecard.model import Tier
 from cuecard.records import dataclass

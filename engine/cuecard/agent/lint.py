@@ -63,8 +63,8 @@ def _schema(draft: Draft, schema: str) -> list[Problem]:
 
 
 def _counted(draft: Draft, assembly: Assembly, spec: AgentFile, count: CountTokens) -> Iterator[Problem]:
-    words = spec.words.protocols
-    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words))}
+    words, cues = spec.words.protocols, spec.tools.cues
+    protocols = {name: made for name, card in draft.cards.items() if (made := make_protocol(card, words, cues))}
     frozen = spec.delivery == "frozen"
     system = [each for each in assembly.compiled if each.section.spec.role == "system"]
     system = [_frozen(each) for each in system] if frozen else system

@@ -14,7 +14,7 @@ from cuecard.config.documents.yaml_text import Document, read_yaml
 from cuecard.config.file_kinds import refuse_other_kind
 from cuecard.config.layers import Layered, lay_over
 from cuecard.config.section_entries import says_something, section_id
-from cuecard.config.sections.section_spec import SOURCES
+from cuecard.config.sections.section_keys import SOURCES
 from cuecard.errors import Problem, SpecError
 from cuecard.records import dataclass
 

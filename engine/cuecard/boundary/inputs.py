@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cuecard.config.agent_file import InputSpec, is_of_type
+from cuecard.config.input_types import is_of_type
 from cuecard.errors import Problem, did_you_mean, visible
 from cuecard.model import Json
 from cuecard.template import refuse_controls
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.agent_file import InputSpec
 
 _SHOWN = 60
 

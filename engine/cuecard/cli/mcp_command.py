@@ -34,11 +34,10 @@ def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
     import anyio
 
     settings = read_settings()
-    salt = settings.salt.get_secret_value() if settings.salt else ""
     following = watch(
         find_content(agent),
         delivery=settings.delivery,
-        salt=salt,
+        salt=settings.salt,
         states=settings.states,
         allow_code=allow_code,
         cache=settings.cache_folder,

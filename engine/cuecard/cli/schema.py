@@ -9,7 +9,6 @@ from cuecard.cli.outputs import output_folder, write_output
 from cuecard.config.json_schema import schemas
 from cuecard.config.settings_page import settings_page
 from cuecard.errors import visible
-from cuecard.outside.settings import environment
 
 
 def schema(folder: Path | None, *, markdown: bool) -> None:
@@ -19,7 +18,9 @@ def schema(folder: Path | None, *, markdown: bool) -> None:
         InputError: when the folder is not writable.
     """
     if markdown:
-        print(settings_page(environment()), end="")
+        from cuecard.outside.environment import described_variables
+
+        print(settings_page(described_variables()), end="")
         return
     texts = schemas()
     if folder is None:

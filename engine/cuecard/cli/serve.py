@@ -84,8 +84,7 @@ def _open(
 ) -> Agents:
     from cuecard.server.agents import open_agents
 
-    salt = settings.salt.get_secret_value() if settings.salt else ""
-    opened = partial(watch, delivery=delivery, salt=salt, states=states, allow_code=allow_code)
+    opened = partial(watch, delivery=delivery, salt=settings.salt, states=states, allow_code=allow_code)
     return open_agents([find_content(path) for path in agents], partial(opened, cache=settings.cache_folder))
 
 
@@ -99,8 +98,8 @@ def _options(settings: Settings, limits: Limits, place: Place) -> ServiceOptions
         hint = "set CUECARD_TOKEN, or write `--no-token` if that is meant"
         raise InputError(Problem("open-to-all", told, hint, "--host"))
     return ServiceOptions(
-        key=settings.key.get_secret_value() if settings.key else secrets.token_hex(32),
-        token=settings.token.get_secret_value() if settings.token else "",
+        key=settings.key or secrets.token_hex(32),
+        token=settings.token,
         max_body=limits.max_body,
         max_requests=limits.max_requests,
         timeout=limits.timeout,

@@ -24,12 +24,11 @@ from cuecard.outside.settings import read_settings
 def open_engine(agent: Path, delivery: DeliveryWish | None = None, *, allow_code: bool = False) -> Engine:
     """The agent's engine; options override the environment, which overrides the agent file."""
     settings, path = read_settings(), find_content(agent)
-    salt = settings.salt.get_secret_value() if settings.salt else ""
     cache = cache_at(settings.cache_folder)
     made = kept_agent(read_agent(path), cache, helper_loader(allow_code=allow_code))
     search = SearchWish(None, allow_code, settings.cache_folder).open(made.ranker, folder_of(path), made.spec.roots)
     count = kept_counter(made.spec.tokens.encoding, cache)
-    return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, salt, "", search)
+    return Engine(made, delivery or settings.delivery or made.spec.delivery, count, utc_now, settings.salt, "", search)
 
 
 def step_from(engine: Engine, *, discovered: str, values: Sequence[str], turn: Path | None) -> Step:

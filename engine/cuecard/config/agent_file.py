@@ -1,7 +1,6 @@
 """The agent file: one YAML mapping that configures one assistant's prompt."""
 
-from collections.abc import Mapping
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, ConfigDict, Field
 
@@ -9,6 +8,7 @@ from cuecard.config.cues_spec import CuesSpec
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.helpers_spec import Helpers
 from cuecard.config.history_spec import HistorySpec, StackSpec
+from cuecard.config.input_types import InputType
 from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.result_spec import Results
 from cuecard.config.search_spec import AheadSpec, SearchSpec
@@ -17,23 +17,6 @@ from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.config.values.names import Name, Names, Texts, as_tuple
 from cuecard.config.words_spec import WordsSpec
 from cuecard.model import DeliveryWish, Json, ReloadPolicy
-
-InputType: TypeAlias = Literal["string", "integer", "number", "boolean", "list", "object"]
-"""The JSON types that an input may have."""
-
-_TYPES: Mapping[InputType, tuple[type, ...]] = {
-    "string": (str,),
-    "integer": (int,),
-    "number": (int, float),
-    "boolean": (bool,),
-    "list": (list, tuple),
-    "object": (Mapping,),
-}
-
-
-def is_of_type(value: Json, kind: InputType) -> bool:
-    """Whether a value is of the type that an input declares; a boolean is not a number."""
-    return kind == "boolean" if isinstance(value, bool) else isinstance(value, _TYPES[kind])
 
 
 class InputSpec(FileModel):

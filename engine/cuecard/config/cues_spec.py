@@ -1,21 +1,13 @@
 """When each of a tool's four cues reaches the model."""
 
-from typing import Annotated, Literal, Self, TypeAlias, get_args
+from typing import Annotated, Self
 
 from pydantic import BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from cuecard.config.cues import CUES, PENDING, Cue
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.values.names import as_tuple
-
-Cue: TypeAlias = Literal["before", "after", "next", "gotcha"]
-"""A line of a tool's instructions."""
-
-CUES: tuple[Cue, ...] = get_args(Cue)
-
-
-PENDING = "requiresConfirmation"
-"""The key of a result that asks for confirmation: the tool has not changed anything yet."""
 
 
 class CuesSpec(FileModel):

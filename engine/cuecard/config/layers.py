@@ -15,7 +15,7 @@ from dataclasses import field
 from cuecard.config.documents.yaml_text import Document, Path
 from cuecard.config.section_entries import PLACING, unplaced
 from cuecard.config.section_layers import Piece, SectionLayers
-from cuecard.config.sections.section_spec import SOURCES, TEXTS
+from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.template_layers import begun_anew
 from cuecard.errors import Problem
 from cuecard.model import Json

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from cuecard.config.documents.yaml_text import Document, Path
-from cuecard.config.sections.section_spec import SOURCES, TEXTS
+from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.errors import Problem
 from cuecard.model import Json
 

@@ -13,6 +13,7 @@ import pickle
 import sys
 from collections.abc import Iterator
 from functools import cache as once
+from importlib.util import find_spec
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -21,9 +22,13 @@ from cuecard.agent.agent import Agent
 from cuecard.agent.helpers import LoadHelpers, refuse_helpers
 from cuecard.config.documents.texts import AgentSources
 from cuecard.outside.cache import Cache, fingerprint
+from cuecard.outside.kept_specs import kept
 
 _PACKAGE = Path(__file__).parents[1]
-_OTHERS = frozenset({("builtins", "frozenset"), ("builtins", "set"), ("builtins", "getattr"), ("functools", "partial")})
+_OTHERS = frozenset(
+    {("builtins", name) for name in ("frozenset", "set", "str", "getattr")}
+    | {("functools", "partial"), ("re", "_compile")}
+)
 """What a stored agent consists of besides cuecard's own classes and functions."""
 
 
@@ -55,8 +60,14 @@ def _built(sources: AgentSources, load: LoadHelpers) -> Agent:
 
 
 class _Writer(pickle.Pickler):
+    def __init__(self, stream: io.BytesIO, models: type) -> None:
+        super().__init__(stream, pickle.HIGHEST_PROTOCOL)
+        self._models = models
+
     def reducer_override(self, value: Any) -> Any:
-        return (_view, (dict(value),)) if isinstance(value, MappingProxyType) else NotImplemented
+        if isinstance(value, MappingProxyType):
+            return _view, (dict(value),)
+        return kept(value) if isinstance(value, self._models) else NotImplemented
 
 
 class _Reader(pickle.Unpickler):
@@ -72,9 +83,11 @@ def _view(values: dict[Any, Any]) -> MappingProxyType[Any, Any]:
 
 def _written(agent: Agent) -> bytes | None:
     """The agent as bytes; None if another process could not restore it, for example because of another backend."""
+    from cuecard.config.documents.validation import FileModel  # noqa: PLC0415 - loads pydantic
+
     stream = io.BytesIO()
     try:
-        _Writer(stream, pickle.HIGHEST_PROTOCOL).dump(agent)
+        _Writer(stream, FileModel).dump(agent)
     except (pickle.PicklingError, AttributeError, TypeError, RecursionError):
         return None
     return stream.getvalue()
@@ -92,10 +105,10 @@ def _read(data: bytes | None) -> Agent | None:
 
 @once
 def _code() -> tuple[str, ...]:
-    """The code that compiles agents here: Python, pydantic, and each module of cuecard by size and time."""
-    import pydantic  # noqa: PLC0415 - only its version is asked for
-
-    return sys.version, pydantic.VERSION, *sorted(_modules(str(_PACKAGE)))
+    """The code that compiles agents here: Python, pydantic, and each module of cuecard, by size and time."""
+    pydantic = find_spec("pydantic")
+    version = [str(Path(pydantic.origin).with_name("version.py"))] if pydantic and pydantic.origin else []
+    return sys.version, *map(_module, version), *sorted(_modules(str(_PACKAGE)))
 
 
 def _modules(folder: str) -> Iterator[str]:
@@ -104,5 +117,9 @@ def _modules(folder: str) -> Iterator[str]:
             if entry.is_dir() and entry.name not in {"__pycache__", "_bundled", "data"}:
                 yield from _modules(entry.path)
             elif entry.name.endswith(".py"):
-                about = entry.stat()
-                yield f"{entry.path} {about.st_size} {about.st_mtime_ns}"
+                yield _module(entry.path, entry.stat())
+
+
+def _module(path: str, about: os.stat_result | None = None) -> str:
+    about = about or Path(path).stat()
+    return f"{path} {about.st_size} {about.st_mtime_ns}"

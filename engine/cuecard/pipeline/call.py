@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from cuecard.agent import PROTOCOLS
-from cuecard.config.history_spec import LastHistory
 from cuecard.model import Call, CallPrompt, CallRecord, DeliveryChoice
 from cuecard.model.messages import Summary
 from cuecard.pipeline.fingerprints import fingerprints
@@ -47,7 +46,7 @@ def _quoted(request: CallRequest, summary: str | Summary) -> str | Summary:
     the gate does this.
     """
     policy = request.agent.spec.history
-    if policy is None or isinstance(policy, LastHistory) or policy.summary.show != "message":
+    if policy is None or policy.policy == "last" or policy.summary.show != "message":
         return summary
     text = request.agent.gate.quoted(str(clean(summary if isinstance(summary, str) else summary.text)[0]))
     return text if isinstance(summary, str) else replace(summary, text=text)

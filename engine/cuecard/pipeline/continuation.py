@@ -9,10 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from cuecard.agent import UPDATE
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Appended, Call, CallTools, CountTokens, Cut, Withheld
 from cuecard.pipeline.baseline import appends, baseline_reason, is_new_state, replaced_reason
 from cuecard.pipeline.block import make_block
@@ -24,6 +24,9 @@ from cuecard.pipeline.request import CallRequest, StepRequest
 from cuecard.pipeline.room import Decided
 from cuecard.pipeline.tools import discover_more, restored_tools
 from cuecard.pipeline.whole import NOT_SHOWN
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.words_spec import WordsSpec
 
 
 def earlier_tools(request: CallRequest) -> tuple[str, ...]:

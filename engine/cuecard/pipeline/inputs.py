@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import field, replace
+from typing import TYPE_CHECKING
 
 from cuecard.agent import CURRENT_DATE, SUMMARY, WORKING_MEMORY
-from cuecard.config.agent_file import InputSpec
 from cuecard.model import Cut, FileText, Json
 from cuecard.pipeline.request import CallRequest
 from cuecard.records import dataclass
@@ -14,6 +14,9 @@ from cuecard.sources.clock import date_text
 from cuecard.sources.memory import memory_text
 from cuecard.template import clean
 from cuecard.template.guards.controls import without_controls
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.agent_file import InputSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -174,9 +174,9 @@ def cues_text(agent: Agent, call: Call, there: Sequence[Section], tools: Sequenc
 
 def withheld_notice(agent: Agent, withheld: Iterable[Withheld]) -> str:
     """The notice about tools that were found but are not active; empty if there are none."""
+    told = [each.tool for each in withheld if each.told]
     words = agent.spec.words
-    tools = words.listed(each.tool for each in withheld if each.told)
-    return fill(words.notices.withheld_tools, {"tools": tools}) if tools else ""
+    return fill(words.notices.withheld_tools, {"tools": words.listed(told)}) if told else ""
 
 
 def slots(agent: Agent, call: Call) -> tuple[Section, ...]:

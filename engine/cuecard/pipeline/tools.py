@@ -104,7 +104,7 @@ def _behind_gates(agent: Agent, turn: Turn, wanted: Sequence[ToolCard]) -> tuple
     spec = agent.spec.tools.visibility
     if not spec.model_fields_set and turn.gates == Gates():
         return wanted, ()
-    return visible(wanted, turn.gates, spec.model_copy(update={"meta": ()}))  # meta tools are never listed, but exist
+    return visible(wanted, turn.gates, spec)
 
 
 def _strange(agent: Agent, turn: Turn) -> dict[Cut, None]:

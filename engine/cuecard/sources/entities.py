@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
 
-from cuecard.config.cues_spec import PENDING
-from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
+from cuecard.config.cues import PENDING
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import MemoryWords
-from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Entity, History, Json, Memory
 from cuecard.sources.gone import forget_rules, without_gone
 from cuecard.sources.result_values import applies, identifier, read_result, value_at
 from cuecard.template import without_controls
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.memory_spec import ExtractSpec, ForgetSpec, MemorySpec
+    from cuecard.config.words.prompt_words import MemoryWords
 
 _LONGEST_TYPE = 100
 
@@ -23,7 +25,7 @@ def remember(
     memory: Memory,
     results: History,
     spec: MemorySpec,
-    words: MemoryWords = ENGLISH.memory,
+    words: MemoryWords,
     asks: str = PENDING,
 ) -> Memory:
     """The memory after these results: newest first, one entry per id, at most `spec.total`, without deleted entities.
@@ -62,7 +64,7 @@ def newest(entities: Iterable[Entity], total: int) -> tuple[Entity, ...]:
     return tuple(unique.values())[:total]
 
 
-def entities_in(tool: str, result: Json, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> list[Entity]:
+def entities_in(tool: str, result: Json, spec: MemorySpec, words: MemoryWords) -> list[Entity]:
     """Every entity that the configured rules find in one result, in rule order."""
     return [
         entity

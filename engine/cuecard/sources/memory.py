@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from cuecard.config.memory_spec import MemorySpec
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import MemoryWords
-from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Cut, Entity, Memory
 from cuecard.sources.entities import newest
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.memory_spec import MemorySpec
+    from cuecard.config.words.prompt_words import MemoryWords
 
 _LONGEST_NAME = 200
 """The maximum length of a name in characters. Names come from tools, and lines of the prompt must be bounded."""
 
 
-def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords = ENGLISH.memory) -> tuple[str, tuple[Cut, ...]]:
+def memory_text(memory: Memory, spec: MemorySpec, words: MemoryWords) -> tuple[str, tuple[Cut, ...]]:
     """The text, and what the limits left out.
 
     Types are ordered by their most recent entity, entities newest first, with at most `per_type` lines each. Line

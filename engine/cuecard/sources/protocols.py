@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Collection, Iterable, Mapping
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cuecard.config.cues_spec import CUES, Cue, CuesSpec
+from cuecard.config.cues import CUES
 from cuecard.config.values.placeholders import fill
-from cuecard.config.words.prompt_words import ProtocolWords
-from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ToolCard
 from cuecard.records import dataclass
 
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.cues import Cue
+    from cuecard.config.cues_spec import CuesSpec
+    from cuecard.config.words.prompt_words import ProtocolWords
+
 Form: TypeAlias = Literal["text", "first", "later"]
 """A tool's whole block, the part for its discovery, or the part for its first result."""
-
-AT_ONCE = CuesSpec.usual()
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,9 +33,7 @@ class Protocol:
     later: str = ""
 
 
-def make_protocol(
-    card: ToolCard, words: ProtocolWords = ENGLISH.protocols, cues: CuesSpec = AT_ONCE
-) -> Protocol | None:
+def make_protocol(card: ToolCard, words: ProtocolWords, cues: CuesSpec) -> Protocol | None:
     """One tool's block; None if the tool has no instructions."""
     if card.instructions is None:
         return None

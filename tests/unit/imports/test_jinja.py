@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import CuecardError
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.outside.imports.jinja import from_jinja
 from cuecard.outside.imports.parts import Notes
 from cuecard.outside.imports.writer import escaped

@@ -1,7 +1,10 @@
+from dataclasses import fields
+
 import pytest
 
 from cuecard.errors import SettingsError
-from cuecard.outside.settings import read_settings
+from cuecard.outside.environment import described_variables
+from cuecard.outside.settings import Settings, read_settings
 
 
 def test_settings_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -31,6 +34,9 @@ def test_upper_and_lower_case_are_the_same_and_other_variables_are_none_of_ours(
         monkeypatch.setenv(name, value)
     settings = read_settings()
 
-    assert settings.salt is not None
-    assert settings.salt.get_secret_value() == "pepper"
-    assert settings.model_fields_set == {"salt"}
+    assert settings == Settings(salt="pepper")
+    assert "pepper" not in repr(settings)
+
+
+def test_every_setting_has_a_variable() -> None:
+    assert [f"CUECARD_{each.name.upper()}" for each in fields(Settings)] == [*described_variables()]

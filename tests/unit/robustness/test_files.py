@@ -18,7 +18,7 @@ from cuecard.config.documents.texts import SkillSource
 from cuecard.config.skills.skill_file import read_skill_file
 from cuecard.errors import Problem
 from cuecard.model.skills import Skill
-from cuecard.outside.skills import read_skill
+from cuecard.outside.skill_answers import read_skill
 from unit.robustness.agents import AGENT, TEMPLATE, TOOLS, prompt, refusal, where, write_agent
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="links, devices and permissions of POSIX")

@@ -117,7 +117,8 @@ def _python(code: str, **environment: str) -> str:
 def test_babel_is_loaded_only_for_those_who_name_a_locale_other_than_english() -> None:
     code = (
         "import sys, datetime, cuecard.engine\n"
-        "from cuecard.sources.clock import ClockSpec, clock_values\n"
+        "from cuecard.config.sections.clock_spec import ClockSpec\n"
+        "from cuecard.sources.clock import clock_values\n"
         "now = datetime.datetime.now(datetime.UTC)\n"
         "for more in ({'zone': 'UTC'}, {'locale': 'en-GB', 'precision': 'second'}, {'locale': 'de'}):\n"
         "    clock_values(now, ClockSpec(**more)); print('babel' in sys.modules)"

@@ -8,8 +8,11 @@ from cuecard.config.agent_file import AgentFile
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.memory_spec import MemorySpec
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import Entity, Json, Memory, ToolResult
 from cuecard.sources.entities import remember
+
+WORDS = ENGLISH.memory
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 
@@ -56,7 +59,7 @@ def rules() -> MemorySpec:
 def test_what_a_result_teaches(
     rules: MemorySpec, tool: str, result: Json, expected: list[tuple[str, str, str]]
 ) -> None:
-    memory = remember(Memory(), [ToolResult(tool, result)], rules)
+    memory = remember(Memory(), [ToolResult(tool, result)], rules, WORDS)
 
     assert memory.entities == tuple(Entity(*e) for e in expected)
 
@@ -64,12 +67,12 @@ def test_what_a_result_teaches(
 def test_an_error_teaches_nothing(rules: MemorySpec) -> None:
     result = ToolResult("cms_getPage", {"id": "page-1", "title": "Home"}, is_error=True)
 
-    assert remember(Memory(), [result], rules) == Memory()
+    assert remember(Memory(), [result], rules, WORDS) == Memory()
 
 
 def test_the_same_entity_moves_to_the_front_once(rules: MemorySpec) -> None:
     before = Memory((Entity("page", "page-2", "B"), Entity("page", "page-1", "A")))
-    after = remember(before, [ToolResult("cms_getPage", {"id": "page-1", "title": "A, renamed"})], rules)
+    after = remember(before, [ToolResult("cms_getPage", {"id": "page-1", "title": "A, renamed"})], rules, WORDS)
 
     assert after == Memory((Entity("page", "page-1", "A, renamed"), Entity("page", "page-2", "B")))
 
@@ -77,4 +80,4 @@ def test_the_same_entity_moves_to_the_front_once(rules: MemorySpec) -> None:
 def test_at_most_ten_are_kept(rules: MemorySpec) -> None:
     results = [ToolResult("cms_getPage", {"id": f"page-{n}", "title": f"T{n}"}) for n in range(14)]
 
-    assert [e.id for e in remember(Memory(), results, rules).entities] == [f"page-{n}" for n in range(13, 3, -1)]
+    assert [e.id for e in remember(Memory(), results, rules, WORDS).entities] == [f"page-{n}" for n in range(13, 3, -1)]

@@ -15,9 +15,12 @@ from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.memory_spec import MemorySpec
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ConversationState, Json
 from cuecard.sources.entities import remember
 from cuecard.sources.memory import memory_text
+
+WORDS = ENGLISH.memory
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms"
 PAGE = Entity("page", "page-4", "About Us")
@@ -38,7 +41,9 @@ def rules(text: str) -> MemorySpec:
 
 def left(tool: str, result: Json, spec: MemorySpec | None = None, **given: Any) -> tuple[Entity, ...]:
     result = ToolResult(tool, result, **given)
-    return remember(EVERYTHING, [result], spec).entities if spec else cms().remember(EVERYTHING, [result]).entities
+    return (
+        remember(EVERYTHING, [result], spec, WORDS).entities if spec else cms().remember(EVERYTHING, [result]).entities
+    )
 
 
 @pytest.mark.parametrize(
@@ -117,13 +122,13 @@ def test_an_odd_id_of_what_is_gone_takes_nothing_along(odd: Json) -> None:
     keyless = Memory((Entity("page", "4", "A"), PAGE))
     spec = rules("forget: {drop: {at: gone}}")
 
-    assert remember(keyless, [ToolResult("drop", {"gone": odd})], spec) == keyless
+    assert remember(keyless, [ToolResult("drop", {"gone": odd})], spec, WORDS) == keyless
 
 
 def test_a_number_is_the_same_id_as_its_digits() -> None:
     spec = rules("forget: {drop: {}}")
 
-    assert remember(Memory((Entity("page", "4", "A"),)), [ToolResult("drop", {"id": 4})], spec) == Memory()
+    assert remember(Memory((Entity("page", "4", "A"),)), [ToolResult("drop", {"id": 4})], spec, WORDS) == Memory()
 
 
 def test_a_deletion_that_shows_what_it_deleted_does_not_teach_it() -> None:
@@ -141,7 +146,7 @@ def test_patterns_pick_tools_and_every_rule_that_applies_is_used() -> None:
 
 
 def test_the_line_of_an_entity_shows_what_tools_take() -> None:
-    text, _ = memory_text(EVERYTHING, MemorySpec(per_type=3, total=10))
+    text, _ = memory_text(EVERYTHING, MemorySpec(per_type=3, total=10), WORDS)
 
     assert text.splitlines()[1:] == [
         *("pages:", '  - "About Us" (page-4)', "sections:", '  - "Hero" (sec-9)'),
@@ -191,7 +196,9 @@ def test_the_host_may_forget_by_key_and_an_empty_key_matches_nothing() -> None:
 
 
 def test_a_name_has_a_bound_and_its_cut_is_recorded() -> None:
-    text, cuts = memory_text(Memory((Entity("page", "p", "x" * 100_000), PAGE)), MemorySpec(per_type=3, total=10))
+    text, cuts = memory_text(
+        Memory((Entity("page", "p", "x" * 100_000), PAGE)), MemorySpec(per_type=3, total=10), WORDS
+    )
 
     assert f'  - "{"x" * 197}..." (p)' in text.splitlines()
     assert [(cut.what, cut.reason) for cut in cuts] == [("memory page p", "a name of more than 200 characters")]
@@ -207,7 +214,10 @@ def test_a_star_names_the_key_of_every_other_type() -> None:
     spec = rules("{extract: [{at: a, type: page}, {at: b, type: post}], keys: {post: slug, '*': path}}")
     result = {"a": {"id": "1", "path": "/x", "slug": "y"}, "b": {"id": "2", "path": "/x", "slug": "y"}}
 
-    assert [entity.key for entity in remember(Memory(), [ToolResult("t", result)], spec).entities] == ["/x", "y"]
+    assert [entity.key for entity in remember(Memory(), [ToolResult("t", result)], spec, WORDS).entities] == [
+        "/x",
+        "y",
+    ]
 
 
 IDS = st.sampled_from([f"page-{n}" for n in range(14)])
@@ -261,5 +271,5 @@ def test_a_result_asks_for_confirmation_by_the_key_that_the_agent_file_names() -
     memory = Memory((Entity("page", "p1", "Home"),))
     asks = [ToolResult("drop", {"gone": "p1", "needsYes": True})]
 
-    assert remember(memory, asks, spec, asks="needsYes") == memory
-    assert remember(memory, asks, spec).entities == ()
+    assert remember(memory, asks, spec, WORDS, asks="needsYes") == memory
+    assert remember(memory, asks, spec, WORDS).entities == ()

@@ -45,11 +45,11 @@ def listed(tools: tuple[ToolCard, ...] | None, gates: Gates | None = None, **cha
 
 
 def shown(gates: Gates) -> list[str]:
-    return [card.name for card in visible(CARDS, gates, RULES)[0]]
+    return [card.name for card in visible(CARDS, gates, RULES, unlisted=RULES.meta)[0]]
 
 
 def reason(gates: Gates, name: str) -> str:
-    return {cut.what: cut.reason for cut in visible(CARDS, gates, RULES)[1]}[f"tool {name}"]
+    return {cut.what: cut.reason for cut in visible(CARDS, gates, RULES, unlisted=RULES.meta)[1]}[f"tool {name}"]
 
 
 def test_a_line_for_each_tool() -> None:
@@ -188,10 +188,10 @@ GATES = st.builds(
 
 @given(gates=GATES)
 def test_every_tool_is_shown_or_cut_in_order_and_once(gates: Gates) -> None:
-    cards, cuts = visible(CARDS, gates, RULES)
+    cards, cuts = visible(CARDS, gates, RULES, unlisted=RULES.meta)
     names = {card.name for card in cards} | {cut.what.removeprefix("tool ") for cut in cuts}
 
     assert len(cards) + len(cuts) == len(CARDS) == len(names)
     assert list(cards) == [card for card in CARDS if card in cards]
     assert not {card.name for card in cards} & {*gates.blocked, *RULES.meta}
-    assert visible(cards, gates, RULES) == (cards, ())
+    assert visible(cards, gates, RULES, unlisted=RULES.meta) == (cards, ())

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from cuecard.config.documents.texts import SkillSource
 from cuecard.model.skills import Skill
 from cuecard.outside.confined_files import RefusedError, entries, read_below
-from cuecard.outside.skills import read_skill, read_skill_texts
+from cuecard.outside.skill_answers import read_skill
+from cuecard.outside.skills import read_skill_texts
 from cuecard.outside.walking import MAX_DEPTH
 
 FRONT = "---\nname: {0}\ndescription: {0}.\n---\n"

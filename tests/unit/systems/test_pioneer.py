@@ -19,7 +19,7 @@ from cuecard.model import FileText, Json, Step
 from cuecard.model.messages import Message, Summary
 from cuecard.outside.folder import read_agent
 from cuecard.outside.models import read_models
-from cuecard.outside.skills import read_skill
+from cuecard.outside.skill_answers import read_skill
 from cuecard.pipeline.history.selection import apply_summary, select, summary_due
 from cuecard.pipeline.history.summary import SummaryRequest
 from cuecard.pipeline.prompt_split import SplitPrompt, split_prompt

@@ -9,6 +9,8 @@ import pytest
 from cuecard.catalogue.catalogue import Catalogue
 from cuecard.catalogue.graph import tool_graph
 from cuecard.catalogue.unknown_names import KnownNames, unknown_names
+from cuecard.config.cues_spec import CuesSpec
+from cuecard.config.words_spec import ENGLISH
 from cuecard.model import ToolCard
 from cuecard.outside.content import content_root
 from cuecard.outside.tokens import bundled_counter
@@ -32,7 +34,7 @@ COUNT = bundled_counter("o200k_base")
 
 
 def cms_protocol(card: ToolCard) -> str:
-    made = make_protocol(card)
+    made = make_protocol(card, ENGLISH.protocols, CuesSpec.usual())
     return made.text if made else ""
 
 

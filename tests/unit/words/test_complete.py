@@ -26,7 +26,7 @@ from cuecard.config.words_spec import WordsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.outside.reading import MAX_BYTES
-from cuecard.outside.skills import read_skill
+from cuecard.outside.skill_answers import read_skill
 from unit.words.foreign import AGENT, engine, english, translated, words
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

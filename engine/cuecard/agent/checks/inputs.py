@@ -7,8 +7,9 @@ from dataclasses import replace
 from typing import Protocol, get_args
 
 from cuecard.agent.sections.section import BUILT_IN
-from cuecard.config.agent_file import AgentFile, InputSpec, InputType, is_of_type
+from cuecard.config.agent_file import AgentFile, InputSpec
 from cuecard.config.documents.yaml_text import Document
+from cuecard.config.input_types import InputType, is_of_type
 from cuecard.errors import Problem, did_you_mean
 from cuecard.model import Json
 from cuecard.template.backends.rules import TOOL

@@ -1,13 +1,10 @@
-"""Texts as elements of an XML core template: wrapped in tags with the section's name, unless they already are."""
+"""Whether a text is already an element of an XML core template, with the tags of its section."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from cuecard.agent.sections.section import Render
-from cuecard.model import Json
 from cuecard.template import element_names
-from cuecard.template.guards.marks import stripped, unmarked
 from cuecard.template.markup.tags import FILLER, blanked, mustache_spans, skipped, tags
 from cuecard.template.markup.xml import xml_problems
 from cuecard.template.syntax.nodes import Block, Comment, Content, Program, Statement, branches
@@ -17,18 +14,6 @@ from cuecard.template.syntax.source import Source
 def is_element(source: Source, program: Program, name: str) -> bool:
     """Whether the text is one element with this name, surrounded only by comments, in every combination of branches."""
     return _is_element(source, _said(source, program.body), name)
-
-
-def in_element(render: Render, name: str | None) -> Render:
-    """The text on separate lines, in tags with this name if given; an empty text leaves no tags."""
-
-    def element(values: Mapping[str, Json]) -> str:
-        text = stripped(render(values))
-        if not unmarked(text):
-            return ""
-        return f"<{name}>\n{text}\n</{name}>\n" if name else f"{text}\n"
-
-    return element
 
 
 def is_name(name: str) -> bool:

@@ -14,7 +14,8 @@ from cuecard.agent.sections.selections import Written
 from cuecard.agent.world import World
 from cuecard.config.documents.inline import inline_problem
 from cuecard.config.documents.yaml_text import problem_at
-from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.config.sections.section_keys import SOURCES
+from cuecard.config.sections.section_spec import SectionSpec
 from cuecard.errors import Problem, TemplateError
 from cuecard.records import dataclass
 from cuecard.template import BACKENDS, Helper, InputUse, Limits, Template, compile_template

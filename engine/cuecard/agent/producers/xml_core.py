@@ -18,11 +18,12 @@ from cuecard.agent.producers.core_checks import (
     lost_protocols,
     refuse_layout,
 )
-from cuecard.agent.producers.elements import in_element, is_element
+from cuecard.agent.producers.elements import is_element
 from cuecard.agent.producers.texts import SectionText, written_text
 from cuecard.agent.sections.layout import Layout
 from cuecard.agent.sections.section import PROTOCOLS
 from cuecard.agent.sections.selections import Written
+from cuecard.agent.sections.wrapping import in_element
 from cuecard.agent.trees import Text, read_trees
 from cuecard.agent.world import World
 from cuecard.config.documents.texts import SourceText

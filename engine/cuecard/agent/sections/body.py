@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.section import CHOICE, CONTENT, Render
-from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.model import Json
 from cuecard.model.skills import Skill
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
 from cuecard.template import trusted_value
 from cuecard.template.guards.marks import shown_value
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.skills_spec import SkillsSpec
 
 
 @dataclass(frozen=True, slots=True)

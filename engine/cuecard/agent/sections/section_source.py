@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
 
 from cuecard.agent.sections.body import SkillsFill
 from cuecard.agent.sections.conditions import asks_the_call
 from cuecard.agent.sections.file_matches import check_matches
 from cuecard.agent.world import World
-from cuecard.config.sections.section_spec import SOURCES, SectionSpec
+from cuecard.config.sections.section_keys import SOURCES
 from cuecard.config.skills.skill_file import make_skills
 from cuecard.errors import CuecardError, Problem
 from cuecard.sources.clock import ClockSource
@@ -19,6 +20,9 @@ from cuecard.sources.rows import compile_rows
 from cuecard.sources.skills.skills import SkillsSource
 from cuecard.sources.tools.tool_list import compile_tool_list
 from cuecard.template import Escaping, clean, trusted, without_controls
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.section_spec import SectionSpec
 
 _LOCAL = {"clock": ("datetime", "date", "time", "timezone")}
 """The names that a source supplies to its section's text, besides `content`."""

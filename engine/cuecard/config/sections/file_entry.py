@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable
-from typing import Annotated, Literal, Self
+from typing import Annotated, Any, Literal, Self
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from cuecard.config.documents.validation import FileModel
 from cuecard.config.sections.file_patterns import FilePattern, has_inputs, inputs_in
@@ -133,3 +133,11 @@ class FileEntry(FileModel):
         """The inputs that its paths read, as written."""
         folders = (self.upward.from_, self.upward.to) if self.upward else ()
         return tuple(name for text in (*self.path, *self.glob, *folders) for name in inputs_in(text))
+
+
+def written_entry(written: Any) -> FileEntry | None:
+    """An entry as written in a file; None if it is invalid, which the validation reports."""
+    try:
+        return FileEntry.model_validate(written)
+    except ValidationError:
+        return None

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from pydantic import ValidationError
-
-from cuecard.config.sections.file_entry import FileEntry, Upward
 from cuecard.config.sections.file_patterns import Exclusion, FilePattern, has_inputs, parts_of
-from cuecard.model import Json
 from cuecard.records import dataclass
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.file_entry import FileEntry, Upward
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,3 @@ def folders_between(inner: str, outer: str) -> tuple[str, ...]:
     return tuple(
         posixpath.join("/", *below[:end]) if below[:1] == ("",) else "/".join(below[:end]) or "." for end in ends
     )
-
-
-def written_entry(written: Json) -> FileEntry | None:
-    """An entry as written in a file; None if it is invalid, which the validation reports."""
-    try:
-        return FileEntry.model_validate(written)
-    except ValidationError:
-        return None

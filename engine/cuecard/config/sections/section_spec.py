@@ -11,6 +11,7 @@ from cuecard.config.sections.condition import Condition
 from cuecard.config.sections.facts_spec import FactsSpec
 from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.config.sections.rows_spec import RowsSpec
+from cuecard.config.sections.section_keys import SOURCES, TEXTS
 from cuecard.config.sections.skills_spec import SkillsSpec
 from cuecard.config.sections.tool_list_spec import ToolListSpec
 from cuecard.config.values.names import as_tuple
@@ -18,13 +19,6 @@ from cuecard.model import Tier
 
 SectionId = Annotated[str, Field(pattern=r"^\w[\w.:·-]{0,127}$")]
 """A name of a section: letters, digits, `_`, `-`, `.` or `:`, such as `01-identity`, or the name of an element."""
-
-SOURCES = ("files", "tools", "skills", "clock", "facts", "rows")
-"""The keys of the sources that can fill a section, besides its own text."""
-
-
-TEXTS = ("text", "file", "choose")
-"""The keys for a section's text; a section has at most one of them."""
 
 Ids = Annotated[tuple[SectionId, ...], BeforeValidator(as_tuple)]
 

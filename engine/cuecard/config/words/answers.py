@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.placeholders import holds
+from cuecard.config.values.placeholder_rule import holds
 from cuecard.config.words.word import SAYING, TAGS, MayBeEmpty, Word
 
 

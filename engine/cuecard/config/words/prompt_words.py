@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from cuecard.config.documents.validation import FileModel
-from cuecard.config.values.placeholders import holds
+from cuecard.config.values.placeholder_rule import holds
 from cuecard.config.words.word import BEHIND_A_SIGN, IN_AN_ELEMENT, NO_TAGS, SAYING, TAGS, MayBeEmpty
 from cuecard.model.prompt import REMINDER
 

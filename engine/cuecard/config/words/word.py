@@ -7,7 +7,7 @@ from typing import Annotated, TypeAlias
 from pydantic import AfterValidator
 from pydantic_core import PydanticCustomError
 
-from cuecard.config.values.placeholders import holds
+from cuecard.config.values.placeholder_rule import holds
 from cuecard.config.words.tags import is_wrapped, tag_problems
 
 NUMBERS = frozenset({"turn", "count"})

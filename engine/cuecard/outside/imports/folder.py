@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.model import Json
 from cuecard.outside.imports.parts import Imported, Input, Message
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import field
 
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.outside.imports.parts import Notes
 from cuecard.outside.imports.writer import between, escaped
 from cuecard.records import dataclass

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from typing import Any
 
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.errors import InputError, Problem, Span, SpecError
 from cuecard.outside.imports.jinja_expressions import Node, Scope, Untranslatable, condition, quoted, value
 from cuecard.outside.imports.jinja_pieces import Block, Piece, pieces_of, tree_of

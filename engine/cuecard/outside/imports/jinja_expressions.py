@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import field
 from typing import Any, TypeAlias
 
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.records import dataclass
 
 Node: TypeAlias = Any

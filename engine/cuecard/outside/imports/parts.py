@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Literal, TypeAlias
 
-from cuecard.config.agent_file import InputType
+from cuecard.config.input_types import InputType
 from cuecard.errors import Problem, Severity, Span
 from cuecard.model import Json
 from cuecard.records import dataclass

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from cuecard.config.agent_file import InputType, is_of_type
 from cuecard.config.documents.yaml_text import Document, Path
+from cuecard.config.input_types import InputType, is_of_type
 from cuecard.errors import Problem
 from cuecard.model import Json
 from cuecard.outside.imports.parts import Input

@@ -4,15 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from cuecard.config.history_spec import (
-    BlockHistory,
-    HistorySpec,
-    LastHistory,
-    SummarySpec,
-    TokenHistory,
-    WindowHistory,
-)
 from cuecard.config.values.placeholders import fill
 from cuecard.model import CountTokens
 from cuecard.model.messages import Message, Summary
@@ -22,6 +15,9 @@ from cuecard.pipeline.history.units import LeftOut, Unit, units
 from cuecard.records import dataclass
 from cuecard.template import element_names
 from cuecard.template.guards.guard import escape_text
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.history_spec import BlockHistory, HistorySpec, SummarySpec, TokenHistory, WindowHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,15 +47,13 @@ def decide(messages: Sequence[Message], summary: Summary, spec: HistorySpec, cou
         if spec.prefix
         else whole
     )
-    match spec:
-        case WindowHistory():
-            return _window(seen, out, spec)
-        case TokenHistory():
-            return _tokens(seen, out, replace(summary, covers=summary.covered(messages)), spec, count)
-        case BlockHistory():
-            return _blocks(seen, out, summary.covered(messages), spec, count)
-        case LastHistory():
-            return Decision(seen, out, last(seen, spec), hidden="history.policy: `last` shows no summary")
+    if spec.policy == "window":
+        return _window(seen, out, spec)
+    if spec.policy == "tokens":
+        return _tokens(seen, out, replace(summary, covers=summary.covered(messages)), spec, count)
+    if spec.policy == "blocks":
+        return _blocks(seen, out, summary.covered(messages), spec, count)
+    return Decision(seen, out, last(seen, spec), hidden="history.policy: `last` shows no summary")
 
 
 def summary_message(text: str, spec: SummarySpec) -> Message:

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from cuecard.config.history_spec import HistorySpec, LastHistory, TokenHistory
 from cuecard.model import CountTokens, Cut
 from cuecard.model.messages import Message, Summary
 from cuecard.pipeline.history.decision import Decision, decide, summary_message
@@ -21,6 +21,9 @@ from cuecard.pipeline.history.record import Selected, cuts, dropped
 from cuecard.pipeline.history.summary import SummaryRequest, ask
 from cuecard.pipeline.history.text import cost
 from cuecard.pipeline.history.units import LeftOut
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.history_spec import HistorySpec
 
 
 def select(messages: Sequence[Message], summary: str | Summary, spec: HistorySpec, count: CountTokens) -> Selected:
@@ -41,9 +44,9 @@ def summary_due(
     """The request for a summarizer, or None if no summary is due; the arguments are those of `select`."""
     stored = _stored(summary)
     told = decide(messages, stored, spec, count).told
-    if not told or isinstance(spec, LastHistory):
+    if not told or spec.policy == "last":
         return None
-    longest = max(1, int(spec.target * spec.budget)) if isinstance(spec, TokenHistory) else None
+    longest = max(1, int(spec.target * spec.budget)) if spec.policy == "tokens" else None
     return ask((message for unit in told for message in unit.messages), stored.text, spec.summary, longest)
 
 
@@ -57,12 +60,12 @@ def apply_summary(
     stored = _stored(summary)
     decision = decide(messages, stored, spec, count)
     kept = _selected(messages, stored, decision, spec, count)
-    if isinstance(spec, LastHistory) or not decision.told or not (reply and reply.strip()):
+    if spec.policy == "last" or not decision.told or not (reply and reply.strip()):
         return kept
     new = _new(messages, decision, reply.strip())
     if spec.summarize == "after":
         return replace(kept, store=new)
-    if isinstance(spec, TokenHistory):
+    if spec.policy == "tokens":
         tokens = cost(summary_message(new.text, spec.summary), spec, count)
         if tokens > spec.budget:
             too_long = Cut("new summary", f"history.max_context: it does not fit into {spec.budget} tokens", tokens)
@@ -106,7 +109,7 @@ def _selected(
 
 
 def _show(text: str, spec: HistorySpec) -> tuple[str, Message | None]:
-    if not text or isinstance(spec, LastHistory):
+    if not text or spec.policy == "last":
         return "", None
     return ("", summary_message(text, spec.summary)) if spec.summary.show == "message" else (text, None)
 

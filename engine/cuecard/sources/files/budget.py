@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from cuecard.config.sections.file_entry import FileEntry
-from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.model import Cut, Diagnostic, FileText, SourceRow
 from cuecard.records import dataclass
 from cuecard.sources.files.front_matter import is_draft, split_front_matter, unix_lines
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.file_entry import FileEntry
+    from cuecard.config.sections.files_spec import FilesSpec
 
 Status: TypeAlias = Literal["loaded", "missing", "read_error", "truncated", "empty", "draft"]
 
@@ -48,8 +50,10 @@ class TakenFiles:
     rows: list[SourceRow] = field(default_factory=list)
 
 
-def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) -> TakenFiles:
-    """The files of the list, cut to their limits.
+def take_files(
+    spec: FilesSpec, entries: Iterable[FileEntry], files: Mapping[str, FileText], before: int = 0
+) -> TakenFiles:
+    """The files of the entries, cut to the limits of their list.
 
     Line ends become line feeds, and the text is trimmed unless the list says otherwise. It is cut to the limit per
     file, then to what remains of the total: at exactly that character or, for bytes, before the character that would
@@ -58,11 +62,12 @@ def take_files(spec: FilesSpec, files: Mapping[str, FileText], before: int = 0) 
 
     Args:
         spec: the list.
+        entries: its entries, one for each file.
         files: files by path in the list.
         before: how much of the total earlier sections have used, in the unit of the list.
     """
     taken = TakenFiles(before)
-    for entry in spec.entries:
+    for entry in entries:
         _take(spec, entry, _chosen(entry, files, taken), taken)
     return taken
 

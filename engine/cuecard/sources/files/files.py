@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import TYPE_CHECKING
 
-from cuecard.config.sections.file_entry import FileEntry
-from cuecard.config.sections.files_spec import FilesSpec
 from cuecard.errors import Problem, SpecError, TemplateError, TemplateSyntaxError
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
@@ -13,6 +12,10 @@ from cuecard.sources.files.budget import TakenFile, take_files
 from cuecard.sources.files.found import Held, found_entries
 from cuecard.sources.text import joined
 from cuecard.template import Escaping, Template, compile_template, trusted
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.file_entry import FileEntry
+    from cuecard.config.sections.files_spec import FilesSpec
 
 SERVERS = ".server.md"
 """The ending of the files in which `cuecard tools import` stores a tool server's own description."""
@@ -48,9 +51,8 @@ class FilesSource:
         own = {**given.files, **given.supplied} if self.spec.supplied else given.files
         held = Held(own, given.supplied if self.spec.supplied else given.files, given.values)
         entries, cuts = found_entries(self.spec, held)
-        spec = self.spec.model_copy(update={"entries": entries})
-        before = given.taken.get(spec.account, 0)
-        taken = take_files(spec, own, before)
+        before = given.taken.get(self.spec.account, 0)
+        taken = take_files(self.spec, entries, own, before)
         text = self._around([self._printed(file, given) for file in taken.used], given)
         return Content(
             text, (*cuts, *taken.cuts), tuple(taken.diagnostics), tuple(taken.rows), taken=taken.size - before

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
-from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.records import dataclass
 from cuecard.sources.content import Content, Given
@@ -12,6 +12,9 @@ from cuecard.sources.text import joined, one_line
 from cuecard.sources.tools.examples import examples_text
 from cuecard.sources.tools.visibility import visible
 from cuecard.template import Escaping, Template, compile_template, trusted
+
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.tool_list_spec import ToolListSpec, VisibilitySpec
 
 OWN = ("name", "description", "category")
 """The names that the template of a tool may read besides the values of the call."""
@@ -41,7 +44,7 @@ class ToolListSource:
             return Content(self.spec.unknown)
         if self.visibility is None:
             return self._listed(given.tools, (), given)
-        return self._listed(*visible(given.tools, given.gates, self.visibility), given)
+        return self._listed(*visible(given.tools, given.gates, self.visibility, unlisted=self.visibility.meta), given)
 
     def _listed(self, cards: tuple[ToolCard, ...], cuts: tuple[Cut, ...], given: Given) -> Content:
         if self.spec.sort == "name":

@@ -2,25 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING
 
-from cuecard.config.sections.tool_list_spec import VisibilitySpec
 from cuecard.model import Cut, ToolCard
 from cuecard.model.gates import Gates
 
+if TYPE_CHECKING:  # the configuration models load pydantic
+    from cuecard.config.sections.tool_list_spec import VisibilitySpec
+
 
 def visible(
-    cards: Iterable[ToolCard], gates: Gates, spec: VisibilitySpec
+    cards: Iterable[ToolCard], gates: Gates, spec: VisibilitySpec, *, unlisted: Collection[str] = ()
 ) -> tuple[tuple[ToolCard, ...], tuple[Cut, ...]]:
-    """The tools that pass every gate, in order, and a cut for each other tool with the first reason."""
-    judged = [(card, _reason(card, gates, spec)) for card in cards]
+    """The tools that pass every gate, in order, and a cut for each other tool with the first reason.
+
+    `unlisted` names tools that exist but are not shown, such as `spec.meta` in a list of tools.
+    """
+    judged = [(card, _reason(card, gates, spec, unlisted)) for card in cards]
     shown = tuple(card for card, reason in judged if not reason)
     return shown, tuple(Cut(f"tool {card.name}", reason) for card, reason in judged if reason)
 
 
-def _reason(card: ToolCard, gates: Gates, spec: VisibilitySpec) -> str:
+def _reason(card: ToolCard, gates: Gates, spec: VisibilitySpec, unlisted: Collection[str]) -> str:
     """The first reason why a tool is excluded; empty if it is not."""
-    if card.name in spec.meta:
+    if card.name in unlisted:
         return "a meta tool is never listed"
     return _not_enabled(card, gates, spec) or _switched_off(card, gates, spec) or _not_allowed(card, gates)
 

@@ -1,0 +1,13 @@
+"""The four cues of a tool, and how results ask for confirmation."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias, get_args
+
+Cue: TypeAlias = Literal["before", "after", "next", "gotcha"]
+"""A line of a tool's instructions."""
+
+CUES: tuple[Cue, ...] = get_args(Cue)
+
+PENDING = "requiresConfirmation"
+"""The key of a result that asks for confirmation: the tool has not changed anything yet."""
