@@ -28,4 +28,5 @@ def fit(value: Json, room: int) -> str:
         return line
     start = chop_cells(line, room - len(MARK))[0]
     whole = start if line[len(start)] == " " else start.rpartition(" ")[0]
-    return (whole if cell_len(whole) * 2 >= room else start).rstrip() + MARK
+    word = line[len(whole) :].split(maxsplit=1)[0]
+    return (start if cell_len(word) * 2 > room else whole).rstrip() + MARK
