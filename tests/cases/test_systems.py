@@ -18,6 +18,8 @@ from cuecard.cli.step import call_from
 from cuecard.model import Step
 from cuecard.model.messages import Message
 
+pytestmark = pytest.mark.repeats
+
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(__file__).parent / "systems"
 TURNS = sorted(

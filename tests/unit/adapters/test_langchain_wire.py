@@ -26,6 +26,8 @@ from cuecard.model import Delivery
 from property.cue_times import timed
 from unit.adapters.model_server import Calls, Json, model_server
 
+pytestmark = pytest.mark.repeats
+
 CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NAMES = ("cms_createPage", "cms_searchImages", "cms_listPages")

@@ -29,6 +29,8 @@ from cuecard import Call, Engine, Turn
 from cuecard.adapters.openai_agents import Cuecard
 from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
+pytestmark = pytest.mark.repeats
+
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 QUIET = RunConfig(tracing_disabled=True)

@@ -32,6 +32,8 @@ from cuecard.adapters.pydantic_models import framework_name
 from cuecard.conversation import Conversation
 from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
+pytestmark = pytest.mark.repeats
+
 ROOT = Path(__file__).parents[3]
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 TOOLS = ("cms_createPage", "cms_searchImages", "cms_listPages", "cms_addPageSection")

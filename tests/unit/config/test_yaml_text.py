@@ -11,6 +11,8 @@ from cuecard import InputError, SpecError
 from cuecard.config.documents.yaml_events import quick_events
 from cuecard.config.documents.yaml_text import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, read_yaml
 
+pytestmark = pytest.mark.repeats
+
 NEST = MAX_CHARACTERS // 4
 NESTS = {
     "lists in brackets": "[" * NEST,

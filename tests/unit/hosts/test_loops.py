@@ -39,6 +39,8 @@ from loopback_models import (
 from loopback_models.server import PATHS
 from property.hosts import bare
 
+pytestmark = pytest.mark.repeats
+
 Json = dict[str, Any]
 GEMINI, BEDROCK = (next(path for path in PATHS if PATHS[path] is each.WIRE) for each in (gemini_wire, bedrock_wire))
 
@@ -166,7 +168,6 @@ def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> Non
     assert not played.chat.memory.entities
 
 
-@pytest.mark.repeats
 @every
 def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
     def one(number: int) -> Played:

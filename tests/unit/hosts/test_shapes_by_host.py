@@ -34,6 +34,8 @@ from unit.adapters.test_adk import Scripted, runner, talk
 from unit.adapters.test_graph_threads import State
 from unit.adapters.test_pydantic_hosts import Model as PydanticModel
 
+pytestmark = pytest.mark.repeats
+
 ENGINE = Engine.open(Path(__file__).parents[3] / "prompts" / "cms", delivery="append")
 TURN = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
 NAME = "cms_createPage"

@@ -28,6 +28,8 @@ from cuecard.outside.kept_agents import kept_agent
 from cuecard.outside.kept_specs import KeptSpec, kept
 from cuecard.outside.tokens import bundled_counter
 
+pytestmark = pytest.mark.repeats
+
 ROOT = Path(__file__).parents[3]
 TURNS = sorted([*ROOT.glob("tests/cases/**/turn.yaml"), *ROOT.glob("prompts/*/turns/**/*.yaml")])
 SPECS: list[FileModel] = [

@@ -16,6 +16,8 @@ from cuecard.reload.pins import Served
 from property.hosts import Json, Shape, bare, serialized, shapes
 from property.test_every_conversation import CORE, TOOLS, engine_of
 
+pytestmark = pytest.mark.repeats
+
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 SHAPES = {shape.name: shape for shape in shapes((*TOOLS[::-1], *CORE))}
 EVERY = pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

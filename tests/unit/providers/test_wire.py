@@ -19,6 +19,8 @@ from unit.providers import talk
 from unit.providers.loopback import Loopback, loopback
 from unit.providers.talk import PROFILES, TOOLS, Json, Moment, engine
 
+pytestmark = pytest.mark.repeats
+
 
 @pytest.fixture(autouse=True)
 def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:

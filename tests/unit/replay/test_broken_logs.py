@@ -17,6 +17,8 @@ from cuecard.analysis.replay.play import play
 from cuecard.errors import CuecardError
 from unit.replay.small import engine
 
+pytestmark = pytest.mark.repeats
+
 CASES = Path(__file__).parents[2] / "cases" / "transcripts"
 LOGS = {path.name: path.read_text(encoding="utf-8") for path in (*CASES.glob("logs/*"), CASES / "pages.json")}
 ODD: list[Any] = [None, 0, -1, 1e300, True, "", "x", "\ud800", [], [[]], ["a"], {}, {"type": 3}, {"role": "user"}]

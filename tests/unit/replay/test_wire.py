@@ -36,6 +36,8 @@ from cuecard.config.transcript_file import (
 from cuecard.model import Delivery, Entity, Memory, Step, ToolResult, Turn
 from cuecard.outside.models import read_models
 
+pytestmark = pytest.mark.repeats
+
 ROOT = Path(__file__).parents[3]
 RECORDING = ROOT / "examples" / "cms" / "recordings" / "blog-post.json"
 DELIVERIES: tuple[Delivery, ...] = ("append", "rewrite", "frozen")

@@ -11,6 +11,8 @@ from cuecard import CuecardError, Engine
 from cuecard.errors import KEPT, MAX_PROBLEMS, Problem, Span, most_telling
 from unit.robustness.agents import write_agent
 
+pytestmark = pytest.mark.repeats
+
 BAD = {
     "NUL in a template": ("agent.xml", "<agent>" + "\0" * 60_000 + "</agent>"),
     "NUL in a tool file": ("tools/search.yaml", "\0" * 60_000),
@@ -26,7 +28,6 @@ BAD = {
 }
 
 
-@pytest.mark.repeats
 @pytest.mark.parametrize("case", BAD)
 def test_a_refusal_is_short_and_takes_little_memory(tmp_path: Path, case: str) -> None:
     name, text = BAD[case]

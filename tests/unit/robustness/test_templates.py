@@ -15,6 +15,8 @@ from cuecard.model import Json
 from cuecard.reload.settle import Pace
 from unit.robustness.agents import NOW, TEMPLATE, prompt, refusal, where, write_agent
 
+pytestmark = pytest.mark.repeats
+
 CANARY = "{{{a.[b') or __import__('pathlib').Path('canary').touch() or ('c]}}}"
 
 
@@ -210,7 +212,6 @@ print(len(set(sys.modules) - modules), (pages() - before) * 4096)
 """
 
 
-@pytest.mark.repeats
 @pytest.mark.skipif(sys.platform != "linux", reason="asks the system how much memory the process holds")
 def test_row_13_ten_thousand_reloads_leave_no_module_and_no_memory_behind() -> None:
     done = subprocess.run([sys.executable, "-c", RELOADS], check=True, capture_output=True, text=True)

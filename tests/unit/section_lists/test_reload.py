@@ -16,6 +16,8 @@ from cuecard.reload.states import States
 from unit.section_lists.agents import write
 from unit.watch.demo import QUICK, Folder, Reports
 
+pytestmark = pytest.mark.repeats
+
 AGENT = """\
 extends: ../org
 sections:

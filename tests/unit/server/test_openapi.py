@@ -17,6 +17,8 @@ from cuecard.server.guard import OPEN, PATHS
 from cuecard.server.openapi import openapi_text
 from unit.server.conftest import ROOT
 
+pytestmark = pytest.mark.repeats
+
 COPY = ROOT / "schemas" / "openapi.json"
 TOLD = json.loads(COPY.read_text(encoding="utf-8"))
 KEPT = schemathesis.openapi.from_dict(TOLD)

@@ -15,6 +15,8 @@ import pytest
 from unit.server.served import PATIENCE, Replica, replica
 from unit.server.test_endpoints import ask
 
+pytestmark = pytest.mark.repeats
+
 RESULTS = [
     {"tool": "tool_search", "result": {"tools": [name]}, "call_id": f"call-{number}"}
     for number, name in enumerate(("cms_createPage", "cms_deletePage", "cms_listPosts", "cms_getImage"))
