@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 from importlib import import_module
+from pickle import PicklingError
 from typing import Any
+
+_MODELS = "cuecard.config."
+"""Where configuration models are; a stored one names its module below it, and therefore no other."""
 
 
 class KeptSpec:
@@ -51,18 +55,24 @@ class KeptSpec:
 
     def _load(self) -> Any:
         module, name = self._model
-        model = getattr(import_module(module), name)
+        model = getattr(import_module(f"{_MODELS}{module}"), name)
         made = model.__new__(model)
         made.__setstate__({**self._state, "__dict__": loaded(self._state["__dict__"])})
         return made
 
 
 def kept(spec: Any) -> tuple[Any, ...]:
-    """How a configuration model is pickled: as a `KeptSpec`."""
+    """How a configuration model is pickled: as a `KeptSpec`.
+
+    Raises:
+        PicklingError: when it is not a model of cuecard's own.
+    """
     model = type(spec)
+    if not model.__module__.startswith(_MODELS):
+        raise PicklingError(f"{model.__module__}.{model.__name__} is not a configuration model")
     own = (name for each in model.__mro__ if each.__module__.startswith("cuecard.") for name in vars(each))
     derived = {name: getattr(spec, name) for name in own if isinstance(getattr(model, name, None), property)}
-    return KeptSpec, ((model.__module__, model.__name__), spec.__getstate__(), derived)
+    return KeptSpec, ((model.__module__.removeprefix(_MODELS), model.__name__), spec.__getstate__(), derived)
 
 
 def loaded(value: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -136,3 +137,13 @@ def test_its_kind_its_properties_and_what_it_lacks_are_those_of_the_model() -> N
     with pytest.raises(ValidationError, match="frozen"):
         stored(SPECS[0]).agent = "another"
     assert hash(stored(InputSpec.model_validate({}))) == hash(InputSpec.model_validate({}))
+
+
+def test_only_configuration_models_are_stored_and_loaded() -> None:
+    class Elsewhere(FileModel):
+        """A model that is not part of an agent."""
+
+    with pytest.raises(pickle.PicklingError, match="Elsewhere is not a configuration model"):
+        kept(Elsewhere())
+    with pytest.raises(ModuleNotFoundError, match=re.escape("cuecard.config.os")):
+        _ = KeptSpec(("os", "mkdir"), {"__dict__": {}}, {}).anything
