@@ -85,7 +85,7 @@ def test_the_names_that_the_guide_uses_are_in_the_code() -> None:
     package = ROOT / "engine" / "cuecard"
     code = "\n".join(path.read_text(encoding="utf-8") for path in package.rglob("*.py"))
     names = set(re.findall(r"`(_?[A-Za-z]+(?:_[A-Za-z]+)*|_[a-z]+)`", GUIDE)) & {
-        *("FileModel", "SOURCES", "SectionSpec", "Fill", "Given", "Content", "Cut", "Problem", "WrongValueError"),
+        *("FileModel", "SOURCES", "SectionPatch", "Fill", "Given", "Content", "Cut", "Problem", "WrongValueError"),
         *("as_of", "printed", "inputs", "_compiled", "_LOCAL", "Engine", "Step"),
     }
 

@@ -17,6 +17,7 @@ from cuecard.template.backends.backend import Backend
 from cuecard.template.backends.pybars_backend import pybars3
 from cuecard.template.template import python
 
+pytestmark = pytest.mark.repeats
 ROOT = Path(__file__).parents[3]
 
 
