@@ -67,8 +67,10 @@ def test_python_blocks_run(page: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(ROOT)
     typed: dict[str, object] = {}
     for where, code in blocks("python"):
-        if where.partition(":")[0] == page:
-            exec(compile(code, where, "exec", dont_inherit=True), typed)  # noqa: S102 - running the example is the test
+        file, _, line = where.partition(":")
+        if file == page:
+            placed = "\n" * int(line) + code  # so that a failure names the line of the page
+            exec(compile(placed, page, "exec", dont_inherit=True), typed)  # noqa: S102 - running the example is the test
 
 
 @pytest.mark.parametrize(("where", "text"), blocks("console"))
