@@ -8,7 +8,7 @@ printing and refusing to be changed take no compiled code, and `__init__` is com
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from reprlib import recursive_repr
 from typing import TYPE_CHECKING, Any
@@ -52,6 +52,7 @@ _MADE = _Factory()
 
 def _methods(cls: type, *, frozen: bool, compared: bool) -> Iterator[tuple[str, Any]]:
     fields = dataclasses.fields(cls)
+    _check_order(field for field in fields if field.init and not field.kw_only)
     yield "__init__", _first_init(cls, frozen=frozen)
     yield "__signature__", _Signature()
     yield "__repr__", _repr([field.name for field in fields if field.repr])
@@ -66,6 +67,16 @@ def _methods(cls: type, *, frozen: bool, compared: bool) -> Iterator[tuple[str, 
         names = [field.name for field in fields]
         yield "__getstate__", lambda self: [getattr(self, name) for name in names]
         yield "__setstate__", _restore(names)
+
+
+def _check_order(positional: Iterable[dataclasses.Field[Any]]) -> None:
+    """Raises as the standard decorator does, which checks this only where it writes `__init__`."""
+    last = ""
+    for field in positional:
+        if field.default is not dataclasses.MISSING or field.default_factory is not dataclasses.MISSING:
+            last = field.name
+        elif last:
+            raise TypeError(f"non-default argument {field.name!r} follows default argument {last!r}")
 
 
 def _first_init(cls: type, *, frozen: bool) -> Callable[..., None]:

@@ -63,7 +63,7 @@ def facts(kind: type, calls: list[tuple[list[Any], dict[str, Any]]]) -> list[Any
     ]
 
 
-@given(st.lists(FIELDS | FACTORIES, max_size=4), OPTIONS, CALLS)
+@given(st.lists(FIELDS | FACTORIES, min_size=1, max_size=4), OPTIONS, CALLS)
 def test_a_class_is_what_the_standard_decorator_makes(
     fields: list[Mapping[str, Any]],
     options: dict[str, bool],

@@ -73,7 +73,7 @@ def test_two_indexes_of_the_same_catalogue_answer_alike(catalogue: Catalogue, qu
 @settings(deadline=None)
 @given(CATALOGUES)
 def test_a_tool_is_found_by_its_whole_name(catalogue: Catalogue) -> None:
-    rank = Bm25Ranker.build(catalogue.values(), {"name": 1.0})
+    rank = Bm25Ranker.build(catalogue.values())
     named = [name for name in catalogue if WordReader().words(name)]
 
     assert [name for name in named if name not in dict(rank(name, 50))] == []

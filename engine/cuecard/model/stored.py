@@ -39,6 +39,10 @@ def as_plain(value: Any) -> Json:
         return [as_plain(held) for held in value]
     if kind is tuple:
         return tuple([as_plain(held) for held in value])
+    if isinstance(value, str):  # such as a member of an enum, which would not be read as the text that it is
+        return str.__str__(value)
+    if isinstance(value, (int, float)):
+        return int(value) if isinstance(value, int) else float(value)
     names = _fields(cast("Hashable", kind))
     return deepcopy(value) if names is None else {name: as_plain(getattr(value, name)) for name in names}
 

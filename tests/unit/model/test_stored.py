@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+import http
 import json
 import re
 from collections.abc import Mapping
@@ -12,6 +14,7 @@ import pytest
 
 from cuecard import Call, Engine, InputError, Manifest, Step, Turn
 from cuecard.model import Json
+from cuecard.model.stored import as_plain
 from unit.section_lists.agents import PROTOCOLS, TOOLS, opened, search
 
 AGENT = f"""\
@@ -135,3 +138,16 @@ def test_nothing_is_taken_for_something_else(kind: Kind, path: tuple[Any, ...], 
 
     with pytest.raises(InputError, match=re.escape(f"`{'.'.join(map(str, path))}`")):
         kind.from_json(data)
+
+
+class Id(enum.StrEnum):
+    FIRST = "call-1"
+
+
+def test_members_of_enums_are_stored_as_what_they_are(engine: Engine) -> None:
+    made = engine.prepare_step(engine.prepare_call(), [search("put_page", call_id=Id.FIRST)])
+
+    assert made.appended[0].after_call_id == "call-1"
+    assert Step.from_json(made.to_json()).manifest == made.manifest
+    assert type(as_plain(Id.FIRST)) is str
+    assert [type(as_plain(value)) for value in (http.HTTPStatus.OK, True, 0.5)] == [int, bool, float]
