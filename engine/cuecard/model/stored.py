@@ -39,12 +39,17 @@ def as_plain(value: Any) -> Json:
         return [as_plain(held) for held in value]
     if kind is tuple:
         return tuple([as_plain(held) for held in value])
-    if isinstance(value, str):  # such as a member of an enum, which would not be read as the text that it is
-        return str.__str__(value)
-    if isinstance(value, (int, float)):
-        return int(value) if isinstance(value, int) else float(value)
+    if isinstance(value, (str, int, float)):
+        return _without_class(value)
     names = _fields(cast("Hashable", kind))
     return deepcopy(value) if names is None else {name: as_plain(getattr(value, name)) for name in names}
+
+
+def _without_class(value: str | float) -> Json:
+    """A member of an enum, or of another class of texts or numbers, as the text or number that it is."""
+    if isinstance(value, str):
+        return str.__str__(value)
+    return int(value) if isinstance(value, int) else float(value)
 
 
 @cache
