@@ -50,10 +50,10 @@ def _name(entity: Entity) -> str:
 
 def _cuts(memory: Memory, shown: set[str], kept: tuple[Entity, ...]) -> tuple[Cut, ...]:
     in_total = {entity.id for entity in kept}
-    left_out = {e.id: e for e in memory.entities if e.id not in shown}
     gone = tuple(
         Cut(f"memory {e.type} {e.id}", "more than memory.per_type" if e.id in in_total else "more than memory.total")
-        for e in left_out.values()
+        for e in newest(memory.entities, len(memory.entities))
+        if e.id not in shown
     )
     long = (e for e in kept if e.id in shown and len(_one_line(e.name)) > _LONGEST_NAME)
     return (*gone, *(Cut(f"memory {e.type} {e.id}", f"a name of more than {_LONGEST_NAME} characters") for e in long))

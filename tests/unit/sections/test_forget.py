@@ -273,3 +273,16 @@ def test_a_result_asks_for_confirmation_by_the_key_that_the_agent_file_names() -
 
     assert remember(memory, asks, spec, WORDS, asks="needsYes") == memory
     assert remember(memory, asks, spec, WORDS).entities == ()
+
+
+def test_a_cut_names_the_newest_of_two_types_with_one_id() -> None:
+    entities = (
+        *(Entity("page", f"page-{n}", "A") for n in range(2)),
+        Entity("page", "1", "B"),
+        Entity("post", "1", "C"),
+    )
+
+    text, cuts = memory_text(Memory(entities), MemorySpec(per_type=2), WORDS)
+
+    assert "(1)" not in text
+    assert [cut.what for cut in cuts] == ["memory page 1"]
