@@ -61,7 +61,7 @@ def test_an_index_comes_back_from_bytes_as_it_was(cards: list[ToolCard], query: 
 
 
 @given(st.recursive(SCORES, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner)))
-def test_bytes_that_are_not_index_are_refused(value: Any) -> None:
+def test_bytes_that_are_not_an_index_are_refused(value: Any) -> None:
     with pytest.raises(ValueError, match=r".+"):
         unpack(json.dumps(value).encode(), ["a"])
 

@@ -17,6 +17,7 @@ from dataclasses import fields, is_dataclass
 
 from cuecard.errors import visible
 from cuecard.model import Json
+from cuecard.model.wraps import BLOCKS, FAILED, STRUCTURED
 from cuecard.records import dataclass
 from cuecard.template.guards.controls import without_controls
 
@@ -26,14 +27,10 @@ _LISTS = ("tools", "tool_references")
 _WITHHELD = "withheld"
 """The key next to them with names of tools that were found but have no room; they count as found, too."""
 
-_WRAPS = (
-    *("result", "output", "structuredContent", "structured_content", "data", "content", "value"),
-    *("response", "functionResponse", "function_response", "toolResult"),
-)
+_WRAPS = ("result", "output", *STRUCTURED, "data", "content", "value", "response", *BLOCKS)
 """Keys that contain a result. The structured content of an MCP result equals its content, but is more precise."""
 
 _NAMES = ("name", "tool_name")
-_FAILED = ("isError", "is_error")
 _CONTENT = frozenset(
     {
         *("text", "input_text", "output_text", "image", "image_url", "audio", "document"),
@@ -89,7 +86,7 @@ def _read_text(text: str, depth: int) -> FoundNames:
 
 
 def _read_mapping(known: Mapping[str, Json], depth: int) -> FoundNames:
-    if any(known.get(key) is True for key in _FAILED) or known.get("status") == "error":
+    if any(known.get(key) is True for key in FAILED) or known.get("status") == "error":
         return FoundNames()
     for key in _LISTS:
         if isinstance(held := known.get(key), (list, tuple)):
@@ -168,7 +165,7 @@ def _as_mapping(value: Json) -> Mapping[str, Json] | None:
         names = set(kind.model_fields)
     else:
         return None
-    wanted = (*_LISTS, _WITHHELD, *_WRAPS, *_NAMES, *_FAILED, "type", "text", "function", "resource", "status")
+    wanted = (*_LISTS, _WITHHELD, *_WRAPS, *_NAMES, *FAILED, "type", "text", "function", "resource", "status")
     held = [name for name in wanted if name in names or isinstance(getattr(kind, name, None), property)]
     return {name: getattr(value, name, None) for name in held}
 

@@ -6,13 +6,10 @@ import json
 from collections.abc import Mapping
 
 from cuecard.model import Json
+from cuecard.model.wraps import BLOCKS, FAILED, STRUCTURED
 from cuecard.template import without_controls
 
-_STRUCTURED = ("structuredContent", "structured_content")
-_FAILED = ("isError", "is_error")
-_BLOCKS = ("toolResult", "functionResponse", "function_response")
-"""The names of the blocks in which Bedrock and Gemini send a result."""
-_WRAP = frozenset({*_STRUCTURED, *_FAILED, "content", "_meta", "meta"})
+_WRAP = frozenset({*STRUCTURED, *FAILED, "content", "_meta", "meta"})
 _DEEPEST = 4
 """The maximum number of wrappers to unwrap."""
 
@@ -109,7 +106,7 @@ def _block(value: Mapping[str, Json]) -> Mapping[str, Json] | None:
     """The block in which a provider sends a result; None for anything else."""
     if value.get("type") == "tool_result" and "tool_use_id" in value:
         return value
-    held = next((value[key] for key in _BLOCKS if len(value) == 1 and key in value), None)
+    held = next((value[key] for key in BLOCKS if len(value) == 1 and key in value), None)
     return held if isinstance(held, Mapping) else None
 
 
@@ -124,7 +121,7 @@ def _said(block: Mapping[str, Json]) -> Json:
 
 
 def _unwrapped(wrap: Mapping[str, Json]) -> Json:
-    if any(wrap.get(key) is True for key in _FAILED):
+    if any(wrap.get(key) is True for key in FAILED):
         return None
-    structured = (wrap[key] for key in _STRUCTURED if wrap.get(key) is not None)
+    structured = (wrap[key] for key in STRUCTURED if wrap.get(key) is not None)
     return next(structured, wrap.get("content"))

@@ -19,7 +19,7 @@ def test_a_partial_that_calls_itself_in_a_block_is_a_tree() -> None:
     assert codes("<a>\n<tree>{{#with facts}}{{> p}}{{/with}}</tree>\n</a>", {"p.hbs": tree}) == []
 
 
-def test_two_branches_that_both_lead_on_are_not_way_out() -> None:
+def test_two_branches_that_both_lead_on_are_not_a_way_out() -> None:
     partials = {"p.hbs": "{{#if name}}{{> q}}{{else}}{{> p}}{{/if}}", "q.hbs": "{{> p}}"}
     (problem,) = checked(SECTION, partials)
 

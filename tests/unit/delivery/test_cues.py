@@ -80,6 +80,10 @@ def test_the_first_result_brings_after_and_next_and_no_other_does() -> None:
         result(DELETE, "a", '{"requiresConfirmation": true, "message": "Sure?"}'),
         result(DELETE, "a", {"structuredContent": {"requiresConfirmation": True}}),
         result(DELETE, "a", [{"type": "text", "text": '{"requiresConfirmation": true}'}]),
+        result(DELETE, "a", {"toolResult": {"toolUseId": "a", "content": [{"json": {"requiresConfirmation": True}}]}}),
+        result(DELETE, "a", [{"text": '{"requiresConfirmation": true}'}]),
+        result(DELETE, "a", {"functionResponse": {"name": DELETE, "response": {"requiresConfirmation": True}}}),
+        result(DELETE, "a", {"name": DELETE, "response": {"output": {"requiresConfirmation": True}}}),
     ],
 )
 def test_an_error_or_a_request_for_confirmation_is_not_a_result_yet(first: ToolResult) -> None:
@@ -90,9 +94,15 @@ def test_an_error_or_a_request_for_confirmation_is_not_a_result_yet(first: ToolR
 
 
 @pytest.mark.parametrize(
-    "value", ["requiresConfirmation: true", {"text": "requiresConfirmation"}, {"page": {"requiresConfirmation": True}}]
+    "value",
+    [
+        "requiresConfirmation: true",
+        {"text": "requiresConfirmation"},
+        {"page": {"requiresConfirmation": True}},
+        [{"requiresConfirmation": True}],
+    ],
 )
-def test_words_are_not_request_for_confirmation(value: Json) -> None:
+def test_words_are_not_a_request_for_confirmation(value: Json) -> None:
     assert anchors(steps([found(DELETE), result(DELETE, "a", value)])[2]) == ["search-1", "a"]
 
 
