@@ -107,8 +107,13 @@ def _read(data: bytes | None) -> Agent | None:
 def _code() -> tuple[str, ...]:
     """The code that compiles agents here: Python, pydantic, and each module of cuecard, by size and time."""
     pydantic = find_spec("pydantic")
-    version = [str(Path(pydantic.origin).with_name("version.py"))] if pydantic and pydantic.origin else []
-    return sys.version, *map(_module, version), *sorted(_modules(str(_PACKAGE)))
+    home = Path(pydantic.origin).parent if pydantic and pydantic.origin else Path()
+    known = (home / name for name in ("__init__.py", "version.py"))
+    return (
+        sys.version,
+        *(_module(str(file), file.stat()) for file in known if file.is_file()),
+        *sorted(_modules(str(_PACKAGE))),
+    )
 
 
 def _modules(folder: str) -> Iterator[str]:
@@ -120,6 +125,5 @@ def _modules(folder: str) -> Iterator[str]:
                 yield _module(entry.path, entry.stat())
 
 
-def _module(path: str, about: os.stat_result | None = None) -> str:
-    about = about or Path(path).stat()
+def _module(path: str, about: os.stat_result) -> str:
     return f"{path} {about.st_size} {about.st_mtime_ns}"
