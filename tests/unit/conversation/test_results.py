@@ -45,3 +45,14 @@ def test_after_a_change_of_the_files_the_conversation_continues_with_the_new_one
     calls = [conversation.user(), conversation.user()]
 
     assert ["configuration" in {cut.what for cut in call.record.cuts} for call in calls] == [True, False]
+
+
+def test_a_compaction_makes_one_new_baseline_and_not_a_second(tmp_path: Path) -> None:
+    conversation = version(tmp_path, 0).conversation()
+    conversation.user()
+    conversation.step([search("get_page")])
+    conversation.compacted()
+    calls = [conversation.user(), conversation.user()]
+
+    assert ["baseline" in {cut.what for cut in call.record.cuts} for call in calls] == [True, False]
+    assert calls[0].prompt.segments == calls[1].prompt.segments
