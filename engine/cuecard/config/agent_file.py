@@ -157,7 +157,7 @@ class AgentFile(FileModel):
     tools: ToolsSpec = Field(ToolsSpec.usual(), description="tool instructions, core tools, search")
     results: Results = Field(
         default_factory=dict,
-        description="how results of tools are told to the model, by name or pattern; of several patterns the first",
+        description="how the model sees tool results, by tool name or pattern; the first matching pattern applies",
     )
     memory: MemorySpec = Field(MemorySpec.usual(), description="the working memory")
     history: HistorySpec | None = Field(

@@ -18,23 +18,21 @@ class ResultSpec(FileModel):
     """How the results of a tool are rendered. Templates read `content`, `result`, `tool` and `cut`."""
 
     text: str | None = Field(
-        None, description="a Handlebars template; `{{{content}}}`, the text of the result, when left out"
+        None, description="a Handlebars template; by default `{{{content}}}`, the text of the result"
     )
     file: str | None = Field(None, description="the same in a file, relative to the agent file")
-    error: str | None = Field(
-        None, description="the same for a call that has failed; the text of the error when left out"
-    )
+    error: str | None = Field(None, description="the same for a failed call; by default the text of the error")
     field: str = Field(
-        "", description="the field of the result that is its text, such as `output` or `a.b`; all of it when left out"
+        "", description="the field that contains the text, such as `output` or `a.b`; by default the whole result"
     )
-    head: int | None = Field(None, ge=0, description="how much of the beginning stays of a text that is too long")
-    tail: int | None = Field(None, ge=0, description="how much of its end stays; without either, nothing is cut")
+    head: int | None = Field(None, ge=0, description="how much of the beginning of a long text is kept")
+    tail: int | None = Field(None, ge=0, description="how much of its end is kept; without either, nothing is cut")
     unit: LengthUnit = Field("characters", description="what `head` and `tail` count; tokens in the agent's encoding")
     marker: Annotated[str | None, holds("count")] = Field(
-        None, description="stands where something was cut: {count} is how much; as in `words.results` when left out"
+        None, description="the text in place of what was cut: {count} is how much; by default that of `words.results`"
     )
     trust: Literal["data", "author"] = Field(
-        "data", description="`author` prints the markup of results as it is, even that of the template's own elements"
+        "data", description="`author` prints markup in results unchanged, even that of the template's own elements"
     )
 
     @model_validator(mode="after")

@@ -21,15 +21,13 @@ class WordsSpec(FileModel):
     """The engine's own texts for a model. The values of `{placeholders}` are always treated as data."""
 
     search: SearchWords = Field(SearchWords.usual(), description="the answers of the search tool")
-    notices: NoticeWords = Field(NoticeWords.usual(), description="what a conversation is told on the way")
+    notices: NoticeWords = Field(NoticeWords.usual(), description="notices during a conversation")
     memory: MemoryWords = Field(MemoryWords.usual(), description="the working memory")
     protocols: ProtocolWords = Field(ProtocolWords.usual(), description="the instructions of a tool")
     skills: SkillWords = Field(SkillWords.usual(), description="the answers of a tool that reads skills")
-    tools: ToolWords = Field(
-        ToolWords.usual(), description="tools that cannot be called, and tools of the engine's own"
-    )
+    tools: ToolWords = Field(ToolWords.usual(), description="tools that cannot be called, and the engine's own tools")
     results: ResultWords = Field(ResultWords.usual(), description="results of tools that were cut in the middle")
-    marks: MarkWords = Field(MarkWords.usual(), description="the signs between words and digits")
+    marks: MarkWords = Field(MarkWords.usual(), description="separators")
 
     @cached_property
     def elements(self) -> frozenset[str]:

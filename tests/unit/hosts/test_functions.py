@@ -161,7 +161,7 @@ def test_what_a_function_raises_is_an_error_that_the_model_reads() -> None:
     assert tools.answer(chat, step, "broken", "", "c").is_error
 
 
-def test_values_that_are_not_json_become_some() -> None:
+def test_values_that_are_not_json_become_json() -> None:
     loop: list[Any] = []
     loop.append(loop)
     values: list[Any] = [b"\xff", object(), float("nan"), {1: 2}, {"a", "b"}, loop, "\ud800", Path("a"), None, ""]

@@ -73,7 +73,7 @@ def _with_places(schema: dict[str, Any]) -> None:
     where = "with a template or `extends`: places the section {} the one with this name"
     schema["properties"] |= {
         "before": {"type": "string", "description": where.format("before")},
-        "after": {"type": "string", "description": where.format("behind")},
+        "after": {"type": "string", "description": where.format("after")},
         "remove": {"type": "boolean", "description": "with a template or `extends`: removes the section"},
     }
 

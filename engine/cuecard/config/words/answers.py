@@ -18,47 +18,47 @@ class SearchWords(FileModel):
     )
     place: Annotated[str, holds("place"), TAGS] = Field(
         "Read their instructions in {place} before you call them.",
-        description="follows when several tools were found: their instructions are in the section {place}",
+        description="added if several tools were found: their instructions are in the section {place}",
     )
     place_one: Annotated[str, holds("place"), TAGS] = Field(
         "Read its instructions in {place} before you call it.",
-        description="follows when one tool was found: its instructions are in the section {place}",
+        description="added if one tool was found: its instructions are in the section {place}",
     )
-    prompt: Word = Field("the prompt", description="stands for {place} where no section shows instructions")
+    prompt: Word = Field("the prompt", description="the value of {place} if no section shows instructions")
     withheld: Annotated[str, holds("tools", required=("tools",)), TAGS] = Field(
         "Not active, because there is no room left for their instructions: {tools}.",
-        description="follows when tools fit the query whose instructions do not fit: {tools}",
+        description="added if matching tools have no room for their instructions: {tools}",
     )
     nothing: Annotated[str, holds("query"), SAYING, TAGS] = Field(
         'No tool found for "{query}".', description="no tool was found for {query}"
     )
-    empty_query: Word = Field("The query is empty.", description="the query holds no word")
+    empty_query: Word = Field("The query is empty.", description="the query contains no word")
     long_query: Annotated[str, holds("limit"), SAYING, TAGS] = Field(
         "The query is longer than {limit} characters.", description="the query has more than {limit} characters"
     )
     advice: MayBeEmpty = Field(
         "Search with a few words for what the tool should do (a verb and a noun), not for the topic.",
-        description="follows when nothing was found and no examples are known",
+        description="added if nothing was found and there are no examples",
     )
     advice_with_examples: Annotated[str, holds("examples"), TAGS] = Field(
         "Search with a few words for what the tool should do (a verb and a noun), not for the topic; "
         "for example {examples}.",
-        description="follows when nothing was found; {examples} are queries that find something",
+        description="added if nothing was found; {examples} are queries that find something",
     )
     example: Annotated[str, holds("query", required=("query",)), TAGS] = Field(
-        '"{query}"', description="how one of the examples is written: {query}"
+        '"{query}"', description="the form of one example: {query}"
     )
     wrong_limit: Annotated[str, holds("limit", "most", "usual"), SAYING, TAGS] = Field(
         "a search cannot return {limit} tools: ask for 1 to {most} tools; {usual} are usual",
-        description="the model asked for {limit} tools at once; {most} are allowed, {usual} are usual",
+        description="the model asked for {limit} tools; at most {most} are allowed, {usual} is the default",
     )
     description: Word = Field(
-        "Find tools by what they can do.", description="describes the search tool where no tool file names it"
+        "Find tools by what they can do.", description="the description of the search tool, unless a tool file has one"
     )
     query_description: Word = Field(
-        "the action as verb and object, two to five words.", description="describes the tool's argument `query`"
+        "the action as verb and object, two to five words.", description="the description of its argument `query`"
     )
-    limit_description: Word = Field("at most so many tools.", description="describes the tool's argument `limit`")
+    limit_description: Word = Field("at most so many tools.", description="the description of its argument `limit`")
 
 
 class SkillWords(FileModel):
@@ -69,12 +69,12 @@ class SkillWords(FileModel):
         description="{skill} does not exist; {hint} is `similar`, `known` or `none`",
     )
     similar: Annotated[str, holds("skill", required=("skill",)), TAGS] = Field(
-        "did you mean `{skill}`?", description="a skill of a similar name: {skill}"
+        "did you mean `{skill}`?", description="a skill with a similar name: {skill}"
     )
     known: Annotated[str, holds("skills", required=("skills",)), TAGS] = Field(
-        "known here: {skills}", description="the skills that there are: {skills}"
+        "known here: {skills}", description="the existing skills: {skills}"
     )
-    none: Word = Field("there are no skills", description="there is no skill at all")
+    none: Word = Field("there are no skills", description="there are no skills")
     no_file: Annotated[str, holds("skill", "file"), SAYING, TAGS] = Field(
         "skill `{skill}` has no file `{file}`", description="{skill} has no {file}"
     )
@@ -82,30 +82,30 @@ class SkillWords(FileModel):
         "`{file}` cannot be read: {reason}", description="{file} cannot be read; {reason} is one of the words below"
     )
     instructions_only: Word = Field(
-        "only the instructions of skills can be read here", description="files of skills are not offered"
+        "only the instructions of skills can be read here", description="files of skills are not available"
     )
     not_relative: Word = Field(
         "name a file relative to the skill's folder", description="the file was named by an absolute path"
     )
     hidden: Word = Field(
-        "neither `..` nor a hidden file can be named", description="a part of the path begins with a full stop"
+        "neither `..` nor a hidden file can be named", description="a part of the path begins with a dot"
     )
     outside: Word = Field(
-        "it is a link that leads out of the skill's folder", description="the file lies outside of the skill's folder"
+        "it is a link that leads out of the skill's folder", description="the file is outside the skill's folder"
     )
     not_a_file: Word = Field("this is not a regular file", description="it is a folder, a device or the like")
     too_large: Annotated[str, holds("limit"), SAYING, TAGS] = Field(
         "more than {limit} bytes", description="the file has more than {limit} bytes"
     )
-    not_a_text: Word = Field("it is not a text", description="the file is no text in UTF-8")
+    not_a_text: Word = Field("it is not a text", description="the file is not UTF-8 text")
     refused: Annotated[str, holds("reason"), SAYING, TAGS] = Field(
-        "{reason}", description="the operating system refuses it; {reason} is what that says, in English"
+        "{reason}", description="the operating system refuses access; {reason} is its message, in English"
     )
     cut_off: Annotated[str, holds("size", "whole", "unit"), SAYING, TAGS] = Field(
-        "cut off after {size} of {whole} {unit}", description="only {size} of {whole} {unit} are there"
+        "cut off after {size} of {whole} {unit}", description="only {size} of {whole} {unit} are included"
     )
-    bytes: Word = Field("bytes", description="stands for {unit} where bytes are counted")
-    characters: Word = Field("characters", description="stands for {unit} where characters are counted")
+    bytes: Word = Field("bytes", description="the value of {unit} for bytes")
+    characters: Word = Field("characters", description="the value of {unit} for characters")
 
 
 class ToolWords(FileModel):
@@ -113,12 +113,12 @@ class ToolWords(FileModel):
 
     inactive: Annotated[str, holds("tool", "search"), SAYING, TAGS] = Field(
         "`{tool}` is not active. Call `{search}` with what you want to do, then use what it finds.",
-        description="{tool} was called and is not active; {search} is the search tool",
+        description="{tool} was called but is not active; {search} is the search tool",
     )
     withheld: Annotated[str, holds("tool"), SAYING, TAGS] = Field(
         "`{tool}` is not active: there is no room left for its instructions. Use other tools, or tell the user what "
         "cannot be done.",
-        description="{tool} was called and was found, but its instructions do not fit",
+        description="{tool} was called and had been found, but its instructions do not fit",
     )
     failed: Annotated[str, holds("tool", "count"), SAYING, TAGS] = Field(
         "`{tool}` has failed {count} times. Tell the user what failed and suggest another way.",
@@ -126,9 +126,9 @@ class ToolWords(FileModel):
     )
     final_answer: Word = Field(
         "End the turn with this text for the user.",
-        description="describes the tool `final_answer` of the runnable assistant, also behind what a tool file says",
+        description="the description of the runnable assistant's tool `final_answer`; added to that of a tool file",
     )
     acknowledge: Word = Field(
         "Tell the user in one sentence what is about to happen.",
-        description="describes its tool `acknowledge`, unless a tool file does",
+        description="the description of its tool `acknowledge`, unless a tool file has one",
     )

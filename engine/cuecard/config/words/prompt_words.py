@@ -15,11 +15,11 @@ class NoticeWords(FileModel):
 
     update: Annotated[str, holds("text", "turn", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
         '<context-update turn="{turn}">\n{text}</context-update>\n',
-        description="around what changed since the call before: {text}, whole lines; {turn} counts the calls from 1",
+        description="around changes since the previous call: {text}, whole lines; {turn} counts calls from 1",
     )
     withdrawn_sections: Annotated[str, holds("sections", required=("sections",)), TAGS, IN_AN_ELEMENT] = Field(
         "<withdrawn-sections>\n{sections}\n</withdrawn-sections>\n",
-        description="sections that no longer hold, by their titles: {sections}",
+        description="sections that no longer apply, by their titles: {sections}",
     )
     withdrawn_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<withdrawn-tools>\n{tools}\nNo longer there: calls of them are refused.\n</withdrawn-tools>\n",
@@ -30,15 +30,15 @@ class NoticeWords(FileModel):
     )
     withdrawn_instructions: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<withdrawn-instructions>\n{tools}\n</withdrawn-instructions>\n",
-        description="tools whose instructions no longer hold, while the files have no others: {tools}",
+        description="tools whose instructions were removed: {tools}",
     )
     withheld_tools: Annotated[str, holds("tools", required=("tools",)), TAGS, IN_AN_ELEMENT] = Field(
         "<withheld-tools>\n{tools}\nNot active: no room is left for their instructions. Do not call them.\n"
         "</withheld-tools>\n",
-        description="tools that were found and are not active, because their instructions do not fit: {tools}",
+        description="tools that were found but are not active, because their instructions do not fit: {tools}",
     )
     reminder: Annotated[str, holds("text", required=("text",)), TAGS, IN_AN_ELEMENT] = Field(
-        REMINDER, description="around a block that has to stand in the user's turn: {text}, whole lines"
+        REMINDER, description="around a block that goes into the user's turn: {text}, whole lines"
     )
 
 
@@ -47,10 +47,10 @@ class MemoryWords(FileModel):
 
     heading: Annotated[str, holds(), SAYING, NO_TAGS] = Field("[WORKING MEMORY]", description="its first line")
     type: Annotated[str, holds("type", required=("type",)), NO_TAGS] = Field(
-        "{type}s:", description="the line above the entities of a type: {type}"
+        "{type}s:", description="the line before the entities of a type: {type}"
     )
     types: dict[str, Annotated[str, holds("type"), SAYING, NO_TAGS]] = Field(
-        default_factory=dict, description="entity type to that line, for types that need a line of their own"
+        default_factory=dict, description="entity type to that line, for types that need a different one"
     )
     entity: Annotated[str, holds("name", "id", required=("name", "id")), NO_TAGS, BEHIND_A_SIGN] = Field(
         '  - "{name}" ({id})', description="the line of an entity: {name} and {id}, or its key"
@@ -67,19 +67,19 @@ class ProtocolWords(FileModel):
         "BEFORE: {text}", description="what to do before the tool is called: {text}"
     )
     after: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
-        "AFTER: {text}", description="what to do or to say when it has succeeded: {text}"
+        "AFTER: {text}", description="what to do or to say after it has succeeded: {text}"
     )
     next: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
         "NEXT: {text}", description="which tools usually come next: {text}"
     )
     gotcha: Annotated[str, holds("text", required=("text",)), TAGS] = Field(
-        "GOTCHA: {text}", description="what goes wrong if one does not know it: {text}"
+        "GOTCHA: {text}", description="what can go wrong: {text}"
     )
 
 
 class MarkWords(FileModel):
     """The punctuation between words and digits."""
 
-    between: MayBeEmpty = Field(", ", min_length=1, description="stands between the items of a list")
-    more: MayBeEmpty = Field(", ...", description="stands behind a list that goes on")
-    thousands: MayBeEmpty = Field(",", description="stands between the thousands of a number")
+    between: MayBeEmpty = Field(", ", min_length=1, description="the separator between the items of a list")
+    more: MayBeEmpty = Field(", ...", description="the end of a list that was shortened")
+    thousands: MayBeEmpty = Field(",", description="the thousands separator")
