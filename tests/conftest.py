@@ -10,9 +10,11 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-# The same examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` looks for new ones.
-settings.register_profile("same", deadline=None, derandomize=True, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], print_blob=True)
+# The same few examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` (`make explore`)
+# looks for new ones, and for many.
+_SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("same", _SHARED, derandomize=True, max_examples=50)
+settings.register_profile("explore", _SHARED, print_blob=True, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 
 # Workers and the commands that tests start compile each module once, and not each of them all, whatever the shell says.

@@ -9,7 +9,7 @@ from datetime import timedelta
 from itertools import pairwise
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -102,7 +102,6 @@ def alike(step: Step) -> tuple[Any, ...]:
     return step.system, pieces, blocks, figures, record.cuts, trust, record.active_tools, record.protocols
 
 
-@settings(deadline=None, max_examples=120)
 @given(core=cores(STILL), talk=TALKS, data=st.data())
 def test_an_xml_core_is_one_way_to_write_a_list_of_sections(core: Core, talk: Talk, data: st.DataObject) -> None:
     """The same bytes, blocks and tokens under all three deliveries, in every call and step of a conversation.
@@ -173,7 +172,6 @@ def changed(core: Core, patches: Sequence[Spec], delivery: DeliveryWish = "appen
     return engine_of(with_template({}), core.template, delivery, child)
 
 
-@settings(deadline=None, max_examples=120)
 @given(core=cores(), talk=TALKS, data=st.data())
 def test_promise_6_exact_sums_of_changed_cores(core: Core, talk: Talk, data: st.DataObject) -> None:
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
@@ -195,7 +193,6 @@ def test_promise_6_exact_sums_of_changed_cores(core: Core, talk: Talk, data: st.
 TIDY = st.sampled_from(["Bo", "two\nlines", "a, b", "", "x" * 30])
 
 
-@settings(deadline=None, max_examples=120)
 @given(core=cores(), turn=turns(TIDY), data=st.data())
 def test_a_changed_core_is_well_formed_and_nothing_is_left_out_silently(
     core: Core, turn: Turn, data: st.DataObject
@@ -267,7 +264,6 @@ def own_tags(text: str, engine: Engine) -> list[str]:
     ]
 
 
-@settings(deadline=None, max_examples=150)
 @given(core=cores(bare=False), hostile=turns(HOSTILE), escaping=st.sampled_from(["text", "names"]), data=st.data())
 def test_promise_3_no_value_can_open_or_close_an_element_that_was_changed(
     core: Core, hostile: Turn, escaping: str, data: st.DataObject
@@ -286,7 +282,6 @@ def test_promise_3_no_value_can_open_or_close_an_element_that_was_changed(
     assert own_tags(made.system, engine) == own_tags(expected.system, engine)
 
 
-@settings(deadline=None, max_examples=60)
 @given(core=cores(), talk=TALKS, data=st.data())
 def test_promise_4_same_inputs_same_bytes(core: Core, talk: Talk, data: st.DataObject) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
@@ -295,7 +290,6 @@ def test_promise_4_same_inputs_same_bytes(core: Core, talk: Talk, data: st.DataO
     assert play(changed(core, patches), talk) == play(changed(core, patches), talk)
 
 
-@settings(deadline=None, max_examples=100)
 @given(core=cores(), talk=TALKS, data=st.data())
 def test_promise_5_append_only(core: Core, talk: Talk, data: st.DataObject) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""

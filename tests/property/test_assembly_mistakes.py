@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, SpecError, Turn
@@ -72,7 +72,6 @@ SPECS = st.fixed_dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=400)
 @given(core=cores(), below=SPECS, above=SPECS, broken=st.sampled_from(["", "", "", "</a>", "{{#if"]))
 def test_an_engine_or_errors_with_places(core: Core, below: Spec, above: Spec, broken: str) -> None:
     """All problems at once, each where people wrote it."""
@@ -93,7 +92,6 @@ def attempt(house: Spec, template: str, child: Spec) -> tuple[Engine | None, lis
         return None, [problem for problem in error.problems if problem.severity == "error"]
 
 
-@settings(deadline=None, max_examples=200)
 @given(core=cores(), below=SPECS, above=SPECS)
 def test_what_the_linter_says_has_places_too(core: Core, below: Spec, above: Spec) -> None:
     sources = sources_of({**with_template({}), **below}, core.template, {"extends": "a.yaml", **above})

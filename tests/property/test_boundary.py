@@ -15,7 +15,7 @@ from types import MappingProxyType
 from typing import Any, get_type_hints
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
@@ -179,7 +179,6 @@ NOUNS: Mapping[str, tuple[Any, Callable[[Any], Turn]]] = {
 FIELDS = [(name, field.name) for name, (noun, _) in NOUNS.items() for field in fields(noun)]
 
 
-@settings(deadline=None, max_examples=400)
 @given(place=st.sampled_from(FIELDS), junk=JUNK, which=st.integers(0, 3))
 def test_a_field_of_a_turn_is_right_or_refused(place: tuple[str, str], junk: Any, which: int) -> None:
     noun, field = place
@@ -191,7 +190,6 @@ def test_a_field_of_a_turn_is_right_or_refused(place: tuple[str, str], junk: Any
     assert not well or right(annotation, junk), f"{noun}.{field} = {junk!r} was taken"
 
 
-@settings(deadline=None, max_examples=300)
 @given(field=st.sampled_from([each.name for each in fields(RESULT)]), junk=JUNK)
 def test_a_field_of_a_result_is_right_or_refused(field: str, junk: Any) -> None:
     engine, wrong = engines()[0], replace(RESULT, **{field: junk})
@@ -207,7 +205,6 @@ def test_a_field_of_a_result_is_right_or_refused(field: str, junk: Any) -> None:
     assert not took[0] or right(get_type_hints(ToolResult)[field], junk)
 
 
-@settings(deadline=None, max_examples=300)
 @given(field=st.sampled_from([each.name for each in fields(CARD)]), junk=JUNK)
 def test_a_field_of_a_tool_card_is_right_or_refused(field: str, junk: Any) -> None:
     def use() -> None:
@@ -328,7 +325,6 @@ SAID = st.dictionaries(
 )
 
 
-@settings(deadline=None, max_examples=600)
 @given(name=st.sampled_from(sorted(ARGUMENTS)), junk=JUNK)
 def test_an_argument_is_right_or_refused(name: str, junk: Any) -> None:
     try:
@@ -342,7 +338,6 @@ def test_an_argument_is_right_or_refused(name: str, junk: Any) -> None:
     assert not took or argument not in hints or right(hints[argument], junk), f"{name} = {junk!r} was taken"
 
 
-@settings(deadline=None, max_examples=300)
 @given(
     form=st.sampled_from(["anthropic(", "bedrock(", "chat(", "responses(", "gemini("]), said=st.lists(SAID, max_size=3)
 )
@@ -352,7 +347,6 @@ def test_messages_of_a_provider_are_right_or_refused(form: str, said: list[Any])
             accepted(lambda name=name: ARGUMENTS[name](said))  # type: ignore[misc]
 
 
-@settings(deadline=None, max_examples=100)
 @given(name=st.sampled_from(["path", "delivery", "clock", "salt", "ready", "states", "pace"]), junk=JUNK)
 def test_an_argument_of_watch_that_is_wrong_starts_nothing(name: str, junk: Any) -> None:
     good = name == "path" or junk is None or (name == "salt" and isinstance(junk, str))

@@ -8,7 +8,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
@@ -46,7 +46,6 @@ def play(calls: list[tuple[list[Entity], list[list[str]], int, bool]]) -> list[S
     return steps
 
 
-@settings(deadline=None, max_examples=150)
 @given(calls=CALLS)
 def test_promise_5_a_conversation_only_grows(calls: list[tuple[list[Entity], list[list[str]], int, bool]]) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
@@ -57,7 +56,6 @@ def test_promise_5_a_conversation_only_grows(calls: list[tuple[list[Entity], lis
         assert after.appended[: len(before.appended)] == before.appended
 
 
-@settings(deadline=None, max_examples=150)
 @given(calls=CALLS)
 def test_what_the_model_saw_last_is_what_holds_now(
     calls: list[tuple[list[Entity], list[list[str]], int, bool]],

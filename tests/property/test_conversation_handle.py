@@ -184,4 +184,4 @@ def ids(results: Iterable[object]) -> list[object]:
 
 
 TestConversations = Conversations.TestCase
-TestConversations.settings = settings(max_examples=60, stateful_step_count=25, deadline=None)
+TestConversations.settings = settings(stateful_step_count=25)

@@ -155,7 +155,7 @@ def _tool(name: str) -> Any:
     return called
 
 
-@settings(deadline=None, max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", "15")))
+@settings(max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", "15")))
 @given(runs=RUNS, policy=st.sampled_from(["append", "append", "next-call"]))
 def test_promise_5_request_n_starts_with_request_n_minus_1(runs: list[Run], policy: str) -> None:
     """Instructions and messages, that is: which definitions of tools are sent is pydantic-ai's own matter."""

@@ -1,7 +1,7 @@
 """Promise 6: the token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cuecard.outside.tokens import bundled_counter
@@ -14,7 +14,6 @@ PIECES = st.lists(st.one_of(st.text(), st.lists(HARD).map("".join)), max_size=8)
 
 
 @pytest.mark.parametrize("encoding", ["o200k_base", "cl100k_base"])
-@settings(max_examples=400, deadline=None)
 @given(pieces=PIECES, endings=st.lists(st.sampled_from(["", "\n", "\n\n", " \n"]), min_size=8, max_size=8))
 @example(pieces=["</x>", "/a/path"], endings=["\n", ""])  # o200k_base has a token for a line break and a slash
 def test_pieces_add_up_to_the_whole(encoding: str, pieces: list[str], endings: list[str]) -> None:

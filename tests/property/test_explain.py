@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
@@ -44,7 +44,6 @@ def prepare(one: Engine, turn: Turn, searches: list[list[str]], *, goes_on: bool
     return one.prepare_step(one.prepare_call(turn, history, previous=previous), history)
 
 
-@settings(deadline=None, max_examples=200)
 @given(before=PROMPTS, after=PROMPTS, delivery=st.sampled_from(["append", "rewrite", "frozen"]), salt=SALTS)
 def test_there_is_no_break_if_and_only_if_the_later_prompt_begins_with_the_earlier_one(
     before: tuple[Turn, list[list[str]], bool],
@@ -63,7 +62,6 @@ def test_there_is_no_break_if_and_only_if_the_later_prompt_begins_with_the_earli
         assert broken.causes
 
 
-@settings(deadline=None, max_examples=200)
 @given(before=PROMPTS, after=PROMPTS, delivery=st.sampled_from(["append", "rewrite"]))
 def test_every_section_of_both_prompts_is_reported_once_and_tokens_add_up(
     before: tuple[Turn, list[list[str]], bool], after: tuple[Turn, list[list[str]], bool], delivery: Delivery
@@ -83,7 +81,6 @@ def test_every_section_of_both_prompts_is_reported_once_and_tokens_add_up(
         assert bool(c.causes) == (c.kind != "same")
 
 
-@settings(deadline=None, max_examples=100)
 @given(before=PROMPTS, after=PROMPTS, delivery=st.sampled_from(["append", "rewrite"]))
 def test_a_salt_changes_nothing_that_is_reported(
     before: tuple[Turn, list[list[str]], bool], after: tuple[Turn, list[list[str]], bool], delivery: Delivery

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.template.guards.guard import escape_text
@@ -62,7 +62,6 @@ values = st.one_of(hostile, heads, st.tuples(hostile, heads, hostile).map("".joi
 TEMPLATE = sections(fill("", "", ""))
 
 
-@settings(max_examples=300, deadline=None)
 @given(first=values, second=values, attribute=values)
 def test_the_sections_of_a_prompt_are_those_of_its_template(first: str, second: str, attribute: str) -> None:
     slots = (escape_text(first, NAMES), escape_text(second, NAMES), escape_text(attribute, NAMES, attribute=True))
@@ -70,7 +69,6 @@ def test_the_sections_of_a_prompt_are_those_of_its_template(first: str, second: 
     assert sections(fill(*slots)) == TEMPLATE
 
 
-@settings(max_examples=150, deadline=None)
 @given(first=values, second=values)
 def test_mode_names_holds_the_sections_too(first: str, second: str) -> None:
     slots = (escape_text(first, NAMES, mode="names"), escape_text(second, NAMES, mode="names"), "")
@@ -78,14 +76,12 @@ def test_mode_names_holds_the_sections_too(first: str, second: str) -> None:
     assert sections(fill(*slots)) == TEMPLATE
 
 
-@settings(deadline=None)
 @given(head=heads)
 def test_the_readers_do_find_the_tags_of_unguarded_values(head: str) -> None:
     """The two promises above would be empty if the readers were blind."""
     assert sections(fill(f"{head}>", "", "")) != TEMPLATE
 
 
-@settings(deadline=None)
 @given(value=values)
 def test_escaping_changes_only_angles_and_only_once(value: str) -> None:
     escaped = escape_text(value, NAMES)
@@ -96,7 +92,6 @@ def test_escaping_changes_only_angles_and_only_once(value: str) -> None:
     assert escape_text(escaped, NAMES) == escaped
 
 
-@settings(deadline=None)
 @given(value=values)
 def test_nothing_in_an_attribute_can_end_it(value: str) -> None:
     escaped = escape_text(value, NAMES, attribute=True)
@@ -112,7 +107,6 @@ json_values = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(value=json_values)
 def test_cleaning_twice_is_cleaning_once(value: object) -> None:
     cleaned, _ = clean(value)
@@ -125,7 +119,6 @@ def test_cleaning_twice_is_cleaning_once(value: object) -> None:
 spelling = st.text(st.one_of(st.sampled_from(IGNORED + "\u2800⠓❤🏴م葛1\u20e3\u200dᠠ\u180bส\r\n\x85"), st.characters()))
 
 
-@settings(max_examples=300, deadline=None)
 @given(text=spelling)
 def test_authors_are_warned_of_what_would_be_removed_at_run_time(text: str) -> None:
     cleaned, removed = clean(text)
@@ -136,7 +129,6 @@ def test_authors_are_warned_of_what_would_be_removed_at_run_time(text: str) -> N
     assert removed == sum(c not in "\x85\u2028\u2029" for _, c in found)
 
 
-@settings(deadline=None)
 @given(
     text=st.text(
         st.characters(categories=["L", "N", "P", "S", "Zs"], exclude_characters="\u115f\u1160\u2800\u3164\uffa0")

@@ -184,7 +184,6 @@ class TestHostile(Hostile.TestCase):  # type: ignore[valid-type,misc]  # hypothe
         max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
         stateful_step_count=5,
         derandomize=not COUNT,
-        deadline=None,
         suppress_health_check=list(HealthCheck),
     )
 

@@ -6,13 +6,12 @@ In one agent at a time, with small texts and many kinds of marks; `test_hostile.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import cache
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
@@ -24,7 +23,6 @@ from property.hostile_texts import harmless
 from property.markdown_judge import Judge
 
 NOW = datetime(2026, 11, 22, 9, tzinfo=UTC)
-EXAMPLES = int(os.environ.get("CUECARD_MARKDOWN", "500"))
 
 _BLANKS = (" ", "  ", "    ", "\t", "\n", "\n\n", "\r", "\r\n", "\u2028", "\x85", "\u00a0", "\u200b", "\ufeff")
 _WORDS = ("a", "x")
@@ -82,7 +80,6 @@ def said(engine: Engine, values: list[str], told: Callable[[str], str] = str) ->
     return engine.prepare_step(engine.prepare_call(Turn({"x": x, "y": y, "list": entries}, now=NOW))).system
 
 
-@settings(deadline=None, max_examples=EXAMPLES)
 @given(engine=engines(), values=st.lists(VALUES, min_size=4, max_size=4))
 def test_hostile_values_leave_the_headings_that_harmless_ones_leave(engine: Engine, values: list[str]) -> None:
     hostile, plain = said(engine, values), said(engine, values, harmless)

@@ -80,7 +80,7 @@ def content(value: object) -> object:
 
 
 @SHAPES
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 @given(calls=CALLS)
 def test_promise_5_request_n_starts_with_request_n_minus_1(shape: Shape, calls: Calls) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1: messages are last."""
@@ -92,7 +92,7 @@ def test_promise_5_request_n_starts_with_request_n_minus_1(shape: Shape, calls: 
 
 
 @SHAPES
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(calls=CALLS)
 def test_every_block_is_sent_exactly_once(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]
@@ -104,7 +104,7 @@ def test_every_block_is_sent_exactly_once(shape: Shape, calls: Calls) -> None:
 
 
 @SHAPES
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(calls=CALLS)
 def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]
@@ -115,7 +115,7 @@ def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shap
 
 
 @SHAPES
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(calls=CALLS)
 def test_the_messages_of_the_host_stay_unchanged(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]

@@ -11,7 +11,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Literal
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
@@ -65,7 +65,6 @@ def first_found(history: list[ToolResult]) -> list[str]:
     return list(dict.fromkeys(n for n in named if n in engine("append").tools and n not in CORE))
 
 
-@settings(deadline=None)
 @given(history=RESULTS, delivery=DELIVERY)
 def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery: Delivery) -> None:
     """A tool's instructions are in the prompt if and only if the tool is a core tool or was named by a result of the
@@ -79,7 +78,6 @@ def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery:
     assert list(step.active_tools) == shown
 
 
-@settings(deadline=None)
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_promise_4_same_inputs_same_bytes(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
@@ -89,7 +87,6 @@ def test_promise_4_same_inputs_same_bytes(history: list[ToolResult], memory: Mem
     assert one.prepare_step(one.prepare_call(turn), history) == other.prepare_step(other.prepare_call(turn), history)
 
 
-@settings(deadline=None)
 @given(history=RESULTS, memory=MEMORY)
 def test_promise_5_append_only(history: list[ToolResult], memory: Memory) -> None:
     """Under `append` delivery nothing that was sent ever changes: later steps only add blocks at the end."""
@@ -103,7 +100,6 @@ def test_promise_5_append_only(history: list[ToolResult], memory: Memory) -> Non
         assert after.active_tools[: len(before.active_tools)] == before.active_tools
 
 
-@settings(deadline=None)
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_promise_6_exact_sums(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
@@ -117,7 +113,6 @@ def test_promise_6_exact_sums(history: list[ToolResult], memory: Memory, deliver
     assert sum(record.tokens for record in manifest.sections) == manifest.total_tokens
 
 
-@settings(deadline=None)
 @given(
     history=RESULTS,
     memory=MEMORY,
@@ -146,7 +141,6 @@ def test_promise_7_no_silent_cut(
     assert len(shown_ids) + sum(what.startswith("memory ") for what in cuts) == len(unique)
 
 
-@settings(deadline=None)
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_a_call_survives_json(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     one = engine(delivery)
@@ -157,7 +151,6 @@ def test_a_call_survives_json(history: list[ToolResult], memory: Memory, deliver
     assert one.prepare_step(travelled, history) == one.prepare_step(call, history)
 
 
-@settings(deadline=None)
 @given(history=RESULTS, delivery=DELIVERY, seen=st.integers(0, 8))
 def test_a_step_may_get_the_whole_history_or_only_this_run(
     history: list[ToolResult], delivery: Delivery, seen: int

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import groupby, pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
@@ -95,7 +95,6 @@ def play(calls: list[Spoken]) -> list[Moment]:
     return moments
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_a_step_is_rebuilt_from_its_call_and_the_history_also_in_another_process(calls: list[Spoken]) -> None:
     for moment in play(calls):
@@ -105,7 +104,6 @@ def test_a_step_is_rebuilt_from_its_call_and_the_history_also_in_another_process
         assert another().prepare_step(call, history) == moment.step
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_a_block_has_an_id_of_its_own_and_keeps_it(calls: list[Spoken]) -> None:
     for _, moments in groupby(play(calls), key=lambda moment: moment.baseline):
@@ -117,7 +115,6 @@ def test_a_block_has_an_id_of_its_own_and_keeps_it(calls: list[Spoken]) -> None:
             assert all(texts.setdefault(block.id, block.text) == block.text for block in blocks)
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_promise_5_holds_from_each_baseline_to_the_next(calls: list[Spoken]) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
@@ -127,7 +124,6 @@ def test_promise_5_holds_from_each_baseline_to_the_next(calls: list[Spoken]) -> 
             assert after.step.appended[: len(before.step.appended)] == before.step.appended
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_promise_1_holds_across_compactions_whatever_results_the_host_forgets(calls: list[Spoken]) -> None:
     """Only what was discovered, in order of first discovery, never re-ordered."""
@@ -141,7 +137,6 @@ def test_promise_1_holds_across_compactions_whatever_results_the_host_forgets(ca
     assert whole.count("\nBEFORE: ") == len(CORE) + len(found)
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_each_compaction_is_recorded_by_the_call_that_it_concerns_and_by_no_other(calls: list[Spoken]) -> None:
     for moment in play(calls):
@@ -150,7 +145,6 @@ def test_each_compaction_is_recorded_by_the_call_that_it_concerns_and_by_no_othe
         assert cuts == (["compacted"] if moment.opens else [])
 
 
-@settings(deadline=None, max_examples=80)
 @given(calls=CALLS)
 def test_the_memory_and_the_date_of_the_last_call_are_what_the_model_saw_last(calls: list[Spoken]) -> None:
     last = play(calls)[-1].step

@@ -73,7 +73,6 @@ def talk(conversation: list[Talk]) -> list[tuple[Call, list[Step]]]:
     return made
 
 
-@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_handles_of_a_conversation_give_the_same_bytes_across_edits(conversation: list[Talk]) -> None:
     # A handle also remembers what a search tool of another name has found; the pure core sees the results of one.
@@ -116,7 +115,6 @@ def has_baseline(step: Step) -> bool:
     return any(cut.what == "baseline" for cut in step.manifest.cuts)
 
 
-@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Talk]) -> None:
     steps = play(conversation).steps
@@ -127,7 +125,6 @@ def test_under_append_an_edit_never_changes_what_was_sent(conversation: list[Tal
         assert after.appended[: len(before.appended)] == before.appended
 
 
-@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_the_last_announcement_of_each_tool_and_section_matches_the_files(
     conversation: list[Talk],
@@ -144,7 +141,6 @@ def test_under_append_the_last_announcement_of_each_tool_and_section_matches_the
             assert said == now, name
 
 
-@settings(deadline=None, max_examples=50)
 @given(conversation=talks())
 def test_under_append_each_changed_instruction_is_announced_exactly_once(conversation: list[Talk]) -> None:
     seen = ""
@@ -173,7 +169,6 @@ def test_under_append_each_changed_instruction_is_announced_exactly_once(convers
         seen = whole(steps[-1])
 
 
-@settings(deadline=None, max_examples=70)
 @given(conversation=talks(), data=st.data())
 def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: list[Talk], data: st.DataObject) -> None:
     engine, _, steps = data.draw(st.sampled_from(play(conversation).calls))
@@ -183,7 +178,7 @@ def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: li
     assert manifest.tokens.system == engine.count(steps[-1].system)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(conversation=talks())
 def test_announced_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
     for _, call, steps in play(conversation).calls:
@@ -202,7 +197,7 @@ class Files:
         raise AssertionError(sources)
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(conversation=talks("next-call"), within=editions("next-call"))
 def test_under_next_call_an_edit_waits_for_the_run_and_then_rebuilds_everything(
     conversation: list[Talk], within: Edition
@@ -226,7 +221,7 @@ def test_under_next_call_an_edit_waits_for_the_run_and_then_rebuilds_everything(
         previous = call
 
 
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 @given(conversation=talks("now"), within=editions("now"))
 def test_under_now_an_edit_reaches_the_run_and_the_manifest_says_which_text_was_replaced(
     conversation: list[Talk], within: Edition

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
@@ -51,7 +51,6 @@ def spoil(value: Any) -> None:
         value.clear()
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     begun=st.lists(exchanges(), max_size=4),
     more=st.lists(st.tuples(st.integers(0, 3), st.lists(exchanges(), max_size=2)), min_size=1, max_size=6),

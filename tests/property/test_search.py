@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.catalogue.bm25 import Bm25Ranker
@@ -31,7 +31,6 @@ LETTERS = st.characters(categories=["L", "Nd"]).filter(lambda c: unicodedata.is_
 CATALOGUES = st.lists(CARDS, max_size=8, unique_by=lambda card: card.name).map(Catalogue)
 
 
-@settings(deadline=None)
 @given(CATALOGUES, TEXTS, st.integers(1, 50), st.floats(0, 1))
 def test_a_search_names_only_tools_of_the_catalogue_and_each_once(
     catalogue: Catalogue, query: str, limit: int, threshold: float
@@ -46,7 +45,6 @@ def test_a_search_names_only_tools_of_the_catalogue_and_each_once(
     assert "\n" not in result.message
 
 
-@settings(deadline=None)
 @given(CATALOGUES, TEXTS)
 def test_scores_fall_from_the_confidence_towards_0_and_ties_keep_the_order(catalogue: Catalogue, query: str) -> None:
     order = list(catalogue)
@@ -56,7 +54,6 @@ def test_scores_fall_from_the_confidence_towards_0_and_ties_keep_the_order(catal
     assert hits == sorted(hits, key=lambda hit: (-hit[1], order.index(hit[0])))
 
 
-@settings(deadline=None)
 @given(CATALOGUES, TEXTS, st.integers(1, 5))
 def test_a_smaller_limit_gives_the_first_of_the_same_answer(catalogue: Catalogue, query: str, limit: int) -> None:
     rank = Bm25Ranker.build(catalogue.values())
@@ -64,13 +61,11 @@ def test_a_smaller_limit_gives_the_first_of_the_same_answer(catalogue: Catalogue
     assert rank(query, limit) == rank(query, 50)[:limit]
 
 
-@settings(deadline=None)
 @given(CATALOGUES, TEXTS)
 def test_two_indexes_of_the_same_catalogue_answer_alike(catalogue: Catalogue, query: str) -> None:
     assert Bm25Ranker.build(catalogue.values())(query, 50) == Bm25Ranker.build(catalogue.values())(query, 50)
 
 
-@settings(deadline=None)
 @given(CATALOGUES)
 def test_a_tool_is_found_by_its_whole_name(catalogue: Catalogue) -> None:
     rank = Bm25Ranker.build(catalogue.values())

@@ -13,7 +13,7 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
@@ -163,7 +163,6 @@ def cut_up(look: Look, prompt: str) -> tuple[list[str], int, int]:
     return headings, len(separators), prompt.lower().count(look.marker.strip().lower())
 
 
-@settings(deadline=None, max_examples=300)
 @given(turn=turns(), look=st.sampled_from(LOOKS))
 def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     """Any string put into a template comes out as data: it cannot open or close a section."""
@@ -183,7 +182,6 @@ def test_promise_3_no_value_can_fake_the_layout(turn: Turn, look: Look) -> None:
     ] * len(bodies)
 
 
-@settings(deadline=None, max_examples=200)
 @given(turn=turns(), later=turns(), escaping=st.sampled_from(["text", "names"]))
 def test_promise_3_no_value_can_open_or_close_an_element(turn: Turn, later: Turn, escaping: str) -> None:
     """Any string put into a template comes out as data: it cannot open or close a section, or become a role."""
@@ -257,7 +255,6 @@ VALUES = st.fixed_dictionaries(dict.fromkeys(NUMBERS, SMALL))
 CHOSEN = st.tuples(st.sampled_from(["", "p"]), st.sampled_from(["", "v"]))
 
 
-@settings(deadline=None, max_examples=150)
 @given(layout=layouts(), bodies=st.fixed_dictionaries(dict.fromkeys(NUMBERS, BODIES)), data=st.data())
 def test_promise_6_exact_sums(layout: Spec, bodies: dict[str, str], data: st.DataObject) -> None:
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
@@ -276,7 +273,6 @@ def test_promise_6_exact_sums(layout: Spec, bodies: dict[str, str], data: st.Dat
     assert "".join(segment.text for segment in step.segments) == step.system
 
 
-@settings(deadline=None, max_examples=200)
 @given(spec=shapes(), values=VALUES, chosen=CHOSEN)
 def test_promise_7_no_silent_cut(spec: Spec, values: dict[str, str], chosen: tuple[str, str]) -> None:
     """Whatever a budget, a condition, a trust rule or a missing file left out is in the manifest, with the reason."""
@@ -298,7 +294,6 @@ def test_promise_7_no_silent_cut(spec: Spec, values: dict[str, str], chosen: tup
         assert engine.count(call.prompt.shown.get(section["id"], "")) <= section.get("budget", 10**9)
 
 
-@settings(deadline=None, max_examples=100)
 @given(spec=shapes(), values=VALUES, chosen=CHOSEN)
 def test_promise_4_same_inputs_same_bytes(spec: Spec, values: dict[str, str], chosen: tuple[str, str]) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
@@ -361,7 +356,6 @@ TALKS = st.lists(st.tuples(PROFILES, SMALL, SMALL, SMALL, FOUND, st.integers(0, 
 Talk = list[tuple[str, str, str, str, list[list[str]], int]]
 
 
-@settings(deadline=None, max_examples=60)
 @given(talk=TALKS)
 def test_promise_4_on_any_machine(talk: Talk) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
@@ -390,7 +384,6 @@ def play(one: Engine, talk: Talk) -> list[Step]:
     return steps
 
 
-@settings(deadline=None, max_examples=150)
 @given(talk=TALKS)
 def test_promise_5_append_only(talk: Talk) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1."""
@@ -403,7 +396,6 @@ def test_promise_5_append_only(talk: Talk) -> None:
         assert after.messages[0].content == after.system
 
 
-@settings(deadline=None, max_examples=150)
 @given(talk=TALKS)
 def test_what_the_model_saw_last_of_a_section_is_what_holds(talk: Talk) -> None:
     step = play(engine(), talk)[-1]
@@ -424,7 +416,6 @@ def test_what_the_model_saw_last_of_a_section_is_what_holds(talk: Talk) -> None:
             assert seen < 0 or gone[-1] > seen
 
 
-@settings(deadline=None, max_examples=100)
 @given(first=SMALL, second=SMALL, other=SMALL, mode=PROFILES, hours=st.integers(0, 30))
 def test_only_stable_inputs_change_the_stable_text(first: str, second: str, other: str, mode: str, hours: int) -> None:
     """The text before the boundary is the same bytes, whatever stands behind it."""
@@ -442,7 +433,6 @@ def test_only_stable_inputs_change_the_stable_text(first: str, second: str, othe
     assert before.full_text == before.stable_text + before.boundary + before.dynamic_text
 
 
-@settings(deadline=None, max_examples=100)
 @given(talk=TALKS)
 def test_under_rewrite_a_conversation_says_what_a_fresh_call_says(talk: Talk) -> None:
     rewriting = replace(engine(), delivery="rewrite")

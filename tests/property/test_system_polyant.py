@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, Engine, Step, Turn
@@ -130,7 +130,6 @@ def test_the_static_sections_are_the_same_in_every_turn(one: Turn, other: Turn) 
 
 
 @given(TURNS, TURNS)
-@settings(max_examples=50)
 def test_before_a_boundary_no_turn_changes_anything(one: Turn, other: Turn) -> None:
     agent = engine(CACHED).agent
     texts = {

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import TemplateError, compile_template
@@ -112,7 +112,6 @@ def test_promise_2_compiled_once_lazily(monkeypatch: pytest.MonkeyPatch) -> None
     assert parsed == ["one", "p"]
 
 
-@settings(max_examples=300)
 @given(
     text=st.lists(
         st.sampled_from(

@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from lxml import etree
 
@@ -109,7 +109,6 @@ def engine(kind: str) -> Engine:
 
 
 @pytest.mark.parametrize("kind", ["list", "xml", "names"])
-@settings(deadline=None)
 @given(value=VALUES.filter(lambda text: text.isprintable()), name=VALUES.filter(lambda text: text.isprintable()))
 def test_no_value_opens_or_closes_an_element_of_the_words(kind: str, value: str, name: str) -> None:
     """Promise 3, for elements that an agent file has named."""

@@ -9,7 +9,7 @@ from typing import Any
 from unittest.mock import patch
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cuecard import SpecError
@@ -70,13 +70,11 @@ def test_every_file_of_the_repository_reads_the_same_and_nearly_every_one_by_the
     assert read > 0.9 * len(TEXTS)
 
 
-@settings(max_examples=300, deadline=None)
 @given(damaged())
 def test_a_damaged_file_reads_the_same(text: str) -> None:
     assert same(text)
 
 
-@settings(max_examples=300, deadline=None)
 @given(st.lists(PIECE | st.text(max_size=3), max_size=12).map("".join))
 @example("a: \nb: \r\nc:")
 @example("a: [: b, {c: , d}]")
@@ -95,7 +93,6 @@ def test_a_text_of_pieces_reads_the_same(text: str) -> None:
     assert same(text)
 
 
-@settings(deadline=None)
 @given(st.dictionaries(st.text(max_size=4), JSON, min_size=1), st.booleans(), st.sampled_from([None, 1, 4]))
 def test_what_json_writes_reads_the_same(value: Any, is_ascii: bool, indent: int | None) -> None:  # noqa: FBT001 - drawn by name and type
     assert same(json.dumps(value, ensure_ascii=is_ascii, indent=indent))

@@ -92,7 +92,6 @@ def arguments(name: str) -> st.SearchStrategy[dict[str, Any]]:
 CALLS = st.sampled_from(list(TOOLS)).flatmap(lambda name: st.tuples(st.just(name), arguments(name)))
 
 
-@settings(deadline=None, max_examples=100)
 @given(calls=st.lists(CALLS, max_size=15))
 def test_whatever_is_called_the_rules_of_the_site_hold(seeded: Path, calls: list[tuple[str, dict[str, Any]]]) -> None:
     with tempfile.TemporaryDirectory() as folder:
@@ -148,7 +147,7 @@ def test_a_slug_of_a_slug_is_the_slug(text: str) -> None:
     assert slugify(slugify(text)) == slugify(text)
 
 
-@settings(deadline=None, max_examples=20)
+@settings(max_examples=20)
 @given(
     titles=st.lists(st.sampled_from(["Home", "home!", "About", "About 2", "a" * 90, "a" * 77 + " b" * 2]), max_size=8)
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Conversation, CuecardError, Engine, InputError, ToolResult, Turn
@@ -129,7 +129,6 @@ def paths(data: Any, place: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 PLACES = st.deferred(lambda: st.sampled_from(paths(json.loads(text()))[1:]))
 
 
-@settings(max_examples=400, deadline=None)
 @given(st.lists(st.tuples(PLACES, VALUES, st.booleans()), min_size=1, max_size=3))
 def test_an_edited_conversation_continues_or_is_refused_and_nothing_else(changes: list[tuple[Any, Any, bool]]) -> None:
     data = json.loads(text())

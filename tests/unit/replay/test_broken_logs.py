@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.analysis.replay.importers import FORMS, read_conversation
@@ -39,7 +39,6 @@ def places(value: Any) -> list[tuple[Any, Any]]:
 
 
 @pytest.mark.parametrize("name", sorted(LOGS))
-@settings(max_examples=120)
 @given(data=st.data())
 def test_a_log_with_strange_values_is_read_or_refused(name: str, data: st.DataObject) -> None:
     value = values(LOGS[name])

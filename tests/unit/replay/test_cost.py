@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.analysis.cost import Block, Prices, Request, bill, first_break
@@ -189,7 +189,6 @@ def conversations(draw: st.DrawFn) -> list[Request]:
     return requests
 
 
-@settings(max_examples=400)
 @given(requests=conversations(), prices=PRICES)
 def test_every_bill_is_that_of_the_reference(requests: list[Request], prices: Prices) -> None:
     rows = bill(requests, prices).rows

@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Engine, Entity, Memory, Turn, compile_template
@@ -132,7 +132,6 @@ pieces = st.one_of(
 hostile = st.lists(pieces, max_size=12)
 
 
-@settings(max_examples=400)
 @given(value=hostile.map("".join))
 def test_row_20_no_value_in_any_slot_changes_the_skeleton(shared: Engine, value: str) -> None:
     """More examples: `HYPOTHESIS_PROFILE=explore`, and tests/property/test_guard.py for the guard alone."""

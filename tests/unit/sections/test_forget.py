@@ -231,7 +231,6 @@ CALLS = st.lists(
 
 
 @given(CALLS, st.lists(st.integers(0, 40), max_size=3).map(sorted))
-@settings(max_examples=60)
 def test_a_memory_is_the_same_however_its_results_were_portioned(calls: list[ToolResult], cuts: list[int]) -> None:
     memory, whole = Memory(), cms().remember(Memory(), calls)
     for start, end in zip([0, *cuts], [*cuts, len(calls)], strict=True):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from hypothesis import assume, event, given, settings
+from hypothesis import assume, event, given
 from hypothesis import strategies as st
 
 from cuecard.errors import CuecardError
@@ -124,7 +124,6 @@ escapings: st.SearchStrategy[Escaping] = st.sampled_from(("text", "names", "hand
 
 
 @pytest.mark.repeats
-@settings(deadline=None, max_examples=150)
 @given(text=programs, context=contexts, strict=st.booleans(), escaping=escapings)
 def test_what_both_backends_support_renders_to_the_same_bytes(
     *, text: str, context: dict[str, Json], strict: bool, escaping: Escaping

@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.config.openapi_file import read_openapi
@@ -151,7 +151,6 @@ JSON = st.recursive(
 )
 
 
-@settings(max_examples=200, deadline=None)
 @given(st.dictionaries(st.text(max_size=8), JSON, max_size=4), st.sampled_from(["2.0", "3.0.1", "3.1.0"]))
 def test_no_description_breaks_the_reader(paths: dict[str, Any], version: str) -> None:
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 import bm25s
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard.catalogue.bm25 import Bm25Ranker
@@ -60,7 +60,6 @@ def test_every_phrase_of_the_cms_scores_its_tools_alike(cms: Catalogue) -> None:
     assert sum(same(cms.values(), phrase) for phrase in phrases[::5]) > len(phrases)
 
 
-@settings(deadline=None, max_examples=60)
 @given(
     st.lists(st.tuples(TEXTS, TEXTS, TEXTS), min_size=1, max_size=6),
     TEXTS,
