@@ -1,4 +1,4 @@
-"""A real server of fastmcp at an address of this machine, while a test lasts."""
+"""A real tool server at an address of this machine, while a test lasts."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ PATIENCE = 60.0
 
 
 @contextmanager
-def at_an_address(server: Any) -> Iterator[str]:
-    """The URL of its MCP endpoint (streamable HTTP)."""
+def at_an_address(app: Any) -> Iterator[str]:
+    """The URL of the MCP endpoint (streamable HTTP) of a server's web application."""
     with create_server(("127.0.0.1", 0)) as listening:
-        config = uvicorn.Config(server.http_app(path="/mcp"), log_config=None, ws="none", lifespan="on")
+        config = uvicorn.Config(app, log_config=None, ws="none", lifespan="on")
         running = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: running.run(sockets=[listening]))
         thread.start()
@@ -27,7 +27,7 @@ def at_an_address(server: Any) -> Iterator[str]:
             while not running.started:
                 assert thread.is_alive()
                 assert time.monotonic() < deadline
-                time.sleep(0.02)
+                time.sleep(0.002)
             yield f"http://127.0.0.1:{listening.getsockname()[1]}/mcp"
         finally:
             running.should_exit = True

@@ -39,7 +39,7 @@ def test_a_chat_calls_the_tools_of_a_server_at_an_address(monkeypatch: pytest.Mo
         return ModelResponse([ToolCallPart("forecast", {"city": "Ulm"})])
 
     deciding(monkeypatch, decide)
-    with at_an_address(server) as url:
+    with at_an_address(server.http_app()) as url:
         ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp-url", url, "--message", "Weather?")
 
     assert ran.code == 0, ran.err
@@ -70,7 +70,7 @@ def test_skills_of_a_server_at_an_address_are_imported(tmp_path: Path, monkeypat
     provider = SkillsDirectoryProvider(tmp_path / "served", experimental_skills=True)
     server: FastMCP = FastMCP("bakery", providers=[provider])
     server.add_extension(SkillsExtension(providers=[provider]))
-    with at_an_address(server) as url:
+    with at_an_address(server.http_app()) as url:
         first = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp-url", url, "--json")
         again = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp-url", url, "--check")
 

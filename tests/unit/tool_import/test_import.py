@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +10,10 @@ import pytest
 
 from cuecard import Engine
 from cuecard.config.documents.yaml_text import read_yaml
+from unit.run.address import at_an_address
 from unit.run.talking import Ran, cuecard, write
+from unit.tool_import.listing_server import listing_server
 
-SERVER = Path(__file__).parent / "listing_server.py"
 AGENT = "agent: helper\nsections: [{id: role, text: Hello.}]\ntools: {instructions: tools}\n"
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 WEATHER: list[dict[str, Any]] = [
@@ -30,14 +29,13 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path, {"agent.yaml": AGENT})
 
 
-def listed(tools: list[dict[str, Any]], **more: Any) -> str:
-    """The command of a server that lists these."""
-    Path("listing.json").write_text(json.dumps({"tools": tools, **more}), encoding="utf-8")
-    return shlex.join([sys.executable, str(SERVER), "listing.json"])
-
-
-def imported(monkeypatch: pytest.MonkeyPatch, tools: list[dict[str, Any]], *words: str, **more: Any) -> Ran:
-    return cuecard(monkeypatch, "tools", "import", ".", "--mcp", listed(tools, **more), *words)
+def imported(
+    monkeypatch: pytest.MonkeyPatch, tools: list[dict[str, Any]], *words: str, agent: str = ".", **more: Any
+) -> Ran:
+    """What the command says of a server that lists these."""
+    server = listing_server({"tools": tools, **more})
+    with at_an_address(server.streamable_http_app()) as url:
+        return cuecard(monkeypatch, "tools", "import", agent, "--mcp-url", url, *words)
 
 
 def test_what_a_server_lists_becomes_entries_that_the_engine_reads(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -180,7 +178,7 @@ def test_hostile_names_and_descriptions_stay_values(monkeypatch: pytest.MonkeyPa
     assert (len(read["long"]), read["lines"]) == (8192, "one\ntwo")
     for name in ("1e3", "true", "block", "tab", "quote", "empty"):
         assert read[name] == said[name]
-    assert {path.name for path in Path().iterdir()} == {"agent.yaml", "listing.json", "tools"}
+    assert {path.name for path in Path().iterdir()} == {"agent.yaml", "tools"}
 
 
 def test_a_server_whose_name_is_a_path_names_no_file_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,11 +276,11 @@ def test_each_mistake_has_its_error(
 
 
 def test_a_system_that_cuecard_brings_is_not_written_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = cuecard(monkeypatch, "tools", "import", "cms", "--mcp", listed(WEATHER))
+    ran = imported(monkeypatch, WEATHER, agent="cms")
 
     assert ran.code == 2
     assert "AGENT: error[wrong-option]: `cms` is shipped with cuecard and cannot be changed" in ran.err
-    assert cuecard(monkeypatch, "tools", "import", "cms", "--mcp", listed(WEATHER), "--check").code == 1
+    assert imported(monkeypatch, WEATHER, "--check", agent="cms").code == 1
 
 
 @pytest.mark.parametrize(

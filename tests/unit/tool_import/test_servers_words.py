@@ -11,7 +11,9 @@ import pytest
 
 from cuecard import Engine, Turn
 from cuecard.model import FileText
+from unit.run.address import at_an_address
 from unit.run.talking import cuecard, write
+from unit.tool_import.listing_server import listing_server
 
 SERVER = Path(__file__).with_name("listing_server.py")
 HOSTILE = (
@@ -86,11 +88,16 @@ def test_the_host_may_hand_it_over_with_each_turn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_server_that_says_something_else_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
+    def code(said: str | None, *words: str) -> int:
+        server = listing_server({"tools": [TOOL], "instructions": said})
+        with at_an_address(server.streamable_http_app()) as url:
+            return cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", url, *words).code
+
     assert imported(monkeypatch, "Ask first.\r\nThen wait.\rBye. ") == 0
-    assert imported(monkeypatch, "Ask first.\r\nThen wait.\rBye. ", "--check") == 0
-    assert imported(monkeypatch, "Ask later.", "--check") == 1
-    assert imported(monkeypatch, None, "--check") == 1
-    assert imported(monkeypatch, None) == 0
-    assert imported(monkeypatch, None, "--check") == 0
+    assert code("Ask first.\r\nThen wait.\rBye. ", "--check") == 0
+    assert code("Ask later.", "--check") == 1
+    assert code(None, "--check") == 1
+    assert code(None) == 0
+    assert code(None, "--check") == 0
 
     assert "Ask" not in section()
