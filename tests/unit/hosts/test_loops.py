@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
+import re
 from base64 import urlsafe_b64decode
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 from types import ModuleType
 from typing import Any
 
@@ -45,9 +46,11 @@ Json = dict[str, Any]
 GEMINI, BEDROCK = (next(path for path in PATHS if PATHS[path] is each.WIRE) for each in (gemini_wire, bedrock_wire))
 
 
-@pytest.fixture(autouse=True)
-def no_proxy(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("NO_PROXY", "127.0.0.1")
+@pytest.fixture(autouse=True, scope="module")
+def no_proxy() -> Iterator[None]:
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("NO_PROXY", "127.0.0.1")
+        yield
 
 
 @contextmanager
@@ -101,11 +104,24 @@ def play(
         return loop.play(client, functions(), stream=stream, words=words), service
 
 
-@every
-@streamed
-def test_two_messages_of_several_steps_are_answered_and_only_appended_to(loop: Loop, *, stream: bool) -> None:
-    played, service = play(loop, stream=stream)
-    asked = service.asked
+@dataclass(frozen=True)
+class Seen:
+    """Two messages with a loop, and the bodies that the model got."""
+
+    loop: Loop
+    played: Played
+    asked: list[Json]
+
+
+@pytest.fixture(scope="module", params=product(LOOPS, ("whole", "streamed")), ids="-".join)
+def seen(request: pytest.FixtureRequest) -> Seen:
+    name, way = request.param
+    played, service = play(LOOPS[name], stream=way == "streamed")
+    return Seen(LOOPS[name], played, service.asked)
+
+
+def test_two_messages_of_several_steps_are_answered_and_only_appended_to(seen: Seen) -> None:
+    loop, played, asked = seen.loop, seen.played, seen.asked
     rest = [{key: value for key, value in body.items() if key != loop.messages} for body in asked]
 
     assert played.answers == ["Done.", "Done."]
@@ -115,13 +131,10 @@ def test_two_messages_of_several_steps_are_answered_and_only_appended_to(loop: L
         assert json.dumps(after).startswith(json.dumps(before).removesuffix("]"))
 
 
-@every
-@streamed
-def test_instructions_of_a_tool_come_once_after_the_results_that_found_it(loop: Loop, *, stream: bool) -> None:
-    _, service = play(loop, stream=stream)
-    asked = [json.dumps(body) for body in service.asked]
-    first, last = asked[0], service.asked[-1]
-    messages = [json.dumps(message) for message in last[loop.messages]]
+def test_instructions_of_a_tool_come_once_after_the_results_that_found_it(seen: Seen) -> None:
+    asked = [json.dumps(body) for body in seen.asked]
+    first, last = asked[0], seen.asked[-1]
+    messages = [json.dumps(message) for message in last[seen.loop.messages]]
     after = {
         name: next(place for place, text in enumerate(messages) if f"<{name}>\\n" in text)
         for name in ("cms_createPage", "cms_deletePage")
@@ -135,26 +148,20 @@ def test_instructions_of_a_tool_come_once_after_the_results_that_found_it(loop: 
     assert results[0] <= after["cms_createPage"] < results[-1] <= after["cms_deletePage"]
 
 
-@every
-@streamed
-def test_entities_of_tool_results_reach_the_working_memory_and_the_next_message(loop: Loop, *, stream: bool) -> None:
-    played, service = play(loop, stream=stream)
-    names = [entity.name for entity in played.chat.memory.entities]
-    told = json.dumps(service.asked[4][loop.messages])
+def test_entities_of_tool_results_reach_the_working_memory_and_the_next_message(seen: Seen) -> None:
+    names = [entity.name for entity in seen.played.chat.memory.entities]
+    told = json.dumps(seen.asked[4][seen.loop.messages])
 
     assert names == ["About us"]  # the page about the team is deleted again
     assert "context-update" in told
     assert "Team" in told.partition("context-update")[2]
 
 
-@every
-@streamed
-def test_an_error_reaches_the_model_and_ends_nothing(loop: Loop, *, stream: bool) -> None:
-    played, service = play(loop, stream=stream)
-    errors = [record for record in played.chat.state.results if record.is_error]
+def test_an_error_reaches_the_model_and_ends_nothing(seen: Seen) -> None:
+    errors = [record for record in seen.played.chat.state.results if record.is_error]
 
     assert [record.tool for record in errors] == ["cms_deletePage"]
-    assert "there is no page page-9" in json.dumps(service.asked[-1])
+    assert "there is no page page-9" in json.dumps(seen.asked[-1])
 
 
 @every
@@ -185,13 +192,12 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         played = list(pool.map(one, range(30)))
 
     assert len(service.bodies) == 30 * len(SCRIPT)
-    for number, each in enumerate(played):
+    for place, each in enumerate(played):
         assert each.answers == ["Done.", "Done."]
-        assert [entity.name for entity in each.chat.memory.entities] == [f"About us {number:03}"]
-    for body in map(json.dumps, (asked[loop.messages] for asked in service.asked)):
-        (number,) = {int(text[:3]) for text in body.split("Client ")[1:]}
-        pages = {int(text[:3]) for text in body.split("About us ")[1:] if text[:3].isdigit()}
-        assert pages <= {number}
+        assert [entity.name for entity in each.chat.memory.entities] == [f"About us {place:03}"]
+    for body in service.bodies:
+        (number,) = {*re.findall(rb"Client (\d{3})", body)}
+        assert {*re.findall(rb"About us (\d{3})", body)} <= {number}
 
 
 def test_what_a_model_of_google_signs_comes_back_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
