@@ -8,7 +8,9 @@ import re
 import subprocess
 import sys
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -75,25 +77,31 @@ def agent_of(turn: Path) -> Path:
     return own if own.exists() else ROOT / "prompts" / turn.parents[1].name / "agent.yaml"
 
 
-@pytest.mark.parametrize("turn", TURNS, ids=lambda turn: str(turn.relative_to(ROOT).with_suffix("")))
-def test_a_stored_agent_prints_what_a_compiled_one_prints(
-    turn: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    cache = Cache(tmp_path)
-    try:
-        sources = read_agent(agent_of(turn))
-        made = kept_agent(sources, cache, lambda _: {"shout": str.upper})
-    except CuecardError:
-        assert not [*tmp_path.iterdir()], "an agent with errors is never stored"
-        return
-    if made.spec.helpers or (made.spec.template and made.spec.template.backend == "pybars3"):
-        assert not [*tmp_path.iterdir()], "the host's functions and another compiler's code are never stored"
-        return
-    monkeypatch.setattr(kept_agents, "_built", lambda *_: pytest.fail("it was compiled again"))
-    again = kept_agent(sources, cache)
+@cache
+def made_and_stored(agent: Path) -> tuple[Agent, Agent] | None:
+    """An agent that was compiled, and as the next process reads it; none where it must not be stored."""
+    with TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patched:
+        store = Cache(Path(folder))
+        try:
+            sources = read_agent(agent)
+            made = kept_agent(sources, store, lambda _: {"shout": str.upper})
+        except CuecardError:
+            assert not [*Path(folder).iterdir()], "an agent with errors is never stored"
+            return None
+        if made.spec.helpers or (made.spec.template and made.spec.template.backend == "pybars3"):
+            assert not [*Path(folder).iterdir()], "the host's functions and another compiler's code are never stored"
+            return None
+        patched.setattr(kept_agents, "_built", lambda *_: pytest.fail("it was compiled again"))
+        return made, kept_agent(sources, store)
 
-    assert [type(again.spec).__name__, again.spec] == ["KeptSpec", made.spec]
-    assert outcome(again, turn) == outcome(made, turn)
+
+@pytest.mark.parametrize("turn", TURNS, ids=lambda turn: str(turn.relative_to(ROOT).with_suffix("")))
+def test_a_stored_agent_prints_what_a_compiled_one_prints(turn: Path) -> None:
+    if both := made_and_stored(agent_of(turn)):
+        made, again = both
+
+        assert [type(again.spec).__name__, again.spec] == ["KeptSpec", made.spec]
+        assert outcome(again, turn) == outcome(made, turn)
 
 
 @pytest.mark.parametrize("name", ["cms", "mistermorph", "mushroom", "pioneer", "polyant"])
