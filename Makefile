@@ -8,6 +8,8 @@ ARGS   ?=
 SECONDS ?= 60
 COUNT  ?= 20000
 MINUTES ?= 10
+# One more than there are processors, since some tests wait for time to pass.
+WORKERS ?= $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 
 # Where the system keeps certificates of its own (a company's proxy), uv must trust them as pip does.
 ifneq ($(wildcard /etc/ssl/certs/ca-certificates.crt),)
@@ -42,12 +44,12 @@ run: setup ## set up, and watch the CMS assistant play all its scenarios
 test: setup ## run the tests; without ARGS, hold the coverage of branches to its figure too
 ifeq ($(strip $(ARGS)),)
 	@rm -f .coverage .coverage.*
-	$(BIN)/coverage run -m pytest -n 2 --dist worksteal
+	$(BIN)/coverage run -m pytest -n $(WORKERS) --dist worksteal
 	@$(BIN)/coverage combine --quiet
 	@$(BIN)/coverage report --format=total > /dev/null || { $(BIN)/coverage report --sort=miss; exit 2; }
 	@echo "branch coverage of engine/: $$($(BIN)/coverage report --format=total --fail-under=0)%"
 else
-	$(BIN)/python -m pytest -n 2 --dist worksteal $(ARGS)
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(ARGS)
 endif
 
 check: setup ## lint, types, import rules, and the shipped configuration

@@ -1,6 +1,7 @@
 """Settings that all tests share."""
 
 import atexit
+import gc
 import os
 import sys
 import tempfile
@@ -30,6 +31,18 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
 atexit.register(_CACHE.cleanup)
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
+# Modules of tests and of a dozen frameworks stay until the end, so the garbage collector need not visit them again and
+# again.
+gc.disable()
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtestloop() -> None:
+    """Let the collector look only at what the tests make."""
+    gc.freeze()
+    gc.enable()
+
 
 _TRACER, _THREADS_TRACER = sys.gettrace(), threading.gettrace()
 _TRACED = tuple(str(Path(__file__).parent / folder) for folder in ("unit", "cases"))
