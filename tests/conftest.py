@@ -8,6 +8,7 @@ import tempfile
 import threading
 from pathlib import Path
 
+import certifi
 import pytest
 from hypothesis import HealthCheck, settings
 
@@ -31,6 +32,11 @@ if "PYTEST_XDIST_WORKER" in os.environ:
 _CACHE = tempfile.TemporaryDirectory(prefix="cuecard-tests-")
 atexit.register(_CACHE.cleanup)
 os.environ["XDG_CACHE_HOME"] = _CACHE.name
+
+# No test speaks TLS, but each client of an SDK begins with all the certificates that there are.
+_CERTIFICATE = Path(_CACHE.name) / "certificate.pem"
+_CERTIFICATE.write_text("".join(certifi.contents().partition("-----END CERTIFICATE-----")[:2]), encoding="ascii")
+os.environ["SSL_CERT_FILE"] = str(_CERTIFICATE)
 
 # Modules of tests and of a dozen frameworks stay until the end, so the garbage collector need not visit them again and
 # again.

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import re
-import subprocess
 import sys
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -13,6 +11,7 @@ from ruamel.yaml import YAML
 
 from docs.walk import BLOCK, NOT_RUN, Walk
 from loopback_models import loopback_models
+from once import unpacked_wheel
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "tutorial.md").read_text(encoding="utf-8")
@@ -22,13 +21,7 @@ SCRIPT = ([("tool_search", {"query": "save a note"})], [("add_note", {"title": "
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the unpacked wheel, which comes before the checkout."""
-    folder = tmp_path_factory.mktemp("wheel")
-    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)]
-    subprocess.run(build, cwd=ROOT, check=True, capture_output=True)
-    (built,) = folder.glob("*.whl")
-    with zipfile.ZipFile(built) as archive:
-        archive.extractall(folder / "site")
-    return folder / "site"
+    return unpacked_wheel(tmp_path_factory)
 
 
 @pytest.fixture(scope="module")

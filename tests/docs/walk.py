@@ -25,7 +25,6 @@ _SHELL = {
     "COLUMNS": "100",
     "NO_COLOR": "1",
     "PYTHONUNBUFFERED": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
     "GIT_AUTHOR_NAME": "Reader",
     "GIT_AUTHOR_EMAIL": "reader@example.org",

@@ -9,6 +9,7 @@ from dataclasses import replace
 from random import Random
 
 import pytest
+from hypothesis import settings
 
 from cuecard import CuecardError
 from cuecard.template import compile_template
@@ -16,6 +17,8 @@ from handlebars_js.reference import Case, Outcome, ask, install
 from handlebars_js.templates import broken_case, random_case
 from handlebars_js.twins import HELPERS
 from npm import Unavailable
+
+AMOUNT = 4 * settings().max_examples
 
 
 @pytest.fixture(scope="module")
@@ -64,7 +67,7 @@ def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> 
 @pytest.mark.usefixtures("_reference")
 def test_common_templates_print_the_same_bytes() -> None:
     random = seeded(4)
-    cases = [random_case(random, wide=False) for _ in range(600)]
+    cases = [random_case(random, wide=False) for _ in range(AMOUNT)]
 
     assert differences(cases) == []
 
@@ -73,7 +76,7 @@ def test_common_templates_print_the_same_bytes() -> None:
 @pytest.mark.parametrize("seed", [7, 8])
 def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> None:
     random = seeded(seed)
-    cases = [random_case(random, wide=True) for _ in range(400)]
+    cases = [random_case(random, wide=True) for _ in range(AMOUNT)]
 
     assert differences(cases) == []
 
@@ -81,7 +84,7 @@ def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> No
 @pytest.mark.usefixtures("_reference")
 def test_broken_templates_are_refused_alike() -> None:
     random = seeded(15)
-    cases = [broken_case(random) for _ in range(600)]
+    cases = [broken_case(random) for _ in range(AMOUNT)]
 
     assert differences(cases, frozenset({"decorator"})) == []
 
@@ -89,7 +92,7 @@ def test_broken_templates_are_refused_alike() -> None:
 @pytest.mark.usefixtures("_reference")
 def test_assume_objects_is_the_same() -> None:
     random = seeded(16)
-    cases = [replace(random_case(random, wide=True), assumeObjects=True) for _ in range(300)]
+    cases = [replace(random_case(random, wide=True), assumeObjects=True) for _ in range(AMOUNT)]
 
     assert differences(cases) == []
 
@@ -97,7 +100,7 @@ def test_assume_objects_is_the_same() -> None:
 @pytest.mark.usefixtures("_reference")
 def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached() -> None:
     random = seeded(23)
-    cases = [random_case(random, wide=True, strict=True) for _ in range(300)]
+    cases = [random_case(random, wide=True, strict=True) for _ in range(AMOUNT)]
 
     ours_alone = frozenset({"object-printed", "unknown-helper", "unknown-partial", "wrong-arguments"})
     assert differences(cases, ours_alone) == []

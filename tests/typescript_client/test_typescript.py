@@ -5,7 +5,6 @@ Skipped where Node or npm is missing, or the packages cannot be installed.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from npm import Unavailable, install
+from once import once
 from unit.results.shell_agent import AGENT
 from unit.server.served import Replica, replica
 
@@ -37,16 +37,18 @@ def run(*command: str, **environment: str) -> str:
     return done.stdout
 
 
+def build(_folder: Path) -> None:
+    install(CLIENT)
+    run("tsc")
+
+
 @pytest.fixture(scope="module")
-def _built() -> None:
-    """The packages, and the client compiled; one test process at a time."""
-    with (CLIENT / "tsconfig.json").open() as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        try:
-            install(CLIENT)
-        except Unavailable as reason:
-            pytest.skip(f"the AI SDK is not to be had: {reason}")
-        run("tsc")
+def _built(tmp_path_factory: pytest.TempPathFactory) -> None:
+    """The packages, and the client compiled."""
+    try:
+        once(tmp_path_factory, "typescript", build)
+    except Unavailable as reason:
+        pytest.skip(f"the AI SDK is not to be had: {reason}")
 
 
 @pytest.fixture(scope="module")

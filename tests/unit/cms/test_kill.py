@@ -23,23 +23,23 @@ def line(number: int | None, method: str, params: Any) -> str:
     return json.dumps(message if number is None else {**message, "id": number}) + "\n"
 
 
-def requests() -> str:
-    """A handshake, and calls that write, all at once."""
+def requests(name: str) -> str:
+    """A handshake, and calls that write pages of this name, all at once."""
     about = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
     lines = [line(0, "initialize", about), line(None, "notifications/initialized", {})]
     for number in range(1, CALLS + 1):
-        page = {"title": f"Page {number}", "slug": f"page-{number}"}
+        page = {"title": f"Page {number}", "slug": f"{name}-{number}"}
         lines.append(line(number, "tools/call", {"name": "cms_createPage", "arguments": page}))
     return "".join(lines)
 
 
-def killed(folder: Path, after: int) -> list[int]:
+def killed(folder: Path, name: str, after: int) -> list[int]:
     """Kill the server once it has answered so often; the numbers of the calls that it has answered."""
     command = [sys.executable, server_file, "--data", str(folder)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         assert process.stdin
         assert process.stdout
-        process.stdin.write(requests())
+        process.stdin.write(requests(name))
         process.stdin.flush()
         answered = [_number(process.stdout) for _ in range(after)]
         process.kill()
@@ -66,13 +66,18 @@ def slugs(folder: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 8, CALLS])
-def test_a_killed_server_leaves_a_whole_database_with_all_that_it_has_answered(tmp_path: Path, after: int) -> None:
-    answered = killed(tmp_path, after)
-    if (tmp_path / "cms.sqlite3").exists() and after:
-        assert {f"page-{number}" for number in answered} <= slugs(tmp_path)
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder in which one server after the other is killed, and the next begins with what is there."""
+    return tmp_path_factory.mktemp("site")
 
-    # It starts again on what is there, and goes on.
-    again = killed(tmp_path, CALLS + 1)
-    assert sorted(again) == list(range(1, CALLS + 1))
-    assert {f"page-{number}" for number in range(1, CALLS + 1)} <= slugs(tmp_path)
+
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 5, 8, CALLS, CALLS + 1])
+def test_a_killed_server_leaves_a_whole_database_with_all_that_it_has_answered(site: Path, after: int) -> None:
+    name = f"killed-after-{after}"
+    answered = killed(site, name, after)
+
+    if after:
+        assert {f"{name}-{number}" for number in answered} <= slugs(site)
+    if after > CALLS:
+        assert sorted(answered) == list(range(1, CALLS + 1))
