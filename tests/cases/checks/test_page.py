@@ -32,6 +32,7 @@ repos:
 """
 
 
+@pytest.mark.repeats
 def test_the_page_shows_what_is(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.chdir(ROOT)
     page = PAGE.read_text(encoding="utf-8")

@@ -226,6 +226,7 @@ def test_a_graph_of_your_own_sends_what_an_agent_sends(state: Any) -> None:
     assert model.bound[0] == run(TALK, WORDS).bound[0]
 
 
+@pytest.mark.repeats
 def test_thirty_threads_of_one_graph_stay_apart() -> None:
     model = Model(batches=[[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]])
     app = graph_of(model, State, langgraph.Cuecard(engine=engine()), InMemorySaver())

@@ -98,6 +98,7 @@ def test_the_bad_text_gives_its_code(
     assert code in told(example, example.bad, tmp_path, monkeypatch, capsys)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("code", examples())
 def test_the_good_text_gives_nothing(
     code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

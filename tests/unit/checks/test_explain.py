@@ -21,6 +21,7 @@ def printed(capsys: pytest.CaptureFixture[str], *codes: str, as_json: bool = Fal
     return capsys.readouterr().out
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("code", CODES)
 def test_a_code_is_explained_with_both_of_its_examples(code: str, capsys: pytest.CaptureFixture[str]) -> None:
     shown = printed(capsys, code)

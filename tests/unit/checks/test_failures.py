@@ -81,6 +81,7 @@ def test_a_hostile_file_name_is_printed_escaped_everywhere(
         assert "\nerror: b" not in out + err
 
 
+@pytest.mark.repeats
 def test_many_problems_are_counted_and_the_first_are_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

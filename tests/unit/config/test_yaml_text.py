@@ -37,6 +37,7 @@ def refused(text: str) -> str:
     return str(caught.value)
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("nest", NESTS)
 def test_a_nest_is_refused_where_it_becomes_too_deep(nest: str, reader: str) -> None:
     problem = refused(NESTS[nest])
@@ -52,6 +53,7 @@ def test_as_deep_as_allowed(reader: str) -> None:
     assert "deep" in refused("{a: " * MAX_DEPTH + "[]" + "}" * MAX_DEPTH)
 
 
+@pytest.mark.repeats
 def test_too_many_values_are_refused_where_they_become_too_many(reader: str) -> None:
     problem = refused("a:\n" + "- b\n" * (MAX_NODES + 5))
 

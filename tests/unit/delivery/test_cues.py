@@ -153,6 +153,7 @@ def test_a_compaction_prints_all_four_and_nothing_waits_any_more() -> None:
     assert step.appended == ()
 
 
+@pytest.mark.repeats
 def test_the_budget_has_room_for_all_four_from_the_start() -> None:
     cost = {name: engine().count(made.text) for name, made in timed().protocols.items()}
     tight = engine(budget=BudgetSpec(protocols=cost[DELETE] + cost[GET] - 1))

@@ -188,6 +188,7 @@ def test_hostile_texts_stay_in_their_fences(bakery: Path, run: Run) -> None:
     assert outside.count("</details>") == outside.count("<details>")
 
 
+@pytest.mark.repeats
 def test_it_is_never_too_long(bakery: Path, run: Run) -> None:
     only = "when: {equals: {customer: Guest 0}}"  # one turn with many sections is enough
     sections = "".join(f"  - {{id: part-{n}, {only}, text: {'word ' * (n % 7 * 35 + 1)}}}\n" for n in range(400))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,11 +11,20 @@ import pytest
 from unit.run.talking import Ran, cuecard
 
 
+@pytest.fixture(scope="module")
+def new(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An agent as `cuecard init` writes it."""
+    folder = tmp_path_factory.mktemp("new")
+    with pytest.MonkeyPatch.context() as patched:
+        patched.chdir(folder)
+        cuecard(patched, "init", "shop", "--yes")
+    return folder / "shop"
+
+
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shop(new: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
-    cuecard(monkeypatch, "init", "shop", "--yes")
-    return tmp_path / "shop"
+    return shutil.copytree(new, tmp_path / "shop")
 
 
 def add(monkeypatch: pytest.MonkeyPatch, *words: str | Path) -> Ran:

@@ -179,7 +179,7 @@ def test_every_file_of_the_repository_says_the_same_and_is_done_after_once(folde
             continue
         once = holds(text)
         assert once, path
-        assert sorted(comments(once)) == sorted(comments(text)), path
+        assert once == text or sorted(comments(once)) == sorted(comments(text)), path
 
 
 def test_there_are_files_to_try() -> None:

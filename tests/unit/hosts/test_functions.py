@@ -228,6 +228,7 @@ def test_a_search_tool_of_your_own_takes_the_place_of_ours() -> None:
     assert tools.answer(chat, step, "tool_search", {"query": "x"}, "c").result == ["cms_createPage"]
 
 
+@pytest.mark.repeats
 def test_two_thousand_functions_are_tools_like_a_few() -> None:
     tools, chat, step = begun({f"tool_{n:04}": shout for n in range(2000)})
 

@@ -40,6 +40,7 @@ LARGE: dict[str, tuple[Callable[[str], Imported], str]] = {
 }
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("case", LARGE)
 def test_a_large_file_is_read(case: str) -> None:
     """That it takes linear time, `tests/bench/test_readers.py` measures."""

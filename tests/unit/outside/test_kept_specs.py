@@ -44,13 +44,15 @@ SPECS += [
     ConditionSpec.model_validate({"not": {"any": ["name", {"equals": {"name": [1, 2]}}]}}),
 ]
 NOON = datetime(2026, 1, 1, 12, tzinfo=UTC)
+SYSTEMS = ["cms", "mistermorph", "mushroom", "pioneer", "polyant"]
 RENDER = """
 import contextlib, io, sys
 from cuecard.cli.main import main
-sys.argv = ["cuecard", "render", {agent!r}]
-with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
-    main()
-print("pydantic" in sys.modules)
+for agent in sys.argv[1:]:
+    sys.argv = ["cuecard", "render", agent]
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.suppress(SystemExit):
+        main()
+    print("pydantic" in sys.modules)
 """
 
 
@@ -104,13 +106,12 @@ def test_a_stored_agent_prints_what_a_compiled_one_prints(turn: Path) -> None:
         assert outcome(again, turn) == outcome(made, turn)
 
 
-@pytest.mark.parametrize("name", ["cms", "mistermorph", "mushroom", "pioneer", "polyant"])
-def test_a_stored_agent_is_shown_without_pydantic(name: str, tmp_path: Path) -> None:
+def test_a_stored_agent_is_shown_without_pydantic(tmp_path: Path) -> None:
     env = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
-    script = [sys.executable, "-c", RENDER.format(agent=str(ROOT / "prompts" / name))]
+    script = [sys.executable, "-c", RENDER, *(str(ROOT / "prompts" / name) for name in SYSTEMS)]
     loaded = [subprocess.run(script, env=env, check=True, capture_output=True, text=True).stdout for _ in range(2)]
 
-    assert loaded == ["True\n", "False\n"]
+    assert [each.split() for each in loaded] == [["True"] * len(SYSTEMS), ["False"] * len(SYSTEMS)]
 
 
 @pytest.mark.parametrize("spec", SPECS, ids=repr)

@@ -64,6 +64,7 @@ def _field() -> str:
     return field_page(told(Engine.open("prompts/cms"), TALK, odd))
 
 
+@pytest.mark.repeats
 @NEEDS_BROWSER
 @pytest.mark.parametrize("made", [_replayed, _field], ids=["replay", "tools report"])
 def test_a_report_can_be_read_at_400_px_and_by_keyboard(made: Any, tmp_path: Path) -> None:

@@ -76,6 +76,7 @@ def test_odd_queries_get_an_answer(tmp_path: Path, ranker: str, query: str) -> N
     assert 0 <= result.confidence <= 1
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("ranker", ["semantic", "wordllama"])
 def test_one_odd_tool_does_not_take_the_ranking_from_the_others(tmp_path: Path, ranker: str) -> None:
     needs(ranker)

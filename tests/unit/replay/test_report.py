@@ -91,12 +91,14 @@ def test_an_input_that_changes_is_named() -> None:
     assert (broken.id, broken.cause) == ("system/identity", "input user")
 
 
+@pytest.mark.repeats
 def test_the_advice_is_the_cheapest_delivery(report: Report, advice: Recommendation) -> None:
     costs = {name: report.bill(report.variant(name)).cost for name in ("append", "rewrite", "frozen")}
 
     assert advice.cost == min(costs.values()) == costs[advice.delivery]
 
 
+@pytest.mark.repeats
 @pytest.mark.repeats
 def test_the_threshold_is_where_the_bills_cross() -> None:
     """A long conversation with one discovery: frozen pays for every tool, append for the one that was found."""

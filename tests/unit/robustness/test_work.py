@@ -18,6 +18,7 @@ from unit.robustness.agents import refusal, write_agent
 DOUBLING = ("{{> p%d}}{{> p%d}}", "{{> p%d x=1}}{{> p%d x=@root.a}}", "{{#> p%d}}{{/p%d}}{{#> p%d}}{{/p%d}}")
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("body", DOUBLING)
 def test_partials_that_double_the_work_are_stopped_where_they_do(body: str) -> None:
     levels = 30
@@ -38,6 +39,7 @@ def test_loops_in_loops_are_stopped() -> None:
     assert caught.value.problems[0].code == "too-much-work"
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize(
     "text", ["{{{a}}}" * 5_000, "{{#each b}}{{{../a}}}{{{../a}}}{{/each}}", "{{#if a}}" + "{{a}}" * 500 + "{{/if}}"]
 )

@@ -54,6 +54,7 @@ def differences(moment: datetime, tag: str) -> list[tuple[str, str]]:
     return [(left, right) for left, right in pairs if left != right]
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize("tag", TAGS)
 def test_every_day_of_two_years_and_every_hour_is_written_as_babel_does(tag: str) -> None:
     moments = [NOW + timedelta(days=n, hours=n, minutes=7 * n, seconds=11 * n) for n in range(730)]

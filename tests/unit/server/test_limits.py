@@ -140,6 +140,7 @@ def test_weak_secrets_and_limits_of_nothing_are_refused() -> None:
     assert [problem.name for problem in weak.value.problems] == ["CUECARD_TOKEN", "--max-body", "--timeout"]
 
 
+@pytest.mark.repeats
 def test_64_clients_at_once_get_what_one_gets(client: httpx2.Client, agents: Agents) -> None:
     names = [name for name in agents.find("cms").watcher.current.tools if name.startswith("cms_")]
 

@@ -231,6 +231,7 @@ def test_json_and_xml_let_no_data_out(value: Any) -> None:
     assert json.loads(plain) == value
 
 
+@pytest.mark.repeats
 @pytest.mark.parametrize(
     "text",
     [
