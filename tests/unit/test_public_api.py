@@ -33,6 +33,14 @@ def test_the_public_names_are_real() -> None:
         operator.attrgetter("Enigne")(cuecard)
 
 
+def test_an_engine_is_shown_by_the_name_of_its_agent() -> None:
+    """`asyncio.run` shows the result of a task twice, and results of frameworks hold engines in many places."""
+    shown = repr(cuecard.Engine.open(DOCS.parent / "prompts" / "cms"))
+
+    assert shown.startswith("Engine(agent=Agent('cms', sha256='")
+    assert len(shown) < 500
+
+
 def test_the_version_is_that_of_the_package() -> None:
     assert cuecard.__version__ == version("cuecard")
     script = "import sys; sys.argv = ['cuecard', '--version']\nfrom cuecard.cli.main import main\nmain()"

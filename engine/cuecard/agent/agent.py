@@ -64,6 +64,10 @@ class Agent:
     ranker: NamedRanker = NamedRanker()
     results: ResultForms = ()
 
+    def __repr__(self) -> str:
+        """Its name and its state: whoever shows an engine does not want a prompt of thousands of tokens."""
+        return f"Agent({self.spec.agent!r}, sha256={self.sha256[:12]!r})"
+
     @property
     def sections(self) -> tuple[Section, ...]:
         """The sections of a call without profile and variant, in order."""

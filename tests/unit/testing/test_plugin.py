@@ -38,7 +38,8 @@ def run(pytester: pytest.Pytester) -> Run:
     (pytester.path / "turns").mkdir()
     (pytester.path / "turns" / "first.yaml").write_text("inputs: {customer: Max}\n", encoding="utf-8")
     pytester.makepyfile(test_prompts=TESTS)
-    return lambda *options: pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
+    slow = ("-p", "no:schemathesis", "-p", "no:langsmith_plugin")  # as in pyproject.toml
+    return lambda *options: pytester.runpytest_inprocess("-p", "no:cacheprovider", *slow, *options)
 
 
 def files(pytester: pytest.Pytester) -> list[str]:
