@@ -10,7 +10,6 @@ import json
 import os
 from collections.abc import AsyncGenerator, Awaitable, Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,7 +38,9 @@ from pydantic_ai.usage import UsageLimits
 from typing_extensions import override
 
 from bench.own_time import STEPS, Run, Shares, beside, count
-from cuecard import Engine, Turn
+from cms_agent import CORE, cms
+from cms_agent import TOOLS as FOUND_TOOLS
+from cuecard import Turn
 from cuecard.adapters import adk, langgraph, openai_agents, pydantic_ai
 from cuecard.adapters.langchain import Cuecard as Middleware
 from cuecard.adapters.litellm import Cuecard as LiteLLMCuecard
@@ -48,12 +49,10 @@ from unit.adapters.graph_models import Model
 
 pytestmark = pytest.mark.bench
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms"
 TURN = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
-ENGINE = Engine.open(CMS, delivery="append")
-TOOLS = [name for name in ENGINE.tools if name != ENGINE.search_tool]
+TOOLS = [*CORE[1:], *FOUND_TOOLS]
 CALLS: list[tuple[str, dict[str, Any]]] = [
-    (ENGINE.search_tool, {"query": "create an empty page", "limit": 1}),
+    (CORE[0], {"query": "create an empty page", "limit": 1}),
     *(("cms_createPage", {"title": f"p{number}"}) for number in range(STEPS - 2)),
 ]
 """What the model calls, one call a step; then it answers."""
@@ -84,7 +83,7 @@ def test_pydantic_ai(monkeypatch: pytest.MonkeyPatch) -> None:
     hooks = ("for_run", "prepare_tools", "before_model_request", "before_tool_validate", "_search")
     count(monkeypatch, shares, pydantic_ai.Cuecard, *hooks)
     plain = running([*tools, Tool(tool_search)])
-    carded = running(tools, pydantic_ai.Cuecard(engine=ENGINE, turn=TURN))
+    carded = running(tools, pydantic_ai.Cuecard(engine=cms(), turn=TURN))
 
     assert beside("pydantic-ai", plain, carded, shares) <= 0.1
 
@@ -104,14 +103,14 @@ def test_langchain(monkeypatch: pytest.MonkeyPatch) -> None:
     count(monkeypatch, shares, langgraph.Cuecard, "prepare", "_refused", "_search")
     plain = running([*tools, StructuredTool.from_function(tool_search, description="search")])
 
-    assert beside("LangChain", plain, running(tools, Middleware(engine=ENGINE, turn=TURN)), shares) <= 0.1
+    assert beside("LangChain", plain, running(tools, Middleware(engine=cms(), turn=TURN)), shares) <= 0.1
 
 
 def test_the_openai_agents_sdk(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = openai_agents.Cuecard(ENGINE)
+    card = openai_agents.Cuecard(cms())
     config = RunConfig(tracing_disabled=True)
     tools: list[Any] = [function_tool(made, name_override=name, strict_mode=False) for name in TOOLS]
-    search = function_tool(lambda query: json.dumps(FOUND), name_override=ENGINE.search_tool, strict_mode=False)  # noqa: ARG005 - asked for
+    search = function_tool(lambda query: json.dumps(FOUND), name_override=CORE[0], strict_mode=False)  # noqa: ARG005 - asked for
 
     def script() -> ScriptedModel:
         asked = [[function_call(name, told, call_id=f"c{at}")] for at, (name, told) in enumerate(CALLS)]
@@ -167,7 +166,7 @@ def test_adk(monkeypatch: pytest.MonkeyPatch) -> None:
 
         return run
 
-    card = adk.Cuecard(ENGINE, turn=TURN)
+    card = adk.Cuecard(cms(), turn=TURN)
     shares = Shares()
     hooks = ("before_run_callback", "before_model_callback", "before_tool_callback", "_search")
     count(monkeypatch, shares, adk.Cuecard, *hooks)
@@ -177,7 +176,7 @@ def test_adk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
-    card = LiteLLMCuecard(engine=ENGINE, turn=TURN)
+    card = LiteLLMCuecard(engine=cms(), turn=TURN)
     tools = [{"type": "function", "function": {"name": n, "description": n, "parameters": {}}} for n in TOOLS]
 
     def running(*, carded: bool) -> Run:
@@ -192,7 +191,7 @@ def test_litellm(monkeypatch: pytest.MonkeyPatch) -> None:
                 name, told = CALLS[min(at, len(CALLS) - 1)]
                 call = {"id": f"c{at}", "type": "function", "function": {"name": name, "arguments": json.dumps(told)}}
                 messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-                said = json.dumps(FOUND if name == ENGINE.search_tool else made(f"p{at}"))
+                said = json.dumps(FOUND if name == CORE[0] else made(f"p{at}"))
                 messages.append({"role": "tool", "tool_call_id": call["id"], "content": said})
             return messages
 

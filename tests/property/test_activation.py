@@ -6,18 +6,18 @@ from collections.abc import Collection
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition, rule
 
+from cms_agent import CMS, CORE
+from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Step, ToolCard, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.model import Delivery
 from property.cue_times import timed
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PLAIN = ("plain_one", "plain_two")
 
@@ -27,8 +27,7 @@ def opened() -> Engine:
     return Engine.open(CMS).with_tools([ToolCard(name) for name in PLAIN])
 
 
-CORE = opened().agent.spec.tools.core
-TOOLS = [*[name for name in opened().tools if name not in CORE][:14], *PLAIN]
+TOOLS = [*FOUND_TOOLS[:14], *PLAIN]
 NAMES = st.lists(st.sampled_from(TOOLS), max_size=4)
 DELIVERIES: tuple[Delivery, ...] = ("append", "append", "rewrite", "frozen")
 

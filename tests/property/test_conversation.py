@@ -4,25 +4,17 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
+from cms_agent import TOOLS, cms
+from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
 
 
-@cache
-def engine() -> Engine:
-    return Engine.open(CMS, delivery="append")
-
-
-TOOLS = [name for name in engine().tools if name not in engine().agent.spec.tools.core]
 MEMORIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n in range(4)]), max_size=3)
 FOUND = st.lists(st.lists(st.sampled_from(TOOLS[:8]), min_size=1, max_size=2), max_size=3)
 CALLS = st.lists(st.tuples(MEMORIES, FOUND, st.integers(0, 3), st.booleans()), min_size=1, max_size=5)
@@ -35,13 +27,13 @@ def play(calls: list[tuple[list[Entity], list[list[str]], int, bool]]) -> list[S
     steps, now = [], START
     for memory, searches, hours, withdraw in calls:
         now += timedelta(hours=hours)
-        exists = tuple(name for name in engine().tools if not (withdraw and name == TOOLS[0]))
+        exists = tuple(name for name in cms().tools if not (withdraw and name == TOOLS[0]))
         turn = Turn(memory=Memory(tuple(memory)), now=now, tools=exists)
-        call = engine().prepare_call(turn, history, previous=previous)
-        steps.append(engine().prepare_step(call, history))
+        call = cms().prepare_call(turn, history, previous=previous)
+        steps.append(cms().prepare_step(call, history))
         for names in searches:
             history.append(ToolResult("tool_search", {"tools": names}, f"call-{len(history)}"))
-            steps.append(engine().prepare_step(call, history))
+            steps.append(cms().prepare_step(call, history))
         previous = Call.from_json(call.to_json())
     return steps
 
@@ -63,7 +55,7 @@ def test_what_the_model_saw_last_is_what_holds_now(
     last = play(calls)[-1]
     memory, now = calls[-1][0], START + timedelta(hours=sum(call[2] for call in calls))
     whole = last.system + "".join(block.text for block in last.appended)
-    fresh = engine().prepare_call(Turn(memory=Memory(tuple(memory)), now=now))
+    fresh = cms().prepare_call(Turn(memory=Memory(tuple(memory)), now=now))
 
     for section in ("working-memory", "current-datetime"):
         text = next(segment.text for segment in fresh.prompt.segments if segment.id == section)
@@ -72,20 +64,20 @@ def test_what_the_model_saw_last_is_what_holds_now(
 
 
 def test_nothing_new_is_said_when_nothing_changed() -> None:
-    first = engine().prepare_call(Turn(now=START))
-    second = engine().prepare_call(Turn(now=START), previous=first)
+    first = cms().prepare_call(Turn(now=START))
+    second = cms().prepare_call(Turn(now=START), previous=first)
 
-    assert engine().prepare_step(second).appended == ()
+    assert cms().prepare_step(second).appended == ()
     assert second.turn == 1
 
 
 def test_a_change_is_announced_once_with_its_turn() -> None:
     home = Memory((Entity("page", "p1", "Home"),))
-    first = engine().prepare_call(Turn(now=START))
-    second = engine().prepare_call(Turn(now=START, memory=home), previous=first)
-    third = engine().prepare_call(Turn(now=START, memory=home), previous=second)
+    first = cms().prepare_call(Turn(now=START))
+    second = cms().prepare_call(Turn(now=START, memory=home), previous=first)
+    third = cms().prepare_call(Turn(now=START, memory=home), previous=second)
 
-    (block,) = engine().prepare_step(third).appended
+    (block,) = cms().prepare_step(third).appended
 
     assert block.turn == 1
     assert block.text == (
@@ -96,18 +88,18 @@ def test_a_change_is_announced_once_with_its_turn() -> None:
 
 def test_a_withdrawn_tool_is_named() -> None:
     history = [ToolResult("tool_search", {"tools": [TOOLS[0]]}, "call-0")]
-    first = engine().prepare_call(Turn(now=START))
-    rest = tuple(name for name in engine().tools if name != TOOLS[0])
-    second = engine().prepare_call(Turn(now=START, tools=rest), history, previous=first)
-    step = engine().prepare_step(second, history)
+    first = cms().prepare_call(Turn(now=START))
+    rest = tuple(name for name in cms().tools if name != TOOLS[0])
+    second = cms().prepare_call(Turn(now=START, tools=rest), history, previous=first)
+    step = cms().prepare_step(second, history)
 
     assert f"<withdrawn-tools>\n{TOOLS[0]}\n" in step.appended[-1].text
     assert TOOLS[0] not in step.active_tools
 
 
 def test_a_new_configuration_begins_a_new_baseline_and_says_so() -> None:
-    before = replace(engine(), agent=replace(engine().agent, sha256="0" * 64))
+    before = replace(cms(), agent=replace(cms().agent, sha256="0" * 64))
     first = before.prepare_call(Turn(now=START))
-    second = engine().prepare_call(Turn(now=START), previous=first)
+    second = cms().prepare_call(Turn(now=START), previous=first)
 
-    assert "baseline" in {cut.what for cut in engine().prepare_step(second).manifest.cuts}
+    assert "baseline" in {cut.what for cut in cms().prepare_step(second).manifest.cuts}

@@ -8,17 +8,16 @@ from copy import copy
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
-from pathlib import Path
 
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
+from cms_agent import CMS, TOOLS
 from cuecard import Call, Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import ConversationState, Delivery
 from property.cue_times import timed
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
 KEY = "a key for conversations in tests"
 
@@ -28,7 +27,6 @@ def opened() -> Engine:
     return Engine.open(CMS, key=KEY)
 
 
-TOOLS = [name for name in opened().tools if name not in opened().agent.spec.tools.core]
 NAMES = st.lists(st.sampled_from([*TOOLS[:16], "no_such_tool", "another_one"]), max_size=3)
 RARELY = st.sampled_from([False, False, False, True])
 SEARCHES = st.tuples(NAMES, st.booleans(), RARELY)

@@ -5,16 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cms_agent import CMS, CORE
+from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.analysis.explain import compare
 from cuecard.model import Delivery
-
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 
 
 @cache
@@ -22,14 +21,14 @@ def engine(delivery: Delivery, salt: str) -> Engine:
     return Engine.open(CMS, delivery=delivery, salt=salt)
 
 
-TOOLS = [name for name in engine("append", "").tools if name not in engine("append", "").agent.spec.tools.core][:4]
+TOOLS = FOUND_TOOLS[:4]
 MEMORIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n in range(2)]), max_size=2)
 TIMES = st.integers(20, 21).map(lambda day: datetime(2026, 11, day, tzinfo=UTC))
 TURNS = st.builds(
     Turn,
     memory=MEMORIES.map(tuple).map(Memory),
     now=TIMES,
-    tools=st.none() | st.just((*engine("append", "").agent.spec.tools.core, *TOOLS[:2])),
+    tools=st.none() | st.just((*CORE, *TOOLS[:2])),
     discovered=st.lists(st.sampled_from(TOOLS), max_size=1).map(tuple),
 )
 SEARCHES = st.lists(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2), max_size=3)

@@ -8,26 +8,20 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Literal
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cms_agent import CMS, CORE, cms
+from cms_agent import TOOLS as FOUND_TOOLS
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.model import Delivery
 from cuecard.outside.folder import read_agent
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
-CORE = ("tool_search", "final_answer", "acknowledge")
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-
-
-@cache
-def engine(delivery: Delivery) -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 @cache
@@ -35,10 +29,10 @@ def elsewhere(delivery: Delivery) -> Engine:
     """The same agent, read in another place."""
     sources = read_agent(CMS)
     moved = replace(sources, agent=replace(sources.agent, name="C:/another/place/agent.yaml"))
-    return replace(engine(delivery), agent=build_agent(moved))
+    return replace(cms(delivery), agent=build_agent(moved))
 
 
-TOOLS = st.sampled_from([name for name in engine("append").tools if name not in CORE])
+TOOLS = st.sampled_from(FOUND_TOOLS)
 NAMES = st.lists(st.one_of(TOOLS, TOOLS, TOOLS, st.sampled_from([*CORE, "cms_unknown", "</agent>", ""])), max_size=6)
 RESULTS = st.lists(
     st.builds(
@@ -62,7 +56,7 @@ def everything(step: Step) -> str:
 def first_found(history: list[ToolResult]) -> list[str]:
     """Promise 1 told a second time, as simply as possible."""
     named = [n for r in history if r.tool == "tool_search" and not r.is_error for n in r.result["tools"]]
-    return list(dict.fromkeys(n for n in named if n in engine("append").tools and n not in CORE))
+    return list(dict.fromkeys(n for n in named if n in cms("append").tools and n not in CORE))
 
 
 @given(history=RESULTS, delivery=DELIVERY)
@@ -70,7 +64,7 @@ def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery:
     """A tool's instructions are in the prompt if and only if the tool is a core tool or was named by a result of the
     search tool in this conversation. Order of first discovery, never re-ordered.
     """
-    one = engine(delivery)
+    one = cms(delivery)
     step = one.prepare_step(one.prepare_call(Turn(now=NOW)), history)
     shown = re.findall(r"^<(\w+)>\nBEFORE: ", everything(step), re.MULTILINE)
 
@@ -81,7 +75,7 @@ def test_promise_1_only_what_was_discovered(history: list[ToolResult], delivery:
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_promise_4_same_inputs_same_bytes(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
-    one, other = engine(delivery), elsewhere(delivery)
+    one, other = cms(delivery), elsewhere(delivery)
     turn = Turn(memory=memory, now=NOW)
 
     assert one.prepare_step(one.prepare_call(turn), history) == other.prepare_step(other.prepare_call(turn), history)
@@ -90,7 +84,7 @@ def test_promise_4_same_inputs_same_bytes(history: list[ToolResult], memory: Mem
 @given(history=RESULTS, memory=MEMORY)
 def test_promise_5_append_only(history: list[ToolResult], memory: Memory) -> None:
     """Under `append` delivery nothing that was sent ever changes: later steps only add blocks at the end."""
-    one = engine("append")
+    one = cms("append")
     call = one.prepare_call(Turn(memory=memory, now=NOW))
     steps = [one.prepare_step(call, history[:length]) for length in range(len(history) + 1)]
 
@@ -103,7 +97,7 @@ def test_promise_5_append_only(history: list[ToolResult], memory: Memory) -> Non
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_promise_6_exact_sums(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
     """The token count of the prompt is the sum of its sections' counts, for the bundled encodings."""
-    one = engine(delivery)
+    one = cms(delivery)
     step = one.prepare_step(one.prepare_call(Turn(memory=memory, now=NOW)), history)
     manifest = step.manifest
 
@@ -124,7 +118,7 @@ def test_promise_7_no_silent_cut(
     history: list[ToolResult], memory: Memory, delivery: Delivery, total: int | None, protocols: int | None
 ) -> None:
     """Whatever a budget, a condition, a trust rule or a missing file left out is in the manifest, with the reason."""
-    plain = engine(delivery)
+    plain = cms(delivery)
     spec = plain.agent.spec.model_copy(update={"budget": BudgetSpec(total=total, protocols=protocols)})
     one = replace(plain, agent=replace(plain.agent, spec=spec))
     step = one.prepare_step(one.prepare_call(Turn(memory=memory, now=NOW)), history)
@@ -143,7 +137,7 @@ def test_promise_7_no_silent_cut(
 
 @given(history=RESULTS, memory=MEMORY, delivery=DELIVERY)
 def test_a_call_survives_json(history: list[ToolResult], memory: Memory, delivery: Delivery) -> None:
-    one = engine(delivery)
+    one = cms(delivery)
     call = one.prepare_call(Turn(memory=memory, now=NOW), history[:3])
     travelled = Call.from_json(json.loads(json.dumps(call.to_json())))
 
@@ -155,7 +149,7 @@ def test_a_call_survives_json(history: list[ToolResult], memory: Memory, deliver
 def test_a_step_may_get_the_whole_history_or_only_this_run(
     history: list[ToolResult], delivery: Delivery, seen: int
 ) -> None:
-    one = engine(delivery)
+    one = cms(delivery)
     call = one.prepare_call(Turn(now=NOW), history[:seen])
     whole, run = one.prepare_step(call, history), one.prepare_step(call, history[seen:])
 

@@ -7,20 +7,14 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import groupby, pairwise
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cms_agent import CMS, CORE, TOOLS, cms
 from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
 
-CMS = Path(__file__).parents[2] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(CMS, delivery="append")
 
 
 @cache
@@ -29,8 +23,6 @@ def another() -> Engine:
     return Engine.open(CMS, delivery="append")
 
 
-CORE = engine().agent.spec.tools.core
-TOOLS = [name for name in engine().tools if name not in CORE]
 ENTITIES = [Entity("page", f"p{n}", f"Page {n}") for n in range(4)]
 
 
@@ -83,14 +75,14 @@ def play(calls: list[Spoken]) -> list[Moment]:
         opens = said.compacted and previous is not None
         baseline += opens
         turn = Turn(memory=Memory(tuple(said.memory)), now=now)
-        call = engine().prepare_call(turn, history, previous=previous, compacted=said.compacted)
+        call = cms().prepare_call(turn, history, previous=previous, compacted=said.compacted)
         if said.compacted and said.forgotten:
             history.clear()
-        moments.append(Moment(call, tuple(history), engine().prepare_step(call, history), baseline, opens))
+        moments.append(Moment(call, tuple(history), cms().prepare_step(call, history), baseline, opens))
         for names in said.searches:
             history.append(ToolResult("tool_search", {"tools": names}, f"call-{number}"))
             number += 1
-            moments.append(Moment(call, tuple(history), engine().prepare_step(call, history), baseline, opens))
+            moments.append(Moment(call, tuple(history), cms().prepare_step(call, history), baseline, opens))
         previous = call
     return moments
 
@@ -149,7 +141,7 @@ def test_each_compaction_is_recorded_by_the_call_that_it_concerns_and_by_no_othe
 def test_the_memory_and_the_date_of_the_last_call_are_what_the_model_saw_last(calls: list[Spoken]) -> None:
     last = play(calls)[-1].step
     now = START + timedelta(hours=sum(said.hours for said in calls))
-    fresh = engine().prepare_call(Turn(memory=Memory(tuple(calls[-1].memory)), now=now))
+    fresh = cms().prepare_call(Turn(memory=Memory(tuple(calls[-1].memory)), now=now))
     whole = last.system + "".join(block.text for block in last.appended)
 
     for section in ("working-memory", "current-datetime"):

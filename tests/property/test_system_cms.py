@@ -5,17 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from functools import cache
-from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cms_agent import CMS, CORE, TOOLS
 from cuecard import Engine, Entity, Memory, ToolResult, Turn
 from cuecard.model import Call, DeliveryWish, Step
 from cuecard.pipeline.prompt_split import split_prompt
 
-AGENT = Path(__file__).parents[2] / "prompts/cms/agent.yaml"
-TOOLS = tuple(Engine.open(AGENT).tools)
 WORDS = st.text(st.characters(codec="utf-8", exclude_categories=["C"]), min_size=1, max_size=12)
 ENTITIES = st.lists(st.builds(Entity, st.sampled_from(["page", "post", "image"]), WORDS, WORDS), max_size=14)
 TURNS = st.builds(
@@ -23,7 +21,7 @@ TURNS = st.builds(
     ENTITIES,
     st.integers(1, 30),
 )
-FOUND = st.lists(st.lists(st.sampled_from(TOOLS), max_size=8), max_size=3)
+FOUND = st.lists(st.lists(st.sampled_from([*CORE, *TOOLS]), max_size=8), max_size=3)
 DELIVERIES: st.SearchStrategy[DeliveryWish] = st.sampled_from(["append", "rewrite", "frozen"])
 
 
@@ -31,7 +29,7 @@ DELIVERIES: st.SearchStrategy[DeliveryWish] = st.sampled_from(["append", "rewrit
 def engine(delivery: DeliveryWish, number: int = 0) -> Engine:
     """The agent, opened once for each delivery and number."""
     assert number >= 0
-    return Engine.open(AGENT, delivery=delivery)
+    return Engine.open(CMS, delivery=delivery)
 
 
 def made(

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import asyncio
 from datetime import UTC, datetime
-from pathlib import Path
 
 from pydantic_ai import Agent
 from pydantic_ai.messages import ModelMessage, ModelRequest, ModelResponse, TextPart, ToolCallPart, UserPromptPart
 from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
-from cuecard import Call, Engine, Entity, Memory, Step, Turn
+from cms_agent import cms
+from cuecard import Call, Entity, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.conversation import Conversation
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
-ENGINE = Engine.open(CMS, delivery="append")
 
 
 async def decide(messages: list[ModelMessage], info: AgentInfo) -> ModelResponse:
@@ -34,19 +32,19 @@ def cms_listPages() -> list[str]:  # noqa: N802 - tools are named as the catalog
 
 def run(text: str, turn: Turn, history: list[ModelMessage], chat: Conversation) -> tuple[list[ModelMessage], Call]:
     calls: list[Call] = []
-    card = Cuecard(engine=ENGINE, turn=turn, conversation=chat, on_call=calls.append)
+    card = Cuecard(engine=cms(), turn=turn, conversation=chat, on_call=calls.append)
     model = FunctionModel(decide, profile=ModelProfile(supports_inline_system_prompts=True))
     result = asyncio.run(Agent(model, tools=[cms_listPages], capabilities=[card]).run(text, message_history=history))
     return result.all_messages(), calls[0]
 
 
 def steps_of(calls: list[Call]) -> list[Step]:
-    return [ENGINE.prepare_step(call) for call in calls]
+    return [cms().prepare_step(call) for call in calls]
 
 
 def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discovered() -> None:
     home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
-    chat = ENGINE.conversation()
+    chat = cms().conversation()
     history, _ = run("show the pages", Turn(now=NOW), [], chat)
     history, second = run("go on", home, history, chat)
     summary: list[ModelMessage] = [ModelRequest([UserPromptPart("what was said so far")])]
@@ -62,7 +60,7 @@ def test_a_run_on_a_shortened_history_opens_a_baseline_with_all_that_was_discove
 
 def test_a_run_on_the_whole_history_opens_none() -> None:
     home = Turn(now=NOW, memory=Memory((Entity("page", "p1", "Home"),)))
-    chat = ENGINE.conversation()
+    chat = cms().conversation()
     history, first = run("show the pages", Turn(now=NOW), [], chat)
     history, _ = run("go on", home, history, chat)
     _, third = run("and now", home, history, chat)

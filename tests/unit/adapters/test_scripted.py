@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic_ai.messages import ModelMessage, ModelResponse, ThinkingPart, ToolCallPart
 
+from cms_agent import cms
 from cuecard import Engine, InputError, SpecError, ToolCard, ToolResult, Turn
 from cuecard.adapters.assistant import make_assistant
 from cuecard.adapters.scripted import scripted_model
@@ -18,8 +18,6 @@ from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.scenario_file import Scenario, ScenarioFile
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
-ENGINE = Engine.open(CMS).with_tools([ToolCard("cms_createPage", input_schema={"type": "object", "properties": {}})])
 HEAD = """\
 title: A page
 now: "2026-11-20T09:00:00+00:00"
@@ -30,11 +28,15 @@ turns:
 """
 
 
+def engine() -> Engine:
+    return cms().with_tools([ToolCard("cms_createPage", input_schema={"type": "object", "properties": {}})])
+
+
 def play(steps: str, answer: str = "done") -> list[ModelMessage]:
     text = f"{HEAD}{steps}    answer: {answer}\n"
     document = read_yaml(text, "page.yaml")
     scenario = Scenario("page", validate(document, ScenarioFile), document)
-    agent = make_assistant(ENGINE, scripted_model(scenario, 0), ["cms_createPage"], create_page)
+    agent = make_assistant(engine(), scripted_model(scenario, 0), ["cms_createPage"], create_page)
     turn = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
     return asyncio.run(agent.run("Make a page", deps=turn)).all_messages()
 
@@ -147,7 +149,7 @@ def test_a_call_that_fails_in_another_way_stops_the_play() -> None:
 
 def test_tools_that_the_engine_does_not_know_are_named_all_at_once() -> None:
     with pytest.raises(InputError) as error:
-        make_assistant(ENGINE, "test", ["cms_createPage", "nope", "none"], create_page)
+        make_assistant(engine(), "test", ["cms_createPage", "nope", "none"], create_page)
 
     assert [(problem.code, problem.name) for problem in error.value.problems] == [
         ("unknown-tool", "tools[1]"),

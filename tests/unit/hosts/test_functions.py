@@ -15,12 +15,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cuecard import Conversation, Engine, InputError, Step, ToolCard, ToolResult, Turn
+from cms_agent import cms
+from cuecard import Conversation, InputError, Step, ToolCard, ToolResult, Turn
 from cuecard.adapters.definitions import definitions
 from cuecard.adapters.functions import Functions
 
 ROOT = Path(__file__).parents[3]
-ENGINE = Engine.open(ROOT / "prompts" / "cms")
 
 
 @dataclass
@@ -46,7 +46,7 @@ async def waits(seconds: float = 0.0) -> str:
 
 def begun(functions: Any, *found: str) -> tuple[Functions, Conversation, Step]:
     """A conversation in which the search has found these tools."""
-    tools = Functions(ENGINE, functions)
+    tools = Functions(cms(), functions)
     chat = tools.engine.conversation()
     chat.user(Turn(tools=tools.names))
     step = chat.step([ToolResult("tool_search", {"tools": list(found)}, "call-0")] if found else [])
@@ -54,12 +54,12 @@ def begun(functions: Any, *found: str) -> tuple[Functions, Conversation, Step]:
 
 
 def test_definitions_say_what_the_files_and_the_functions_say() -> None:
-    tools = Functions(ENGINE, [cms_createPage, shout])
+    tools = Functions(cms(), [cms_createPage, shout])
     search, page, loud = tools.definitions("anthropic")
 
     assert tools.names == ("tool_search", "cms_createPage", "shout")
     assert search["input_schema"]["required"] == ["query"]
-    assert search["description"] == ENGINE.tools["tool_search"].description
+    assert search["description"] == cms().tools["tool_search"].description
     assert page["description"] == "Create an empty page"
     assert page["input_schema"]["properties"]["title"] == {"type": "string"}
     assert page["input_schema"]["required"] == ["title"]
@@ -205,15 +205,15 @@ def test_what_can_be_no_tool_is_refused_with_every_place() -> None:
     assert [problem.name for problem in caught.value.problems] == [
         *("engine", "functions[1]", "functions[2]", "functions[3]", "functions[4]"),
     ]
-    assert Functions(ENGINE, [unknown]).names[1:] == ("unknown",)
+    assert Functions(cms(), [unknown]).names[1:] == ("unknown",)
     for wrong in ("shout", 7, None):
         with pytest.raises(InputError):
-            Functions(ENGINE, wrong)  # type: ignore[arg-type]
+            Functions(cms(), wrong)  # type: ignore[arg-type]
 
 
 def test_names_that_no_tool_may_have_are_refused() -> None:
     with pytest.raises(InputError) as caught:
-        Functions(ENGINE, {"a b": shout, "": shout, "x" * 65: shout, "ok-1": shout})
+        Functions(cms(), {"a b": shout, "": shout, "x" * 65: shout, "ok-1": shout})
 
     assert len(caught.value.problems) == 3
 

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cuecard import Engine, ToolResult, Turn
+from cms_agent import cms
+from cuecard import ToolResult, Turn
 
-ENGINE = Engine.open(Path(__file__).parents[3] / "prompts" / "cms")
 SHAPES: dict[str, Any] = {
     "an object": lambda value: value,
     "JSON text": json.dumps,
@@ -43,10 +42,10 @@ PAGE = {"success": True, "page": {"id": "p-1", "title": "About us"}}
 
 def told(*results: ToolResult) -> tuple[list[str], tuple[str, ...]]:
     """The names of the entities, and the active tools that are no core tools."""
-    chat = ENGINE.conversation()
+    chat = cms().conversation()
     chat.user(Turn())
     step = chat.step(results)
-    return [entity.name for entity in chat.memory.entities], step.active_tools[len(ENGINE.core_tools) :]
+    return [entity.name for entity in chat.memory.entities], step.active_tools[len(cms().core_tools) :]
 
 
 @pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)

@@ -10,7 +10,6 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
@@ -27,7 +26,8 @@ from langgraph.prebuilt import ToolNode, tools_condition
 from pydantic import BaseModel
 from pydantic_ai import Agent, Tool
 
-from cuecard import Call, Engine, Turn
+from cms_agent import cms
+from cuecard import Call, Turn
 from cuecard.adapters import adk, langchain, langgraph, litellm, openai_agents, pydantic_ai
 from unit.adapters.graph_models import Model as ChatModel
 from unit.adapters.test_adk import Scripted, runner, talk
@@ -36,7 +36,6 @@ from unit.adapters.test_pydantic_hosts import Model as PydanticModel
 
 pytestmark = pytest.mark.repeats
 
-ENGINE = Engine.open(Path(__file__).parents[3] / "prompts" / "cms", delivery="append")
 TURN = Turn(now=datetime(2026, 11, 20, tzinfo=UTC))
 NAME = "cms_createPage"
 ABOUT: dict[str, Any] = {"title": "About"}
@@ -91,7 +90,7 @@ TEACHES_NOTHING: dict[str, Make] = {
 def by_pydantic_ai(make: Make) -> list[Call]:
     calls: list[Call] = []
     model = PydanticModel(FOUND, (NAME, ABOUT))
-    card = pydantic_ai.Cuecard(engine=ENGINE, turn=TURN, on_call=calls.append)
+    card = pydantic_ai.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
     agent = Agent(model.model, tools=[Tool(lambda title: make(), name=NAME)], capabilities=[card])  # noqa: ARG005 - asked for
     first = asyncio.run(agent.run(WORDS[0]))
     asyncio.run(agent.run(WORDS[1], message_history=first.all_messages()))
@@ -107,7 +106,7 @@ def _structured(make: Make) -> StructuredTool:
 
 def by_langchain(make: Make) -> list[Call]:
     calls: list[Call] = []
-    card = langchain.Cuecard(engine=ENGINE, turn=TURN, on_call=calls.append)
+    card = langchain.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
     model = ChatModel(batches=[[FOUND], [(NAME, ABOUT)]])
     _invoke(create_agent(model, tools=[_structured(make)], middleware=[card], checkpointer=InMemorySaver()))
     return calls
@@ -115,7 +114,7 @@ def by_langchain(make: Make) -> list[Call]:
 
 def by_langgraph(make: Make) -> list[Call]:
     calls: list[Call] = []
-    card = langgraph.Cuecard(engine=ENGINE, on_call=calls.append)
+    card = langgraph.Cuecard(engine=cms(), on_call=calls.append)
     nodes = ToolNode([_structured(make), card.search_tool], wrap_tool_call=card.wrap_tool_call)
     model = ChatModel(batches=[[FOUND], [(NAME, ABOUT)]])
 
@@ -141,12 +140,12 @@ def _invoke(app: Any) -> None:
 
 def by_the_openai_agents_sdk(make: Make) -> list[Call]:
     calls: list[Call] = []
-    card = openai_agents.Cuecard(ENGINE, on_call=calls.append)
+    card = openai_agents.Cuecard(cms(), on_call=calls.append)
     tool = function_tool(lambda title: make(), name_override=NAME, strict_mode=False)  # noqa: ARG005 - asked for
     asked = [[function_call(*FOUND, call_id="c-1")], [function_call(NAME, ABOUT, call_id="c-2")]]
     model = ScriptedModel([*asked, [assistant_message("done")], [assistant_message("welcome")]])
     agent: OpenAIAgent[Any] = OpenAIAgent("cms", model=model, tools=card.tools([tool]))
-    chat, said = ENGINE.conversation(), list[Any]()
+    chat, said = cms().conversation(), list[Any]()
     for words in WORDS:
         options = card.options(TURN, chat, config=RunConfig(tracing_disabled=True))
         said = asyncio.run(Runner.run(agent, [*said, {"role": "user", "content": words}], **options)).to_input_list()
@@ -159,7 +158,7 @@ def by_google_adk(make: Make) -> list[Call]:
     def cms_createPage(title: str) -> Any:  # noqa: N802 - tools are named as the catalogue names them
         return make()
 
-    card = adk.Cuecard(ENGINE, turn=TURN, on_call=calls.append)
+    card = adk.Cuecard(cms(), turn=TURN, on_call=calls.append)
     model = Scripted(batches=[[FOUND], [(NAME, ABOUT)]])
     run = runner(LlmAgent(name="cms", model=model, tools=[cms_createPage]), card)
 
@@ -174,7 +173,7 @@ def by_google_adk(make: Make) -> list[Call]:
 def by_litellm(make: Make) -> list[Call]:
     """LiteLLM runs no tool: the host writes the message, with a text or with parts of content."""
     calls: list[Call] = []
-    card = litellm.Cuecard(engine=ENGINE, turn=TURN, on_call=calls.append)
+    card = litellm.Cuecard(engine=cms(), turn=TURN, on_call=calls.append)
     function = {"name": NAME, "description": "Create a page.", "parameters": {"type": "object", "properties": {}}}
     value = make()
     value = value.model_dump() if isinstance(value, BaseModel) else value.__dict__ if isinstance(value, Made) else value

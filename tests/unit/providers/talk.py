@@ -6,16 +6,14 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from hypothesis import strategies as st
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
+from cms_agent import CORE, TOOLS, cms
+from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 from cuecard.outside.models import read_models
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 START = datetime(2026, 11, 20, 22, tzinfo=UTC)
 PROFILES = read_models()
 
@@ -24,12 +22,6 @@ Batch = list[list[str]]
 """What parallel searches find: names of tools, per search."""
 
 
-@cache
-def engine() -> Engine:
-    return Engine.open(CMS, delivery="append")
-
-
-TOOLS = [name for name in engine().tools if name not in engine().agent.spec.tools.core]
 MEMORIES = st.lists(st.sampled_from([Entity("page", f"p{n}", f"Page {n}") for n in range(4)]), max_size=3)
 BATCHES = st.lists(
     st.lists(st.lists(st.sampled_from(TOOLS[:8]), max_size=2), min_size=1, max_size=3), max_size=3
@@ -63,7 +55,7 @@ class Talk:
     history: list[ToolResult] = field(default_factory=list)
 
     def ask(self, call: Call) -> None:
-        self.moments.append(Moment(engine().prepare_step(call, self.history), tuple(self.events)))
+        self.moments.append(Moment(cms().prepare_step(call, self.history), tuple(self.events)))
 
     def search(self, batch: Batch) -> None:
         first = len(self.history)
@@ -78,7 +70,7 @@ def play(calls: Iterable[tuple[list[Entity], list[Batch], int]]) -> list[Moment]
     for number, (memory, batches, hours) in enumerate(calls):
         now += timedelta(hours=hours)
         talk.events.append(Event("user", f"message {number}"))
-        call = engine().prepare_call(Turn(memory=Memory(tuple(memory)), now=now), talk.history, previous=previous)
+        call = cms().prepare_call(Turn(memory=Memory(tuple(memory)), now=now), talk.history, previous=previous)
         talk.ask(call)
         for batch in batches:
             talk.search(batch)
@@ -177,7 +169,7 @@ def converse_messages(events: Sequence[Event]) -> list[Json]:
 
 def schemas(*more: str) -> list[Json]:
     """The tools as Anthropic takes them, in an order of no meaning."""
-    names = sorted({*engine().agent.spec.tools.core, *TOOLS[:9], *more}, key=lambda name: name[::-1])
+    names = sorted({*CORE, *TOOLS[:9], *more}, key=lambda name: name[::-1])
     return [{"name": name, "description": name, "input_schema": {"type": "object"}} for name in names]
 
 

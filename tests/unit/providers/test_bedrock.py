@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from cms_agent import TOOLS, cms
 from cuecard import Entity, InputError, Memory, Turn
 from cuecard.adapters.bedrock import ENDPOINT, request
 from cuecard.adapters.lifetimes import check_lifetimes
@@ -15,11 +16,9 @@ from cuecard.adapters.placing import reminder
 from property.hosts import bare
 from unit.providers.talk import (
     PROFILES,
-    TOOLS,
     Json,
     Moment,
     converse_messages,
-    engine,
     play,
     tool_specs,
     two_turns,
@@ -121,7 +120,7 @@ def test_messages_of_one_role_become_one() -> None:
 
 
 def test_a_message_without_an_answer_keeps_its_block_when_the_next_one_joins_it() -> None:
-    chat = engine().conversation()
+    chat = cms().conversation()
     said: list[Json] = []
     bodies = []
     for number, answered in enumerate([True, False, False]):
@@ -162,9 +161,9 @@ def test_models_that_refuse_texts_alongside_results_get_none() -> None:
         ("text-beside-results", "messages[2]")
     ]
     moment = two_turns()
-    call = engine().prepare_call(Turn(host="system-only", model=LLAMA, endpoint=ENDPOINT))
+    call = cms().prepare_call(Turn(host="system-only", model=LLAMA, endpoint=ENDPOINT))
     history = [result for event in moment.events for result in event.results]
-    step = engine().prepare_step(call, history)
+    step = cms().prepare_step(call, history)
     assert request(step, converse_messages(moment.events[:3]), model=LLAMA)["messages"]
 
 

@@ -13,11 +13,12 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from cms_agent import CORE, TOOLS, cms
 from cuecard import Entity, Turn
 from cuecard.adapters import anthropic, bedrock, gemini, openai
 from unit.providers import talk
 from unit.providers.loopback import Loopback, loopback
-from unit.providers.talk import PROFILES, TOOLS, Json, Moment, engine
+from unit.providers.talk import PROFILES, Json, Moment
 
 pytestmark = pytest.mark.repeats
 
@@ -207,7 +208,7 @@ def test_no_request_has_more_breakpoints_than_the_model_allows(wire: Wire) -> No
 @every
 def test_blocks_have_the_authority_that_the_manifest_names(wire: Wire) -> None:
     """An instruction mid-conversation is a message of the named role; a reminder, where that is the user's."""
-    authority = engine().prepare_call(Turn(model=wire.model, endpoint=wire.endpoint)).delivery.authority
+    authority = cms().prepare_call(Turn(model=wire.model, endpoint=wire.endpoint)).delivery.authority
     last = json.loads(wire.sent()[-1])[wire.key]
     ours = [m for m in last[1:] if re.search(r"context-update turn|BEFORE: ", json.dumps(m))]
 
@@ -227,7 +228,7 @@ def test_all_blocks_of_the_conversation_are_on_the_wire_once(wire: Wire) -> None
 def test_every_request_of_openai_names_the_same_cache(wire: Wire) -> None:
     keys = {json.loads(body)["prompt_cache_key"] for body in wire.sent()}
 
-    assert keys == {f"cuecard-{engine().agent.sha256[:32]}"}
+    assert keys == {f"cuecard-{cms().agent.sha256[:32]}"}
 
 
 def test_deferred_tools_are_sent_from_the_start_and_revealed_by_references_in_the_results() -> None:
@@ -236,6 +237,6 @@ def test_deferred_tools_are_sent_from_the_start_and_revealed_by_references_in_th
     revealed = [reference["tool_name"] for reference in found(last["messages"], "tool_reference")]
 
     assert last["tools"] == first["tools"]
-    assert late == {tool["name"] for tool in talk.schemas()} - set(engine().agent.spec.tools.core)
+    assert late == {tool["name"] for tool in talk.schemas()} - set(CORE)
     assert revealed == [discovery.tool for discovery in moments()[-1].step.manifest.discovered] == TOOLS[:5]
     assert not list(found(first["messages"], "tool_reference"))

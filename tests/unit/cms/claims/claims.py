@@ -7,10 +7,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
+from ruamel.yaml import YAML
+
 from cms.tools import TOOLS
-from cuecard import Engine
 
 CMS = Path(__file__).parents[4] / "prompts" / "cms"
+INSTRUCTIONS = Path(__file__).parents[4] / "tool_instructions" / "cms"
 
 Test = TypeVar("Test", bound=Callable[..., None])
 Sentence = tuple[str, str]
@@ -32,12 +34,12 @@ def sentences() -> Iterator[Sentence]:
     """Every sentence that is said of a tool, by its instructions and by the CMS; a semicolon ends one, too."""
     for name, tool in TOOLS.items():
         yield from ((name, part) for part in _parts(tool.description))
-    for name, card in Engine.open(CMS).tools.items():
-        said = card.instructions
-        assert said is not None
-        for text in (card.description, said.before, said.after, said.next, said.gotcha):
-            for line in text.splitlines():
-                yield from ((name, part) for part in _parts(line.removeprefix("- ")))
+    for path in sorted(INSTRUCTIONS.glob("*.yaml")):
+        for name, entry in YAML(typ="safe").load(path)["tools"].items():
+            for key in ("description", "before", "after", "next", "gotcha"):
+                said = entry.get(key, "")
+                for line in said if isinstance(said, list) else said.splitlines():
+                    yield from ((name, part) for part in _parts(line))
 
 
 def _parts(text: str) -> list[str]:
