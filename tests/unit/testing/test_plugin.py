@@ -32,14 +32,19 @@ def test_two(render_turn, cue_snapshot):
 Run = Callable[..., pytest.RunResult]
 
 
+@pytest.fixture(autouse=True)
+def _without_slow_plugins(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Asks for `pytester` because that removes the variable."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:schemathesis -p no:langsmith_plugin")  # as in pyproject.toml
+
+
 @pytest.fixture
 def run(pytester: pytest.Pytester) -> Run:
     pytester.makefile(".yaml", agent=AGENT)
     (pytester.path / "turns").mkdir()
     (pytester.path / "turns" / "first.yaml").write_text("inputs: {customer: Max}\n", encoding="utf-8")
     pytester.makepyfile(test_prompts=TESTS)
-    slow = ("-p", "no:schemathesis", "-p", "no:langsmith_plugin")  # as in pyproject.toml
-    return lambda *options: pytester.runpytest_inprocess("-p", "no:cacheprovider", *slow, *options)
+    return lambda *options: pytester.runpytest_inprocess("-p", "no:cacheprovider", *options)
 
 
 def files(pytester: pytest.Pytester) -> list[str]:
