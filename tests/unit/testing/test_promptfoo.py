@@ -88,14 +88,15 @@ def test_a_failure_of_a_prompt_function_is_raised() -> None:
 
 
 def evaluate(folder: Path, home: Path) -> tuple[int, list[dict[str, Any]]]:
-    """The exit code of promptfoo and its results; it may not keep, send or look for anything."""
+    """The exit code of promptfoo and its results by test; it may not keep, send or look for anything."""
     quiet = dict.fromkeys(("PROMPTFOO_DISABLE_TELEMETRY", "PROMPTFOO_DISABLE_UPDATE"), "1")
     environment = {**os.environ, **quiet, "PROMPTFOO_CONFIG_DIR": str(home), "PROMPTFOO_PYTHON": sys.executable}
     options = ["eval", "--no-cache", "--no-write", "--no-table", "-o", str(home / "out.json")]
     command = ["node", str(PROGRAM), *options]
     done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, timeout=300, check=False)
     results: list[dict[str, Any]] = json.loads((home / "out.json").read_bytes())["results"]["results"]
-    return done.returncode, results
+    # promptfoo evaluates four at once and writes each result when it is there.
+    return done.returncode, sorted(results, key=lambda result: (result["testIdx"], result["promptIdx"]))
 
 
 @pytest.mark.skipif(
