@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cuecard.outside.cache import Cache
-from cuecard.outside.kept_counts import KeptCounts
+from cuecard.outside.kept_counts import KeptCounts, key_of
 from cuecard.outside.tokens import bundled_counter
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms"
@@ -19,7 +19,7 @@ TEXTS = ["", "a page", "<agent>\n", "\ud800", "长城"]
 SHOW = """
 import contextlib, io, sys
 from cuecard.cli.main import main
-sys.argv = ["cuecard", "tokens", {agent!r}]
+sys.argv = ["cuecard", {command!r}, {agent!r}]
 with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
     main()
 print(shown.getvalue())
@@ -31,17 +31,18 @@ def counts(folder: Path) -> KeptCounts:
     return KeptCounts("o200k_base", Cache(folder), bundled_counter("o200k_base").count)
 
 
-def test_the_next_process_counts_without_a_table(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("command", "said"), [("tokens", "tokens"), ("check", "0 warnings")])
+def test_the_next_process_counts_without_a_table(tmp_path: Path, command: str, said: str) -> None:
     shown = []
     for _ in range(2):
-        script = SHOW.format(agent=str(CMS))
+        script = SHOW.format(command=command, agent=str(CMS))
         env = {**os.environ, "CUECARD_CACHE": str(tmp_path)}
         done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
         shown.append(done.stdout.rstrip().rpartition("\n"))
 
     assert [loaded for *_, loaded in shown] == ["True", "False"]
     assert shown[0][0] == shown[1][0]
-    assert "tokens" in shown[0][0]
+    assert said in shown[0][0]
 
 
 def test_what_was_kept_is_what_is_counted(tmp_path: Path) -> None:
@@ -68,7 +69,7 @@ def test_an_invalid_count_is_recounted(tmp_path: Path, held: bytes) -> None:
     first = counts(tmp_path)
     first.count("a page")
     first.save()
-    Cache(tmp_path).put(first._key, held)
+    Cache(tmp_path).put(key_of("o200k_base"), held)
 
     assert counts(tmp_path).count("a page") == bundled_counter("o200k_base")("a page")
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 from cuecard.agent.draft import Draft, make_draft
@@ -15,11 +16,14 @@ from cuecard.cli.counting import counted
 from cuecard.config.agent_file import TokensSpec
 from cuecard.config.documents.texts import AgentSources
 from cuecard.errors import Problem, SpecError
+from cuecard.model import CountTokens
+from cuecard.outside.cache import cache_at
 from cuecard.outside.content import content_root, find_content
 from cuecard.outside.folder import read_agent
 from cuecard.outside.helpers import helper_loader
+from cuecard.outside.kept_counts import kept_counter
 from cuecard.outside.paths import is_file, is_folder
-from cuecard.outside.tokens import bundled_counter
+from cuecard.outside.settings import read_settings
 from cuecard.outside.walking import search
 from cuecard.outside.yaml_files import AGENT_FILES
 from cuecard.records import dataclass
@@ -60,8 +64,10 @@ def check(*agents: Path, options: Options = Options()) -> int:
         found, unread = _agents(each)
         there |= dict.fromkeys(found)
         checked += [Checked(unread, str(each))] if unread else []
+    kept = cache_at(read_settings().cache_folder)
+    counter = cache(lambda encoding: kept_counter(encoding, kept))  # two would each store only their own counts
     for agent in there:
-        problems, facts = _problems(agent, allow_code=options.allow_code)
+        problems, facts = _problems(agent, counter, allow_code=options.allow_code)
         checked.append(Checked([problem for problem in problems if counts(problem.code)], facts))
     print_report(checked, options.format)
     told = [problem for each in checked for problem in each.problems]
@@ -79,12 +85,12 @@ def _agents(path: Path) -> tuple[Sequence[Path], Sequence[Problem]]:
     return found or ([] if walk.problems else [path]), walk.problems
 
 
-def _problems(agent: Path, *, allow_code: bool) -> tuple[Sequence[Problem], str]:
+def _problems(agent: Path, counter: Callable[[str], CountTokens], *, allow_code: bool) -> tuple[Sequence[Problem], str]:
     try:
         draft = make_draft(read_agent(agent), Memo(), helper_loader(allow_code=allow_code))
     except SpecError as error:
         return error.problems, str(agent)
-    count = bundled_counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
+    count = counter((draft.spec.tokens if draft.spec else TokensSpec()).encoding)
     schema = (content_root() / "schemas" / "core-template.rng").read_text(encoding="utf-8")
     problems = [*draft.problems, *lint(draft, count=count, schema=schema)]
     if draft.specification and draft.spec:
