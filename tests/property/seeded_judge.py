@@ -182,13 +182,14 @@ def said(body: Json) -> str:
 
 
 def _everything(value: Any) -> Iterator[Json]:
-    if isinstance(value, dict):
-        yield value
-        for each in value.values():
-            yield from _everything(each)
-    elif isinstance(value, list):
-        for each in value:
-            yield from _everything(each)
+    waiting = [value]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            yield each
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
 
 
 def _parts(content: Any) -> list[Any]:

@@ -352,15 +352,16 @@ class Host:
             assert deferred(body) == deferred(seat.body), f"{wire.name}: other tools are deferred"
             kept = [*seat.body[wire.key], *wire.write(self.events[seat.events :])]
             assert wire.ask(step, kept) == body, f"{wire.name}: another body for a host that keeps what it sent"
-        text = said(body)
+        text, tools = said(body), shown(body) | {"find"}
         for event in self.events:
             assert event.kind != "user" or event.text in text, f"{wire.name}: lost {event.text!r}"
         for block in step.appended:
             assert block.text in text
+        versions = dict(zip(TOLD, self.engine_versions(), strict=True))
         for name in step.active_tools:
             if name not in step.brought:
-                assert name in shown(body) | {"find"}, f"{wire.name}: {name} is active, and not defined"
-            version = dict(zip(TOLD, self.engine_versions(), strict=True)).get(name, 0)
+                assert name in tools, f"{wire.name}: {name} is active, and not defined"
+            version = versions.get(name, 0)
             if version:
                 assert f"B-{name}-v{version}" in text, f"{wire.name}: {name} has no instructions"
         if step.manifest.delivery.name != "frozen":
