@@ -34,6 +34,12 @@ TestMachine = Machine.TestCase
 """
 
 
+@pytest.fixture(autouse=True)
+def _without_slow_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in pyproject.toml, which pytest does not read for a file elsewhere."""
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:schemathesis -p no:langsmith_plugin")
+
+
 def test_what_is_found_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     file = tmp_path / "test_it.py"
     file.write_text(PROPERTIES, encoding="utf-8")
