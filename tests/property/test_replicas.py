@@ -3,38 +3,21 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import subprocess
-import sys
+from collections.abc import Iterator
 from dataclasses import asdict, replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cuecard import Call, Engine, Step, ToolResult, Turn, watch
+from cuecard import Call, Engine, ToolResult, Turn, watch
 from cuecard.config.documents.texts import AgentSources
 from cuecard.model import ReloadPolicy
 from cuecard.reload.pins import Pins
 from cuecard.reload.states import States
 from property.editions import TOOLS, Edition
-
-ROOT = Path(__file__).parents[2]
-NOW = datetime(2026, 11, 20, tzinfo=UTC)
-ELSEWHERE = """
-import json, sys
-from pathlib import Path
-from cuecard import watch
-from property.test_replicas import go_on
-from cuecard.reload.pins import Pins
-
-with watch(sys.argv[1], states=sys.argv[2]) as watcher:
-    pins = Pins(watcher)
-    print(json.dumps([go_on(pins, begun) for begun in json.load(sys.stdin)]))
-"""
-
+from property.elsewhere import NOW, Elsewhere, elsewhere, go_on
 
 REASONS = {
     "next-conversation": "the state that this conversation started with",
@@ -89,46 +72,15 @@ def begin(pins: Pins, chance: random.Random, search: str) -> dict[str, Any]:
     return {"previous": previous.to_json(), "history": [asdict(each) for each in history]}
 
 
-def go_on(pins: Pins, begun: dict[str, Any]) -> dict[str, Any]:
-    """The next call of a stored conversation, a step of the call before, and why this state served."""
-    previous = Call.from_json(begun["previous"])
-    history = [ToolResult(**each) for each in begun["history"]]
-    last = pins.serve(previous=previous, call=previous)
-    served = pins.serve(previous=previous)
-    turn = Turn({"said": "next"}, now=NOW)
-    call = served.prepare_call(turn, history, previous=previous)
-    return {
-        "call": call.to_json(),
-        "step": prompt(served.engine.prepare_step(call, history)),
-        "before": prompt(last.engine.prepare_step(previous, history)),
-        "reason": served.reason,
-    }
-
-
-def prompt(step: Step) -> dict[str, Any]:
-    return {key: value for key, value in step.to_json().items() if key != "manifest"}
-
-
-def elsewhere(folder: Path, states: Path, begun: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    paths = os.pathsep.join(str(ROOT / name) for name in ("engine", "tests"))
-    done = subprocess.run(
-        [sys.executable, "-c", ELSEWHERE, str(folder), str(states)],
-        input=json.dumps(begun),
-        env={**os.environ, "PYTHONPATH": paths},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-    assert done.returncode == 0, done.stderr
-
-    answers: list[dict[str, Any]] = json.loads(done.stdout)
-    return answers
+@pytest.fixture(scope="module", name="processes")
+def _processes() -> Iterator[tuple[Elsewhere, Elsewhere]]:
+    with elsewhere() as first, elsewhere() as second:
+        yield first, second
 
 
 @pytest.mark.parametrize("policy", ["next-conversation", "append"])
 def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_for_byte(
-    tmp_path: Path, policy: ReloadPolicy
+    tmp_path: Path, policy: ReloadPolicy, processes: tuple[Elsewhere, Elsewhere]
 ) -> None:
     chance = seeded(policy)
     states, here, there = tmp_path / "states", tmp_path / "here", tmp_path / "there"
@@ -150,15 +102,17 @@ def test_a_conversation_continues_in_another_process_and_after_a_restart_byte_fo
     with watch(here, states=tmp_path / "of its own") as watcher:
         remembered = [Following(engine, watcher.current) for engine in engines]
     expected = [go_on(each.pins, begun) for each, begun in zip(remembered, stored, strict=True)]
-    second = elsewhere(there, states, stored)
+    second, restarted = (process.go_on(there, states, stored) for process in processes)
 
     assert json.dumps([each["before"] for each in second]) == json.dumps([each["before"] for each in expected])
     assert json.dumps(second) == json.dumps(expected)
     assert {each["reason"] for each in second} == {REASONS[policy]}
-    assert second == elsewhere(there, states, stored), "after a restart"
+    assert second == restarted, "by a process that knows nothing of what the other has served"
 
 
-def test_next_conversation_asks_nothing_of_the_files_of_the_other_process(tmp_path: Path) -> None:
+def test_next_conversation_asks_nothing_of_the_files_of_the_other_process(
+    tmp_path: Path, processes: tuple[Elsewhere, Elsewhere]
+) -> None:
     chance = seeded("three folders")
     states, folders = tmp_path / "states", [tmp_path / name for name in ("first", "second", "third")]
     edition = Edition(policy="next-conversation")
@@ -169,6 +123,7 @@ def test_next_conversation_asks_nothing_of_the_files_of_the_other_process(tmp_pa
         edition.write(folder)
         with watch(folder, states=states) as watcher:
             begun.append(begin(Pins(watcher), chance, edition.search))
-    answers = [elsewhere(folder, states, begun) for folder in folders]
+    one, other = processes
+    answers = [process.go_on(folder, states, begun) for process, folder in zip((one, other, one), folders, strict=True)]
 
     assert answers[0] == answers[1] == answers[2]
