@@ -1,10 +1,11 @@
-"""Handlebars.js, asked in one Node process: thousands of templates in, text or error out."""
+"""Handlebars.js in a Node process: thousands of templates in, text or error out."""
 
 from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -12,6 +13,7 @@ from cuecard.model import Json
 from npm import install as install_packages
 
 HERE = Path(__file__).parent
+Ask = Callable[[Iterable["Case"]], list["Outcome"]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +45,25 @@ def install() -> None:
     install_packages(HERE)
 
 
+@contextmanager
+def handlebars() -> Iterator[Ask]:
+    """A process that tells what Handlebars.js makes of cases, in order, until the end of the block."""
+    with subprocess.Popen(
+        ["node", "render.js"], cwd=HERE, stdin=subprocess.PIPE, stdout=subprocess.PIPE, encoding="utf-8"
+    ) as process:
+        questions, answers = process.stdin, process.stdout
+        assert questions
+        assert answers
+
+        def outcome(case: Case) -> Outcome:
+            questions.write(json.dumps(asdict(case)) + "\n")
+            questions.flush()
+            return Outcome(**json.loads(answers.readline()))
+
+        yield lambda cases: [outcome(case) for case in cases]
+
+
 def ask(cases: Iterable[Case]) -> list[Outcome]:
     """What Handlebars.js makes of these cases, in order."""
-    lines = "".join(json.dumps(asdict(case)) + "\n" for case in cases)
-    done = subprocess.run(["node", "render.js"], cwd=HERE, input=lines, capture_output=True, text=True, check=True)
-    return [Outcome(**json.loads(line)) for line in done.stdout.split("\n") if line]
+    with handlebars() as process:
+        return process(cases)

@@ -5,6 +5,7 @@ Skipped where Node or npm is missing, or the package cannot be installed.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
@@ -13,7 +14,7 @@ from hypothesis import settings
 
 from cuecard import CuecardError
 from cuecard.template import compile_template
-from handlebars_js.reference import Case, Outcome, ask, install
+from handlebars_js.reference import Ask, Case, Outcome, handlebars, install
 from handlebars_js.templates import broken_case, random_case
 from handlebars_js.twins import HELPERS
 from npm import Unavailable
@@ -21,12 +22,14 @@ from npm import Unavailable
 AMOUNT = 4 * settings().max_examples
 
 
-@pytest.fixture(scope="module")
-def _reference() -> None:
+@pytest.fixture(scope="module", name="ask")
+def _ask() -> Iterator[Ask]:
     try:
         install()
     except Unavailable as reason:
         pytest.skip(f"Handlebars.js is not to be had: {reason}")
+    with handlebars() as ask:
+        yield ask
 
 
 def seeded(seed: int) -> Random:
@@ -49,10 +52,11 @@ def ours(case: Case) -> tuple[Outcome, str]:
         return Outcome(error=str(error)), error.problems[0].code
 
 
-def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> list[str]:
+def differences(ask: Ask, cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> list[str]:
     """Where we print something else, or refuse what Handlebars.js accepts, or the other way round.
 
     Args:
+        ask: what tells the outcomes of Handlebars.js.
         cases: the templates with their data.
         ours_alone: codes of problems that only we tell.
     """
@@ -64,43 +68,38 @@ def differences(cases: list[Case], ours_alone: frozenset[str] = frozenset()) -> 
     return found
 
 
-@pytest.mark.usefixtures("_reference")
-def test_common_templates_print_the_same_bytes() -> None:
+def test_common_templates_print_the_same_bytes(ask: Ask) -> None:
     random = seeded(4)
     cases = [random_case(random, wide=False) for _ in range(AMOUNT)]
 
-    assert differences(cases) == []
+    assert differences(ask, cases) == []
 
 
-@pytest.mark.usefixtures("_reference")
 @pytest.mark.parametrize("seed", [7, 8])
-def test_everything_that_handlebars_knows_prints_the_same_bytes(seed: int) -> None:
+def test_everything_that_handlebars_knows_prints_the_same_bytes(ask: Ask, seed: int) -> None:
     random = seeded(seed)
     cases = [random_case(random, wide=True) for _ in range(AMOUNT)]
 
-    assert differences(cases) == []
+    assert differences(ask, cases) == []
 
 
-@pytest.mark.usefixtures("_reference")
-def test_broken_templates_are_refused_alike() -> None:
+def test_broken_templates_are_refused_alike(ask: Ask) -> None:
     random = seeded(15)
     cases = [broken_case(random) for _ in range(AMOUNT)]
 
-    assert differences(cases, frozenset({"decorator"})) == []
+    assert differences(ask, cases, frozenset({"decorator"})) == []
 
 
-@pytest.mark.usefixtures("_reference")
-def test_assume_objects_is_the_same() -> None:
+def test_assume_objects_is_the_same(ask: Ask) -> None:
     random = seeded(16)
     cases = [replace(random_case(random, wide=True), assumeObjects=True) for _ in range(AMOUNT)]
 
-    assert differences(cases) == []
+    assert differences(ask, cases) == []
 
 
-@pytest.mark.usefixtures("_reference")
-def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached() -> None:
+def test_strict_is_the_same_and_tells_some_mistakes_before_they_are_reached(ask: Ask) -> None:
     random = seeded(23)
     cases = [random_case(random, wide=True, strict=True) for _ in range(AMOUNT)]
 
     ours_alone = frozenset({"object-printed", "unknown-helper", "unknown-partial", "wrong-arguments"})
-    assert differences(cases, ours_alone) == []
+    assert differences(ask, cases, ours_alone) == []
