@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 
 _ANGLES = "<‹＜﹤〈⟨〈❬❮❰"
@@ -48,10 +49,15 @@ class Reader:
         return [*self._tags(text), *chain.from_iterable(marks)]
 
     def _tags(self, text: str) -> list[str]:
-        seen = unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+        seen = text
+        if not text.isascii():
+            seen = unicodedata.normalize("NFKC", "".join(c for c in text if unicodedata.category(c) != "Cf"))
+        return [f"{slash}{name.casefold()}" for slash, name in self._tag.findall(seen)]
+
+    @cached_property
+    def _tag(self) -> re.Pattern[str]:
         names = "|".join(sorted(map(re.escape, self.names), key=len, reverse=True)) or "(?!)"
-        tag = re.compile(rf"[{_ANGLES}]\s*(/?)\s*({names})(?![\w.:-])", re.IGNORECASE)
-        return [f"{slash}{name.casefold()}" for slash, name in tag.findall(seen)]
+        return re.compile(rf"[{_ANGLES}]\s*(/?)\s*({names})(?![\w.:-])", re.IGNORECASE)
 
     def _marks(self, text: str, entry: str, *, fenced: bool) -> list[str]:
         found, fence, before = [], "", ""

@@ -181,9 +181,9 @@ _PER_EXAMPLE = 4
 
 class TestHostile(Hostile.TestCase):  # type: ignore[valid-type,misc]  # hypothesis makes the class
     settings = settings(
-        max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else 40,
+        max_examples=max(COUNT // _PER_EXAMPLE, 1) if COUNT else settings().max_examples,
         stateful_step_count=5,
-        derandomize=not COUNT,
+        derandomize=settings().derandomize and not COUNT,
         suppress_health_check=list(HealthCheck),
     )
 
