@@ -341,6 +341,11 @@ profiles: {lean: {exclude: [two, memory, notes]}}
 
 
 @cache
+def sha256_of(name: str) -> str:
+    return read_agent(on_disk(name)).sha256()
+
+
+@cache
 def engine() -> Engine:
     return Engine.open(on_disk("here"))
 
@@ -359,7 +364,7 @@ Talk = list[tuple[str, str, str, str, list[list[str]], int]]
 @given(talk=TALKS)
 def test_promise_4_on_any_machine(talk: Talk) -> None:
     """Equal spec and turn give equal prompt, manifest and fingerprints, on any machine."""
-    assert read_agent(on_disk("here")).sha256() == read_agent(on_disk("there and further")).sha256()
+    assert sha256_of("here") == sha256_of("there and further")
     assert play(engine(), talk) == play(elsewhere(), talk)
 
 

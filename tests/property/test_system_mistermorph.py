@@ -63,10 +63,10 @@ def made(turn: Turn, opened: Engine | None = None) -> tuple[Call, Step]:
 
 @given(turns())
 def test_the_same_turn_gives_the_same_bytes(turn: Turn) -> None:
-    again = made(turn, _second())
+    once, again = made(turn)[1], made(turn, _second())[1]
 
-    assert made(turn)[1].messages == again[1].messages
-    assert made(turn)[1].manifest == again[1].manifest
+    assert once.messages == again.messages
+    assert once.manifest == again.manifest
 
 
 @cache
@@ -84,11 +84,11 @@ def test_persona_tools_and_skills_do_not_change_with_channel_memory_and_history(
         metadata=other.metadata,
         message=one.message,
     )
-    first, second = made(one)[1], made(mixed)[1]
+    (call, first), (other_call, second) = made(one), made(mixed)
     stays = {"persona", "available_tools", "available_skills", "local_tool_notes", "response_format", "rules"}
 
-    assert _bodies(made(one)[0], stays) == _bodies(made(mixed)[0], stays)
-    assert split_prompt(engine().agent, made(one)[0], first).full_text == first.system
+    assert _bodies(call, stays) == _bodies(other_call, stays)
+    assert split_prompt(engine().agent, call, first).full_text == first.system
     assert [s.sha256 for s in first.segments if s.id == "rules"] == [
         s.sha256 for s in second.segments if s.id == "rules"
     ]

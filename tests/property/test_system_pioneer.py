@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cuecard import Engine, Turn
 from cuecard.agent import build_agent
-from cuecard.config.documents.texts import SourceText
+from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.config.history_spec import TokenHistory
 from cuecard.model import FileText, Json
 from cuecard.model.messages import Message
@@ -45,9 +45,14 @@ def another() -> Engine:
     return Engine.open(PIONEER)
 
 
+@cache
+def pioneer() -> AgentSources:
+    return read_agent(PIONEER)
+
+
 def limited(per_file: int, total: int) -> Engine:
     """The same under an agent file that says nothing but limits."""
-    sources = read_agent(PIONEER)
+    sources = pioneer()
     limits = {"per_file": per_file, "total": total}
     overlay = {
         "agent": "limits",
