@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, settings
 # The same few examples in every run, whatever the machine is busy with; `HYPOTHESIS_PROFILE=explore` (`make explore`)
 # looks for new ones, and for many.
 _SHARED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("same", _SHARED, derandomize=True, max_examples=50)
+settings.register_profile("same", _SHARED, derandomize=True, max_examples=25)
 settings.register_profile("explore", _SHARED, print_blob=True, max_examples=400)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "same"))
 

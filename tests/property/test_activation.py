@@ -144,4 +144,4 @@ def found(history: list[ToolResult]) -> set[str]:
 
 
 TestActivations = Activations.TestCase
-TestActivations.settings = settings(max_examples=40, stateful_step_count=20)
+TestActivations.settings = settings(stateful_step_count=20)

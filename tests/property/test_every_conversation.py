@@ -310,7 +310,7 @@ def _adds_up(step: Step, engine: Engine) -> None:
 
 TestConversations = Conversations.TestCase
 TestConversations.settings = settings(
-    max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", "40")), stateful_step_count=25
+    max_examples=int(os.environ.get("CUECARD_CONVERSATIONS", settings().max_examples)), stateful_step_count=25
 )
 
 

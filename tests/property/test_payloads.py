@@ -51,6 +51,8 @@ def converse(name: str) -> Shape:
     return Shape(f"converse-{name}", talk.converse_messages, make)
 
 
+FEWER = settings(max_examples=settings().max_examples // 2)
+"""Each of the shapes draws conversations of its own."""
 SHAPES = pytest.mark.parametrize(
     "shape",
     [
@@ -80,7 +82,7 @@ def content(value: object) -> object:
 
 
 @SHAPES
-@settings(max_examples=30)
+@FEWER
 @given(calls=CALLS)
 def test_promise_5_request_n_starts_with_request_n_minus_1(shape: Shape, calls: Calls) -> None:
     """Under `append` delivery, the serialized request n starts with the serialized request n-1: messages are last."""
@@ -92,7 +94,7 @@ def test_promise_5_request_n_starts_with_request_n_minus_1(shape: Shape, calls: 
 
 
 @SHAPES
-@settings(max_examples=20)
+@FEWER
 @given(calls=CALLS)
 def test_every_block_is_sent_exactly_once(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]
@@ -104,7 +106,7 @@ def test_every_block_is_sent_exactly_once(shape: Shape, calls: Calls) -> None:
 
 
 @SHAPES
-@settings(max_examples=20)
+@FEWER
 @given(calls=CALLS)
 def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]
@@ -115,7 +117,7 @@ def test_messages_that_hold_the_blocks_already_give_the_same_request(shape: Shap
 
 
 @SHAPES
-@settings(max_examples=20)
+@FEWER
 @given(calls=CALLS)
 def test_the_messages_of_the_host_stay_unchanged(shape: Shape, calls: Calls) -> None:
     moment = talk.play(calls)[-1]

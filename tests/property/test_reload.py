@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cuecard import Call, ConversationState, Engine, Step, ToolResult, Turn
@@ -178,7 +178,6 @@ def test_under_append_what_is_said_costs_what_the_manifest_says(conversation: li
     assert manifest.tokens.system == engine.count(steps[-1].system)
 
 
-@settings(max_examples=40)
 @given(conversation=talks())
 def test_announced_tools_that_exist_stay_active(conversation: list[Talk]) -> None:
     for _, call, steps in play(conversation).calls:
@@ -197,7 +196,6 @@ class Files:
         raise AssertionError(sources)
 
 
-@settings(max_examples=40)
 @given(conversation=talks("next-call"), within=editions("next-call"))
 def test_under_next_call_an_edit_waits_for_the_run_and_then_rebuilds_everything(
     conversation: list[Talk], within: Edition
@@ -221,7 +219,6 @@ def test_under_next_call_an_edit_waits_for_the_run_and_then_rebuilds_everything(
         previous = call
 
 
-@settings(max_examples=40)
 @given(conversation=talks("now"), within=editions("now"))
 def test_under_now_an_edit_reaches_the_run_and_the_manifest_says_which_text_was_replaced(
     conversation: list[Talk], within: Edition
