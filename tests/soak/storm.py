@@ -57,17 +57,25 @@ class Storm:
 
 
 def storm(
-    root: Path, *, saves: int, pause: float = 0.05, threads: int = 2, busy: int = 0, patience: float = 30.0
+    root: Path,
+    *,
+    saves: int,
+    pause: float = 0.05,
+    threads: int = 2,
+    rest: float = 0.0,
+    busy: int = 0,
+    patience: float = 30.0,
 ) -> Storm:
     """Render in some threads while another process saves; then wait for the last save to be served.
 
+    `rest`: seconds between two prompts of a thread.
     `busy`: processes that do nothing but keep a core each busy.
     """
     folder, found, stop = Folder(root / "agent"), Storm(), threading.Event()
     _write(folder)
     with watch(folder.root, states=root / "state") as watcher:
         watcher.current.prepare_call()  # unpacks the token table, once
-        workers = [threading.Thread(target=_render, args=(watcher, stop, found)) for _ in range(threads)]
+        workers = [threading.Thread(target=_render, args=(watcher, stop, found, rest)) for _ in range(threads)]
         others = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(busy)]
         for worker in workers:
             worker.start()
@@ -104,9 +112,9 @@ def _write(folder: Folder) -> None:
         folder.write(name, text.replace("GENERATION", "0"))
 
 
-def _render(watcher: Watcher[Engine], stop: threading.Event, found: Storm) -> None:
+def _render(watcher: Watcher[Engine], stop: threading.Event, found: Storm, rest: float) -> None:
     """One prompt after the other, each held against all others of the same state."""
-    while not stop.is_set():
+    while not stop.wait(rest):
         begun = time.perf_counter()
         try:
             engine = watcher.current

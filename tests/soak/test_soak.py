@@ -14,7 +14,7 @@ POSIX = pytest.mark.skipif(not hasattr(os, "fork"), reason="kills and forks as P
 
 
 def test_l1_no_prompt_mixes_two_states_while_files_are_saved_all_the_time(tmp_path: Path) -> None:
-    found = storm.storm(tmp_path, saves=40, pause=0.02)
+    found = storm.storm(tmp_path, saves=40, pause=0.02, rest=0.005)
 
     assert found.times
     assert (found.mixed, found.raised) == ([], [])
