@@ -94,22 +94,29 @@ def _instructions(name: str, variant: int) -> dict[str, str]:
     return {"before": "None required", "after": f"Say {variant} of {name}", "next": "none", "gotcha": "none"}
 
 
+# Made once, because a strategy is checked when it draws for the first time.
+DRAWN: dict[str, st.SearchStrategy[Any]] = {
+    "role": st.integers(0, 1),
+    "extra": st.integers(0, 2),
+    "slot": st.sampled_from(["instructions", "instructions", "instructions", "usage"]),
+    "around": st.integers(0, 1),
+    "mixed": st.sampled_from([False, False, True]),
+    "note": st.sampled_from([True, True, False]),
+    "search": st.sampled_from([SEARCHES[0], SEARCHES[0], SEARCHES[1]]),
+    "core": st.lists(st.sampled_from(TOOLS), unique=True, max_size=2).map(tuple),
+    "tools": st.lists(st.sampled_from([1, 1, 2, 3, 0, -1]), min_size=4, max_size=4).map(tuple),
+}
+NAMES = st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2).map(tuple)
+FOUND = st.lists(NAMES, max_size=2).map(tuple)
+GONE = st.sampled_from(["", "", "", *TOOLS])
+SAID = st.sampled_from(["", "a", "b"])
+
+
 @st.composite
 def editions(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> Edition:
     """A state of the files that another one can follow without a new root element or another search tool."""
-    return Edition(
-        role=draw(st.integers(0, 1)),
-        extra=draw(st.integers(0, 2)),
-        slot=draw(st.sampled_from(["instructions", "instructions", "instructions", "usage"])),
-        around=draw(st.integers(0, 1)),
-        mixed=draw(st.sampled_from([False, False, True])),
-        note=draw(st.sampled_from([True, True, False])),
-        search=draw(st.sampled_from([SEARCHES[0], SEARCHES[0], SEARCHES[1]])),
-        core=tuple(draw(st.lists(st.sampled_from(TOOLS), unique=True, max_size=2))),
-        tools=tuple(draw(st.lists(st.sampled_from([1, 1, 2, 3, 0, -1]), min_size=4, max_size=4))),
-        policy=policy,
-        delivery=delivery,
-    )
+    drawn = {name: draw(values) for name, values in DRAWN.items()}
+    return Edition(**drawn, policy=policy, delivery=delivery)
 
 
 @dataclass(frozen=True)
@@ -125,11 +132,11 @@ class Talk:
 @st.composite
 def talks(draw: st.DrawFn, policy: ReloadPolicy = "append", delivery: DeliveryWish = "append") -> list[Talk]:
     """The calls of a conversation; most follow without an edit."""
-    edition = draw(editions(policy, delivery))
+    states = editions(policy, delivery)
+    edition = draw(states)
     calls = []
     for _ in range(draw(st.integers(1, 6))):
-        edition = draw(editions(policy, delivery)) if draw(st.booleans()) else edition
-        found = draw(st.lists(st.lists(st.sampled_from(TOOLS), min_size=1, max_size=2).map(tuple), max_size=2))
-        gone = draw(st.sampled_from(["", "", "", *TOOLS]))
-        calls.append(Talk(edition, draw(st.sampled_from(["", "a", "b"])), gone, tuple(found)))
+        edition = draw(states) if draw(st.booleans()) else edition
+        found, gone = draw(FOUND), draw(GONE)
+        calls.append(Talk(edition, draw(SAID), gone, found))
     return calls

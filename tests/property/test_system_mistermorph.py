@@ -38,6 +38,10 @@ TOOLS = st.none() | st.lists(st.sampled_from(["plan_create", "todo_update", "rea
 HISTORY = st.lists(st.builds(Message, st.sampled_from(["system", "user", "assistant"]), TEXTS), max_size=4).map(tuple)
 
 
+METADATA = st.dictionaries(WORDS, TEXTS, max_size=2)
+TASKS = st.none() | st.builds(Message, st.just("user"), TEXTS)
+
+
 @st.composite
 def turns(draw: st.DrawFn) -> Turn:
     files = {path: FileText(path, text) for path, text in draw(FILES).items()}
@@ -46,8 +50,8 @@ def turns(draw: st.DrawFn) -> Turn:
         tools=draw(TOOLS),
         files=files,
         messages=draw(HISTORY),
-        metadata=draw(st.dictionaries(WORDS, TEXTS, max_size=2)),
-        message=draw(st.none() | st.builds(Message, st.just("user"), TEXTS)),
+        metadata=draw(METADATA),
+        message=draw(TASKS),
     )
 
 

@@ -44,12 +44,15 @@ HISTORY = st.lists(
 ).map(tuple)
 
 
+VARIANTS = st.sampled_from(["", "sub-agent"])
+
+
 @st.composite
 def turns(draw: st.DrawFn) -> Turn:
     return Turn(
         draw(INPUTS),
         now=NOW,
-        variant=draw(st.sampled_from(["", "sub-agent"])),
+        variant=draw(VARIANTS),
         files={path: FileText(path, text) for path, text in draw(FILES).items()},
         messages=draw(HISTORY),
         message=Message("user", draw(TEXTS)),
