@@ -13,15 +13,20 @@ _RHYTHM = {"call": "from call to call", "step": "from step to step"}
 def check_order(compiled: Sequence[Compiled], cost: Callable[[Compiled], int]) -> list[Problem]:
     """A warning for each section that changes or is optional and comes before static ones, with their cost in tokens.
 
-    Providers cache a prompt up to its first difference from the previous one.
+    Providers cache a prompt up to its first difference from the previous one. Only a prompt with such a section is
+    counted: unpacking a table of tokens takes longer than all other checks.
     """
     lost, last, found = 0, "", list[Problem]()
+    static = list[Compiled]()
     for each in reversed(compiled):
         section = each.section
         conditional = each.text.conditional or section.spec.when is not None
         if section.tier == "static" and not conditional:
-            lost, last = lost + cost(each), last or section.label
+            static.append(each)
+            last = last or section.label
         elif last:
+            lost += sum(map(cost, static))
+            static.clear()
             does = "comes and goes" if conditional else f"changes {_RHYTHM[section.tier]}"
             message = f"{section.label} {does}, before {lost:,} tokens of static text"
             hint = f"a prompt cache ends at the first difference: move it after {last}"
