@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from ruamel.yaml import YAML
 
+from docs.reader import reading
 from docs.walk import BLOCK, NOT_RUN, Walk
 from loopback_models import loopback_models
 from once import unpacked_wheel
@@ -25,11 +26,12 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def walked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Walk:
+def walked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     """The reader at the end of the page, who has seen all that it shows."""
-    walk = Walk(tmp_path_factory.mktemp("empty"), {"PYTHONPATH": str(wheel)})
-    walk.follow(PAGE)
-    return walk
+    with reading(wheel) as typed:
+        walk = Walk(tmp_path_factory.mktemp("empty"), {"PYTHONPATH": str(wheel)}, typed)
+        walk.follow(PAGE)
+        yield walk
 
 
 def test_every_command_prints_what_the_page_shows(walked: Walk) -> None:
@@ -37,7 +39,9 @@ def test_every_command_prints_what_the_page_shows(walked: Walk) -> None:
 
 
 def test_the_wheel_is_what_is_tried(walked: Walk, wheel: Path) -> None:
-    assert walked.run([sys.executable, "-c", "import cuecard; print(cuecard.__file__)"]).startswith(str(wheel))
+    (walked.folder / "where.py").write_text("import cuecard\nprint(cuecard.__file__)\n", encoding="utf-8")
+
+    assert walked.run(["python", "where.py"]).startswith(str(wheel))
 
 
 def test_the_commands_of_the_workflow_run(walked: Walk, tmp_path: Path) -> None:
@@ -58,9 +62,8 @@ def test_the_commands_of_the_workflow_run(walked: Walk, tmp_path: Path) -> None:
 def test_with_a_key_the_loop_talks_to_the_service(walked: Walk) -> None:
     with loopback_models(SCRIPT) as service:
         given = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": service.url, "NO_PROXY": "127.0.0.1"}
-        told = [f"{name}={value}" for name, value in given.items()]
 
-        shown = walked.run(["env", *told, sys.executable, "chat.py"])
+        shown = walked.run(["python", "chat.py"], **given)
 
     assert shown.splitlines()[-1] == "Done."
     assert ["<add_note>" in str(asked) for asked in service.asked] == [False, True, True]

@@ -14,8 +14,10 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+from docs import reader
 
 BLOCK = re.compile(r"^(?:`(?P<file>\S+)`:\n\n)?```(?P<language>\w+)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 NOT_RUN = re.compile(r"(python3? -m venv|\. \.venv/bin/activate|pip install) ?")
@@ -32,6 +34,9 @@ _SHELL = {
     "GIT_COMMITTER_EMAIL": "reader@example.org",
 }
 
+Typed = Callable[[Path, Sequence[str], Mapping[str, str]], str]
+"""Runs a command of Python in a folder, with an environment, and says what it prints."""
+
 
 class Walk:
     """A reader in an empty folder.
@@ -41,9 +46,10 @@ class Walk:
         steps: how many blocks the page had.
     """
 
-    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None) -> None:
+    def __init__(self, folder: Path, environment: Mapping[str, str] | None = None, typed: Typed = reader.typed) -> None:
         self.folder = folder
         self.steps = 0
+        self._typed = typed
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         self._environment = {**os.environ, "PATH": path, **_SHELL, **(environment or {})}
         for name in ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY"):
@@ -60,12 +66,14 @@ class Walk:
         finally:
             self._stop()
 
-    def run(self, command: list[str]) -> str:
+    def run(self, command: list[str], **environment: str) -> str:
         """What a command prints: results and errors in the order in which a terminal shows them."""
+        if command[0] in reader.PROGRAMS:
+            return self._typed(self.folder, command, {**self._environment, **environment})
         done = subprocess.run(
             command,
             cwd=self.folder,
-            env=self._environment,
+            env={**self._environment, **environment},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
