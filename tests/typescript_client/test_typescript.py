@@ -10,16 +10,21 @@ import os
 import re
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from cuecard import watch
+from cuecard.server.agents import open_agents
+from cuecard.server.app import create_app
+from cuecard.server.envelopes import Envelopes
+from cuecard.server.service import Service
 from npm import Unavailable, install
 from once import once
 from unit.results.shell_agent import AGENT
-from unit.server.served import Replica, replica
+from unit.server.served import KEY, in_thread, options
 
 ROOT = Path(__file__).parents[2]
 CLIENT = ROOT / "clients" / "typescript"
@@ -37,36 +42,51 @@ def run(*command: str, **environment: str) -> str:
     return done.stdout
 
 
-def build(_folder: Path) -> None:
+def build(folder: Path) -> None:
+    """The packages, the client, and the snippets of the page with the types of the AI SDK, compiled in one go."""
     install(CLIENT)
-    run("tsc")
+    modules = folder / "node_modules"
+    modules.mkdir()
+    for package in (CLIENT / "node_modules").iterdir():
+        (modules / package.name).symlink_to(package)
+    (modules / "cuecard-client").symlink_to(CLIENT)  # as `npm install` of a folder does
+    (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
+    files = [f"snippet{number}.ts" for number in range(len(SNIPPETS))]
+    for name, snippet in zip(files, SNIPPETS, strict=True):
+        text = snippet.replace('"http://127.0.0.1:8765"', "process.env.CUECARD_URL!")
+        (folder / name).write_text(text, encoding="utf-8")
+    chosen = {"module": "NodeNext", "target": "ES2022", "strict": True, "skipLibCheck": True, "types": ["node"]}
+    settings = {"compilerOptions": chosen, "files": files}
+    (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
+    try:
+        run("tsc", "--build", "--force", ".", str(folder))
+    finally:
+        (CLIENT / "tsconfig.tsbuildinfo").unlink(missing_ok=True)
 
 
 @pytest.fixture(scope="module")
-def _built(tmp_path_factory: pytest.TempPathFactory) -> None:
-    """The packages, and the client compiled."""
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the compiled snippets; the client is compiled, too."""
     try:
-        once(tmp_path_factory, "typescript", build)
+        return once(tmp_path_factory, "typescript", build)
     except Unavailable as reason:
         pytest.skip(f"the AI SDK is not to be had: {reason}")
 
 
 @pytest.fixture(scope="module")
-def service(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
-    with replica("cms", states=tmp_path_factory.mktemp("states")) as served:
-        yield served
+def service(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a service of the CMS assistant, and of an agent that tells results by templates."""
+    shell = tmp_path_factory.mktemp("shell")
+    (shell / "agent.yaml").write_text(AGENT, encoding="utf-8")
+    agents, chosen = open_agents([ROOT / "prompts/cms", shell], partial(watch, states=shell / "states")), options()
+    try:
+        with in_thread(create_app(Service(agents, Envelopes(KEY, 3600)), chosen), chosen) as address:
+            yield address
+    finally:
+        agents.stop()
 
 
-@pytest.fixture(scope="module")
-def shell(_built: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Replica]:
-    """A service of the agent that tells results by templates."""
-    agent = tmp_path_factory.mktemp("shell") / "agent.yaml"
-    agent.write_text(AGENT, encoding="utf-8")
-    with replica(str(agent), states=tmp_path_factory.mktemp("shell-states")) as served:
-        yield served
-
-
-@pytest.mark.usefixtures("_built")
+@pytest.mark.usefixtures("built")
 def test_the_types_are_those_of_the_service(tmp_path: Path) -> None:
     run("openapi-typescript", str(ROOT / "schemas/openapi.json"), "--output", str(tmp_path / "api.ts"))
     made = (tmp_path / "api.ts").read_text(encoding="utf-8")
@@ -75,16 +95,15 @@ def test_the_types_are_those_of_the_service(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (CLIENT / "test").glob("*.test.mjs")))
-def test_its_own_tests_pass(service: Replica, shell: Replica, name: str) -> None:
-    addresses = {"CUECARD_URL": service.address, "CUECARD_SHELL_URL": shell.address}
-    told = run("node", "--test", "--test-reporter=tap", f"test/{name}", **addresses)
+def test_its_own_tests_pass(service: str, name: str) -> None:
+    told = run("node", "--test-reporter=tap", f"test/{name}", CUECARD_URL=service, CUECARD_SHELL_URL=service)
 
     assert re.search(r"^# fail 0$", told, re.MULTILINE)
     assert not re.search(r"^# pass 0$", told, re.MULTILINE)
 
 
-def test_the_example_plays_the_cms_assistant(service: Replica, tmp_path: Path) -> None:
-    told = run("node", "examples/cms.mjs", CUECARD_URL=service.address, CMS_DATA=str(tmp_path))
+def test_the_example_plays_the_cms_assistant(service: str, tmp_path: Path) -> None:
+    told = run("node", "examples/cms.mjs", CUECARD_URL=service, CMS_DATA=str(tmp_path))
     server = ROOT / "examples/cms/server.py"
     shown = subprocess.run(
         [sys.executable, server, "--data", tmp_path, "--snapshot"], capture_output=True, text=True, check=True
@@ -98,32 +117,13 @@ def test_the_example_plays_the_cms_assistant(service: Replica, tmp_path: Path) -
     assert len((CLIENT / "examples/cms.mjs").read_text(encoding="utf-8").splitlines()) <= 60
 
 
-@pytest.fixture(scope="module")
-def snippets(service: Replica) -> Iterator[Path]:
-    """A folder with the snippets of the page, compiled with the types of the AI SDK in one go."""
-    with tempfile.TemporaryDirectory(dir=CLIENT, prefix=".snippet-") as made:
-        folder = Path(made)
-        (folder / "node_modules").mkdir()
-        (folder / "node_modules/cuecard-client").symlink_to(CLIENT)  # as `npm install` of a folder does
-        (folder / "package.json").write_text('{"type": "module"}', encoding="utf-8")
-        files = [f"snippet{number}.ts" for number in range(len(SNIPPETS))]
-        for name, snippet in zip(files, SNIPPETS, strict=True):
-            text = snippet.replace('"http://127.0.0.1:8765"', json.dumps(service.address))
-            (folder / name).write_text(text, encoding="utf-8")
-        options = {"module": "NodeNext", "target": "ES2022", "strict": True, "skipLibCheck": True, "types": ["node"]}
-        settings = {"compilerOptions": options, "files": files}
-        (folder / "tsconfig.json").write_text(json.dumps(settings), encoding="utf-8")
-        run("tsc", "-p", made)
-        yield folder
-
-
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
-def test_every_snippet_of_the_page_runs(snippets: Path, number: int) -> None:
+def test_every_snippet_of_the_page_runs(built: Path, service: str, number: int) -> None:
     """What asks for a model gets the SDK's own mock."""
-    run("node", str(snippets / f"snippet{number}.js"))
+    run("node", str(built / f"snippet{number}.js"), CUECARD_URL=service)
 
 
-@pytest.mark.usefixtures("_built")
+@pytest.mark.usefixtures("built")
 def test_what_is_packed_needs_nothing_else() -> None:
     packed = json.loads(run("npm", "pack", "--dry-run", "--json", "--ignore-scripts"))
     (entry,) = packed if isinstance(packed, list) else packed.values()
