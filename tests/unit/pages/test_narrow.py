@@ -6,7 +6,6 @@ import html
 import json
 import re
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -15,6 +14,7 @@ from cuecard.analysis.replay.recommend import recommend
 from cuecard.analysis.replay.report import Billing, replay
 from cuecard.cli.replay.page import page as replay_page
 from cuecard.cli.report.page import page as field_page
+from once import once
 from unit.field.test_report import TALK, told
 from unit.replay.small import engine, pages, profile
 from unit.replay.test_page import NEEDS_BROWSER, look
@@ -35,7 +35,7 @@ const hidden = (element) => {  // wider than what it stands in, and nobody can s
   while (around && getComputedStyle(around).overflowX === "visible") around = around.parentElement;
   return box.right > innerWidth + 1 && !(around && around !== document.body && around.scrollWidth > around.clientWidth);
 };
-parent.postMessage(JSON.stringify({
+parent.postMessage([name, JSON.stringify({
   width: innerWidth,
   scrolls: document.documentElement.scrollWidth,
   hidden: [...document.querySelectorAll("main *")].filter(hidden).map((each) => each.outerHTML.slice(0, 80)),
@@ -46,11 +46,11 @@ parent.postMessage(JSON.stringify({
   unseen: stops.filter((each) => !seen(each)).map((each) => each.outerHTML.slice(0, 80)),
   unreachable: tables.map((table) => table.parentElement)
     .filter((around) => around.scrollWidth > around.clientWidth + 1 && around.tabIndex < 0).length,
-}), "*");
+})], "*");
 </script>"""
 
-FRAME = """<body><script>addEventListener("message", (told) => { document.body.dataset.found = told.data; });</script>
-<iframe src="report.html" style="width: 400px; height: 900px; border: 0"></iframe></body>"""
+FRAMES = """<body><script>addEventListener("message", (told) => document.body.setAttribute(...told.data));</script>%s"""
+FRAME = """<iframe name="data-%s" src="%s.html" style="width: 400px; height: 900px; border: 0"></iframe>"""
 """No window of a browser is as narrow as a telephone; a frame is."""
 
 
@@ -64,17 +64,31 @@ def _field() -> str:
     return field_page(told(Engine.open("prompts/cms"), TALK, odd))
 
 
+REPORTS = {"replay": _replayed, "tools report": _field}
+
+
+@pytest.fixture(scope="module")
+def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """A page with a frame of each report, on which each has noted what can be seen of it."""
+    return (once(tmp_path_factory, "narrow", _show) / "shown.html").read_text(encoding="utf-8")
+
+
+def _show(folder: Path) -> None:
+    names = {report: report.replace(" ", "-") for report in REPORTS}
+    for report, name in names.items():
+        page = REPORTS[report]().replace("</body>", f"{PROBE}</body>")
+        (folder / f"{name}.html").write_text(page, encoding="utf-8")
+    frames = "".join(FRAME % (name, name) for name in names.values())
+    (folder / "frames.html").write_text(FRAMES % frames, encoding="utf-8")
+    (folder / "shown.html").write_text(look("--dump-dom", folder / "frames.html"), encoding="utf-8")
+
+
 @pytest.mark.repeats
 @NEEDS_BROWSER
-@pytest.mark.parametrize("made", [_replayed, _field], ids=["replay", "tools report"])
-def test_a_report_can_be_read_at_400_px_and_by_keyboard(made: Any, tmp_path: Path) -> None:
-    document = tmp_path / "frame.html"
-    document.write_text(FRAME, encoding="utf-8")
-    (tmp_path / "report.html").write_text(made().replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
-
-    shown = re.search(r'data-found="([^"]*)"', look("--dump-dom", document))
-    assert shown
-    found = json.loads(html.unescape(shown[1]))
+@pytest.mark.parametrize("report", REPORTS)
+def test_a_report_can_be_read_at_400_px_and_by_keyboard(report: str, shown: str) -> None:
+    (told,) = re.findall(rf'data-{report.replace(" ", "-")}="([^"]*)"', shown)
+    found = json.loads(html.unescape(told))
 
     assert found["width"] == 400
     assert found["scrolls"] <= 400
