@@ -23,6 +23,8 @@ case "$*" in *--paginate*) cat "$GH_FOUND"; exit "$GH_READ";; esac
 exit "$GH_WRITE"
 """
 
+Done = subprocess.CompletedProcess[str]
+
 
 @dataclass
 class Job:
@@ -52,7 +54,7 @@ class Job:
         self.git("commit", "--quiet", "--message", "A change")
         return self.git("rev-parse", "HEAD")
 
-    def run(self, script: str, **given: str) -> subprocess.CompletedProcess[str]:
+    def run(self, script: str, **given: str) -> Done:
         runner = {
             "RUNNER_TEMP": str(self.top),
             "GITHUB_STEP_SUMMARY": str(self.top / "summary.md"),
@@ -101,14 +103,13 @@ def job(tmp_path: Path) -> Job:
 
 
 @pytest.fixture(scope="module")
-def reported(tmp_path_factory: pytest.TempPathFactory) -> Job:
-    """A pull request whose report is written: what comments on it reads that, and changes nothing."""
+def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, Done]:
+    """A pull request whose report is written: what reads that, as a comment on it does, changes nothing."""
     made = pull_request(tmp_path_factory.mktemp("reported"))
-    made.run("report.sh")
-    return made
+    return made, made.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
 
 
-def comment(job: Job, found: str = "", read: str = "0", write: str = "0") -> subprocess.CompletedProcess[str]:
+def comment(job: Job, found: str = "", read: str = "0", write: str = "0") -> Done:
     """The comment on a pull request of which `gh` finds these, and can read and write as its exit codes say."""
     (job.top / "log").unlink(missing_ok=True)
     (job.top / "found").write_text(found, encoding="utf-8")
@@ -116,8 +117,8 @@ def comment(job: Job, found: str = "", read: str = "0", write: str = "0") -> sub
     return job.run("comment.sh", CUECARD_REPORT=job.outputs["report"], CUECARD_NUMBER="7", **logs)
 
 
-def test_the_report_tells_what_the_pull_request_changes(job: Job) -> None:
-    done = job.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
+def test_the_report_tells_what_the_pull_request_changes(reported: tuple[Job, Done]) -> None:
+    job, done = reported
 
     assert (done.returncode, done.stderr, job.outputs["failed"]) == (0, "", "0")
     assert "check: passed, test: passed" in job.summary
@@ -142,6 +143,7 @@ def test_a_merge_is_compared_with_what_it_goes_into(job: Job) -> None:
 def test_what_is_wrong_is_annotated_and_fails(job: Job) -> None:
     job.commit(MORE.replace("bakery.", "butcher.").replace("agent: bakery", "agent: butcher"))
     done = job.run("report.sh")
+    (job.top / "event.json").write_text("{}", encoding="utf-8")  # without a base, nothing is compared a second time
     never = job.run("report.sh", CUECARD_FAIL_ON="never")
 
     assert "::error file=" in done.stdout
@@ -158,19 +160,21 @@ def test_without_a_base_there_is_nothing_to_compare(job: Job) -> None:
 
 
 @pytest.mark.parametrize(("found", "method"), [("", "POST"), ("41\n42\n", "PATCH")])
-def test_there_is_one_comment(reported: Job, found: str, method: str) -> None:
-    done = comment(reported, found)
-    asked = (reported.top / "log").read_text(encoding="utf-8").splitlines()
+def test_there_is_one_comment(reported: tuple[Job, Done], found: str, method: str) -> None:
+    job, _ = reported
+    done = comment(job, found)
+    asked = (job.top / "log").read_text(encoding="utf-8").splitlines()
 
     assert (done.returncode, done.stdout) == (0, "")
     assert method in asked
-    assert f"body=@{reported.outputs['report']}" in asked
+    assert f"body=@{job.outputs['report']}" in asked
     assert ("repos/kim/bakery/issues/comments/41" in asked) == (method == "PATCH")
 
 
 @pytest.mark.parametrize(("read", "write"), [("1", "0"), ("0", "1")])
-def test_a_fork_may_not_comment_and_does_not_fail(reported: Job, read: str, write: str) -> None:
-    done = comment(reported, read=read, write=write)
+def test_a_fork_may_not_comment_and_does_not_fail(reported: tuple[Job, Done], read: str, write: str) -> None:
+    job, _ = reported
+    done = comment(job, read=read, write=write)
 
     assert done.returncode == 0
     assert "::notice title=cuecard::" in done.stdout
