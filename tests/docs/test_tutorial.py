@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from ruamel.yaml import YAML
 
-from docs.reader import reading
+from docs.reader import reading, typed
 from docs.walk import BLOCK, NOT_RUN, Walk
 from loopback_models import loopback_models
 from once import unpacked_wheel
@@ -28,8 +29,8 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def walked(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Walk]:
     """The reader at the end of the page, who has seen all that it shows."""
-    with reading(wheel) as typed:
-        walk = Walk(tmp_path_factory.mktemp("empty"), {"PYTHONPATH": str(wheel)}, typed)
+    with reading(wheel) as typed_there:
+        walk = Walk(tmp_path_factory.mktemp("empty"), {"PYTHONPATH": str(wheel)}, typed_there)
         walk.follow(PAGE)
         yield walk
 
@@ -63,7 +64,7 @@ def test_with_a_key_the_loop_talks_to_the_service(walked: Walk) -> None:
     with loopback_models(SCRIPT) as service:
         given = {"ANTHROPIC_API_KEY": "none", "ANTHROPIC_BASE_URL": service.url, "NO_PROXY": "127.0.0.1"}
 
-        shown = walked.run(["python", "chat.py"], **given)
+        shown = typed(walked.folder, ["python", "chat.py"], {**os.environ, **given})
 
     assert shown.splitlines()[-1] == "Done."
     assert ["<add_note>" in str(asked) for asked in service.asked] == [False, True, True]

@@ -66,14 +66,14 @@ class Walk:
         finally:
             self._stop()
 
-    def run(self, command: list[str], **environment: str) -> str:
+    def run(self, command: list[str]) -> str:
         """What a command prints: results and errors in the order in which a terminal shows them."""
         if command[0] in reader.PROGRAMS:
-            return self._typed(self.folder, command, {**self._environment, **environment})
+            return self._typed(self.folder, command, self._environment)
         done = subprocess.run(
             command,
             cwd=self.folder,
-            env={**self._environment, **environment},
+            env=self._environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
