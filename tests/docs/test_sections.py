@@ -6,10 +6,9 @@ A block behind a line with a path alone is a file of that name; `console` blocks
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 from typing import get_args
 
@@ -68,7 +67,7 @@ EXAMPLES = {title: text for title, text in CHAPTERS.items() if "```" in text}
 
 @pytest.mark.parametrize("title", EXAMPLES)
 def test_an_example_prints_what_it_shows(
-    title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    title: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(tmp_path)
@@ -85,28 +84,32 @@ def test_an_example_prints_what_it_shows(
             Path(step[1]).write_text(step[2], encoding="utf-8")
             continue
         for command in re.split(r"^\$ ", step[1], flags=re.MULTILINE)[1:]:
-            _prints(command, monkeypatch, capsys)
+            _prints(command, request)
 
 
-def _prints(command: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def _prints(command: str, request: pytest.FixtureRequest) -> None:
     line, _, expected = command.partition("\n")
-    shown = _pytest(line) if line.startswith("pytest") else _run(line, monkeypatch, capsys)
+    text = (_pytest if line.startswith("pytest") else _run)(line, request)
+    shown = text if text.endswith("\n") else f"{text}\n"
 
     assert doctest.OutputChecker().check_output(expected, shown, doctest.ELLIPSIS), f"$ {line} prints\n{shown}"
 
 
-def _pytest(line: str) -> str:
-    command = [sys.executable, "-m", *shlex.split(line), "-p", "no:cacheprovider", *FOREIGN]
-    return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+def _pytest(line: str, request: pytest.FixtureRequest) -> str:
+    here = Path.cwd()
+    pytester: pytest.Pytester = request.getfixturevalue("pytester")
+    os.chdir(here)  # a tester has gone to a folder of its own
+    return str(pytester.runpytest_inprocess(*shlex.split(line)[1:], "-p", "no:cacheprovider", *FOREIGN).stdout)
 
 
-def _run(line: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
-    monkeypatch.setattr("sys.argv", shlex.split(line))
-    with pytest.raises(SystemExit):
-        main()
+def _run(line: str, request: pytest.FixtureRequest) -> str:
+    capsys: pytest.CaptureFixture[str] = request.getfixturevalue("capsys")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", shlex.split(line))
+        with pytest.raises(SystemExit):
+            main()
     shown = capsys.readouterr()
-    text = shown.err + shown.out
-    return text if text.endswith("\n") else f"{text}\n"
+    return shown.err + shown.out
 
 
 @pytest.mark.parametrize("page", PAGES.values(), ids=NAMES)
