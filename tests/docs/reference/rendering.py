@@ -14,6 +14,7 @@ import griffe
 from pydantic import BaseModel
 
 import cuecard
+from docs.reference.names import public_names
 
 ENGINE = Path(cuecard.__file__).parents[1]
 
@@ -193,13 +194,17 @@ def _loaded(name: str) -> Any:
     return getattr(import_module(_module(name)), _label(name))
 
 
-def _found(name: str) -> griffe.Object:
+def _home(name: str) -> str:
+    """The module in which a name is written down."""
     module, label = _module(name), _label(name)
     if module == "cuecard":
-        module = cuecard._HOME[label]
-    elif isfunction(loaded := _loaded(name)) or isclass(loaded):
-        module = loaded.__module__
-    found = _package()[f"{module}.{label}".removeprefix("cuecard.")]
+        return cuecard._HOME[label]
+    loaded = _loaded(name)
+    return str(loaded.__module__) if isfunction(loaded) or isclass(loaded) else module
+
+
+def _found(name: str) -> griffe.Object:
+    found = _package()[f"{_home(name)}.{_label(name)}".removeprefix("cuecard.")]
     target = found.final_target if isinstance(found, griffe.Alias) else found
     assert isinstance(target, griffe.Object)
     return target
@@ -207,6 +212,20 @@ def _found(name: str) -> griffe.Object:
 
 @cache
 def _package() -> griffe.Object:
-    loaded = griffe.load("cuecard", search_paths=[ENGINE], resolve_aliases=True, resolve_external=False)
+    loader = griffe.GriffeLoader(search_paths=[ENGINE])
+    loader.finder = _Finder([ENGINE])
+    loaded = loader.load("cuecard")
+    loader.resolve_aliases(external=False)
     assert isinstance(loaded, griffe.Object)
     return loaded
+
+
+class _Finder(griffe.ModuleFinder):
+    """Finds only the modules with public names, those of their bases, and the packages around them: not all 600."""
+
+    def submodules(self, module: griffe.Module) -> list[Any]:
+        homes = {_home(name) for name in public_names()}
+        bases = {base.__module__ for name in public_names() for base in getattr(_loaded(name), "__mro__", ())}
+        needed = [f"{each}." for each in {*homes, *bases, "cuecard.records"}]  # that has the decorator of dataclasses
+        found = super().submodules(module)
+        return [each for each in found if any(name.startswith(".".join(("cuecard", *each[0], ""))) for name in needed)]
