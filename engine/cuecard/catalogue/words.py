@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
-from functools import cache
+from functools import cache, lru_cache
 from itertools import chain, pairwise
 from typing import TypeAlias
 
@@ -42,25 +42,19 @@ _RUN = rf"(?:[^\W_]++|[{_BRAHMIC}]++)++"
 _PLAIN_RUN = re.compile(r"[A-Za-z0-9]+")  # the same for most texts, and many times faster
 _SCRIPT = rf"([{_UNSPACED}]+)"
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+_LONGEST_WORD = 40  # what is longer is hardly read twice, and not remembered
 
 
 class WordReader:
     """Reads the words of texts, and caches every run of letters, since catalogues repeat themselves.
 
-    Its stemmer (English, Porter2) is stateful, so each index and each query uses its own reader, which is never shared
-    between threads.
+    Each index and each query uses its own reader, which forgets with it what it has read.
     """
 
     __slots__ = ("_forms", "_parts", "_words")
 
     def __init__(self) -> None:
-        from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
-
-        stem_word = EnglishStemmer().stemWord
-        stem = cache(
-            lambda form: form if form.isdigit() else stem_word(form)
-        )  # numbers have no stem, and there may be many
-        words = self._words = cache(lambda run: tuple(_words(run, stem)))
+        words = self._words = cache(lambda run: tuple(_words(run, _stem)))
         self._forms = cache(lambda run: tuple(chain.from_iterable(words(run))))
         self._parts = cache(lambda run: tuple(form for word in words(run) for form in word[1:] or word))
 
@@ -79,6 +73,22 @@ class WordReader:
     def parts(self, text: str) -> frozenset[str]:
         """The smallest forms: the parts of a camelCase word, or the word itself."""
         return frozenset(chain.from_iterable(map(self._parts, _runs(text))))
+
+
+def _stem(form: str) -> str:
+    if form.isdigit():  # numbers have no stem, and there may be many
+        return form
+    return _remembered(form) if len(form) <= _LONGEST_WORD else _by_porter2(form)
+
+
+def _by_porter2(form: str) -> str:
+    from snowballstemmer.english_stemmer import EnglishStemmer  # noqa: PLC0415 - loads 30 languages, which only a search needs
+
+    return str(EnglishStemmer().stemWord(form))  # one for each word, which costs nothing: they are stateful
+
+
+_remembered = lru_cache(maxsize=10_000)(_by_porter2)
+"""Stems take most of the time of an index, and the next index of a process has much the same words."""
 
 
 def _runs(text: str) -> list[str]:
