@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -45,12 +45,21 @@ async def waits(seconds: float = 0.0) -> str:
 
 
 def begun(functions: Any, *found: str) -> tuple[Functions, Conversation, Step]:
-    """A conversation in which the search has found these tools."""
+    """Tools, and a conversation in which the search has found these."""
     tools = Functions(cms(), functions)
+    return tools, *begun_with(tools, *found)
+
+
+def begun_with(tools: Functions, *found: str) -> tuple[Conversation, Step]:
     chat = tools.engine.conversation()
     chat.user(Turn(tools=tools.names))
     step = chat.step([ToolResult("tool_search", {"tools": list(found)}, "call-0")] if found else [])
-    return tools, chat, step
+    return chat, step
+
+
+@cache
+def shouting() -> Functions:
+    return Functions(cms(), [shout])
 
 
 def test_definitions_say_what_the_files_and_the_functions_say() -> None:
@@ -240,7 +249,8 @@ def test_two_thousand_functions_are_tools_like_a_few() -> None:
 
 @given(name=st.text(max_size=90), arguments=st.one_of(st.text(), st.dictionaries(st.text(), st.integers())))
 def test_whatever_a_model_calls_is_answered(name: str, arguments: Any) -> None:
-    tools, chat, step = begun([shout], "shout")
+    tools = shouting()
+    chat, step = begun_with(tools, "shout")
     result = tools.answer(chat, step, name, arguments, "c")
 
     assert result.is_error or name in tools.names

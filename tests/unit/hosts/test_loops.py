@@ -187,14 +187,14 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         tools = Functions(engine, {**own, "cms_createPage": create})
         return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages."])
 
-    engine, script = Engine.open(AGENT), SCRIPT[: SCRIPT.index([]) + 1]
+    engine, script = Engine.open(AGENT), [*SCRIPT[:2], []]
     with loopback_models(script) as service, loop.client(service.url) as client, ThreadPoolExecutor(30) as pool:
         played = list(pool.map(one, range(30)))
 
     assert len(service.bodies) == 30 * len(script)
     for place, each in enumerate(played):
         assert each.answers == ["Done."]
-        assert [entity.name for entity in each.chat.memory.entities] == [f"About us {place:03}", f"Team {place:03}"]
+        assert [entity.name for entity in each.chat.memory.entities] == [f"Team {place:03}", f"About us {place:03}"]
     for body in service.bodies:
         (number,) = {*re.findall(rb"Client (\d{3})", body)}
         assert {*re.findall(rb"About us (\d{3})", body)} <= {number}
