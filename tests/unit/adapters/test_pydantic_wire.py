@@ -118,6 +118,12 @@ def talk(
         return got
 
 
+@cache
+def plain(name: str, *, gateway: bool) -> Talked:
+    """What many tests read: a conversation of which the host says nothing more."""
+    return talk(name, gateway=gateway)
+
+
 def unmarked(value: Any) -> Any:
     """Without breakpoints and what compares responses: no part of what a model reads."""
     if isinstance(value, dict):
@@ -129,7 +135,7 @@ def unmarked(value: Any) -> Any:
 @official
 @every
 def test_the_front_of_a_request_never_changes_and_the_messages_only_grow(name: str, gateway: bool) -> None:  # noqa: FBT001 - a parameter of the test
-    got = talk(name, gateway=gateway)
+    got = plain(name, gateway=gateway)
     bodies = [unmarked(body) for body in got.sent]
     fronts = {json.dumps({k: v for k, v in body.items() if k != got.key()}) for body in bodies}
 
@@ -143,7 +149,7 @@ def test_the_front_of_a_request_never_changes_and_the_messages_only_grow(name: s
 @official
 @every
 def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
-    got = talk(name, gateway=gateway)
+    got = plain(name, gateway=gateway)
     said = [m for m in got.sent[-1][got.key()][1:] if "BEFORE: " in json.dumps(m)]
     expected = {m["role"] for m in said}
 
@@ -156,7 +162,7 @@ def test_blocks_have_the_role_that_the_manifest_names(name: str, gateway: bool) 
 
 @every
 def test_behind_an_unknown_gateway_no_message_of_the_system_appears_in_the_middle(name: str) -> None:
-    got = talk(name, gateway=True)
+    got = plain(name, gateway=True)
 
     for body in got.sent:
         assert {message.get("role") for message in body[got.key()][1:]} <= {"user", "assistant", "tool", None}
@@ -165,7 +171,7 @@ def test_behind_an_unknown_gateway_no_message_of_the_system_appears_in_the_middl
 
 
 def test_the_history_keeps_what_a_provider_that_is_known_would_get() -> None:
-    through, direct = talk("claude-opus-4-8", gateway=True), talk("claude-opus-4-8")
+    through, direct = (plain("claude-opus-4-8", gateway=gateway) for gateway in (True, False))
 
     def prompts(got: Talked) -> list[Any]:
         return [part.content for m in got.messages for part in m.parts if part.part_kind == "system-prompt"]
@@ -200,7 +206,7 @@ def cached_shares(bodies: Sequence[Json]) -> list[float]:
 @official
 @pytest.mark.parametrize("name", ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5"])
 def test_claude_reads_from_the_cache_all_that_was_sent_before(name: str, gateway: bool) -> None:  # noqa: FBT001 - the same
-    bodies = talk(name, gateway=gateway).sent
+    bodies = plain(name, gateway=gateway).sent
     first, *shares = cached_shares(bodies)
     expected = [
         sum(len(text) for text, _ in blocks_of(before)) / sum(len(text) for text, _ in blocks_of(after))
@@ -240,7 +246,7 @@ def test_the_host_chooses_the_lifetime() -> None:
 
 def test_openai_gets_one_cache_key_for_the_configuration_unless_the_host_has_its_own() -> None:
     mine = OpenAIChatModelSettings(openai_prompt_cache_key="mine")
-    keys = {body["prompt_cache_key"] for body in talk("gpt-5").sent}
+    keys = {body["prompt_cache_key"] for body in plain("gpt-5", gateway=False).sent}
     own = {body["prompt_cache_key"] for body in talk("gpt-5", settings=mine).sent}
 
     assert keys == {f"cuecard-{engine().agent.sha256[:32]}"}
@@ -252,11 +258,13 @@ def declared(body: Json) -> list[str]:
 
 
 def test_the_chat_interface_has_every_definition_in_front() -> None:
-    assert {tuple(declared(body)) for body in talk("chat:gpt-5").sent} == {("tool_search", *sorted(TOOLS))}
+    assert {tuple(declared(body)) for body in plain("chat:gpt-5", gateway=False).sent} == {
+        ("tool_search", *sorted(TOOLS))
+    }
 
 
 def test_the_responses_interface_gets_a_definition_where_the_tool_was_found() -> None:
-    last = talk("gpt-5").sent[-1]
+    last = plain("gpt-5", gateway=False).sent[-1]
     items = last["input"]
     given = [place for place, item in enumerate(items) if item.get("type") == "additional_tools"]
 
@@ -266,7 +274,7 @@ def test_the_responses_interface_gets_a_definition_where_the_tool_was_found() ->
 
 
 def test_claude_gets_deferred_definitions_from_the_start_and_a_reference_where_the_tool_was_found() -> None:
-    last = talk("claude-opus-4-8").sent[-1]
+    last = plain("claude-opus-4-8", gateway=False).sent[-1]
     late = {each["name"] for each in last["tools"] if each.get("defer_loading")}
     added = re.findall(r'"type": "tool_addition", "tool": \{[^}]*"name": "(\w+)"', json.dumps(last))
     added = added or re.findall(r'"name": "(\w+)"[^}]*\}, "type": "tool_addition"', json.dumps(last))
@@ -318,13 +326,13 @@ def test_a_tool_that_goes_mid_run_is_withdrawn_with_a_notice_and_the_front_stays
 
     some = [tool(each) for each in TOOLS if each != "cms_createPage"]
     leaving = replace(tool("cms_createPage"), prepare=until_the_third)
-    got = talk(name, gateway=gateway, tools=[*some, leaving])
+    got = talk(name, gateway=gateway, batches=TALK[:3], tools=[*some, leaving])
     bodies = [unmarked(body) for body in got.sent]
     notices = [json.dumps(body).count("withdrawn-tools>") for body in bodies]
     back = [json.dumps(body).count("restored-tools>") for body in bodies]
 
-    assert notices == [0, 0, 2, 2, 2, 2]
-    assert back == [0, 0, 0, 2, 2, 2]
+    assert notices == [0, 0, 2, 2, 2]
+    assert back == [0, 0, 0, 2, 2]
     assert len({json.dumps({k: v for k, v in body.items() if k != got.key()}) for body in bodies}) == 1
     for before, after in pairwise(body[got.key()] for body in bodies):
         assert after[: len(before)] == before
@@ -339,9 +347,9 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
         return None if left else definition
 
     some = [tool(each) for each in TOOLS if each != "cms_createPage"]
-    got = talk(name, tools=[*some, replace(tool("cms_createPage"), prepare=until_the_third)])
+    got = talk(name, batches=TALK[:3], tools=[*some, replace(tool("cms_createPage"), prepare=until_the_third)])
 
-    assert [json.dumps(body).count("withdrawn-tools>") for body in got.sent] == [0, 0, 2, 2, 2, 2]
+    assert [json.dumps(body).count("withdrawn-tools>") for body in got.sent] == [0, 0, 2, 2, 2]
     assert "cms_createPage" not in got.calls[1].tools.available
 
 

@@ -178,13 +178,12 @@ def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> Non
 @every
 def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
     def one(number: int) -> Played:
-        own = page_functions()
-        make = own["cms_createPage"]
+        make = page_functions()["cms_createPage"]
 
         def create(title: str) -> Any:
             return make(f"{title} {number:03}")
 
-        tools = Functions(engine, {**own, "cms_createPage": create})
+        tools = Functions(engine, {"cms_createPage": create})
         return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages."])
 
     engine, script = Engine.open(AGENT), [*SCRIPT[:2], []]
