@@ -52,7 +52,7 @@ def endless_pages(number: Any) -> None:
 
 def flood(number: Any) -> None:
     """Notifications without end, then the answer."""
-    for count in range(20_000):
+    for count in range(5_000):
         message = {"level": "info", "data": f"line {count}"}
         send({"jsonrpc": "2.0", "method": "notifications/message", "params": message})
     tools([TOOL])(number)
@@ -123,13 +123,15 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "endless line": endless_line,
     "endless pages": endless_pages,
     "errors and death": errors,
-    "5 MB description": tools([{**TOOL, "description": "z" * MEGABYTES}, {**TOOL, "name": "other"}]),
+    "5 MB description": lambda number: answer(
+        number, {"tools": [{**TOOL, "description": "z" * MEGABYTES}, {**TOOL, "name": "other"}]}
+    ),
     "duplicates": tools([TOOL, {**TOOL, "description": "Other."}, {**TOOL, "name": "other"}]),
     "no schema": tools([{"name": "read"}, {**TOOL, "name": "other"}]),
     "schema is a text": tools([{**TOOL, "inputSchema": "object"}, {**TOOL, "name": "other"}]),
     "tools is a text": tools("read"),
     "name is a number": tools([{**TOOL, "name": 7}, {**TOOL, "name": "other"}]),
-    "20000 tools": tools([{**TOOL, "name": f"t{number}"} for number in range(20_000)]),
+    "20000 tools": lambda number: answer(number, {"tools": [{**TOOL, "name": f"t{n}"} for n in range(20_000)]}),
     "another id": another_id,
     "deep schema": lambda number: spelled(number, '{"a":' * 500 + "1" + "}" * 500),
     "endless number in schema": lambda number: spelled(number, '{"type": "object", "maximum": ' + "9" * 9_000 + "}"),
@@ -151,7 +153,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "dies in call": lambda _: sys.exit(3),
     "hangs in call": lambda _: time.sleep(600),
     "bytes in call": lambda _: raw(b'{"\xff": 1}\n'),
-    "5 MB result": result(text("w" * MEGABYTES)),
+    "5 MB result": lambda number: answer(number, text("w" * MEGABYTES)),
     "result is a text": result("done"),
     "result is nothing": result(None),
     "a thousand blocks": result({"content": [{"type": "text", "text": ""}] * 1_001}),
@@ -159,7 +161,7 @@ CALLS: dict[str, Callable[[Any], object]] = {
     "very deep result": lambda number: told(number, '{"a":' * 5_000 + "1" + "}" * 5_000),
     "endless number": lambda number: told(number, '{"a": ' + "9" * 9_000 + "}"),
     "infinity": lambda number: told(number, '{"a": 1e999}'),
-    "20 MB result": result(text("w" * 4 * MEGABYTES)),
+    "20 MB result": lambda number: answer(number, text("w" * 4 * MEGABYTES)),
     "code of a dead server": lambda number: refuse(number, -32000),
     "code of a silent server": lambda number: refuse(number, -32001),
     "error is a text": lambda number: send({"jsonrpc": "2.0", "id": number, "error": "no"}),

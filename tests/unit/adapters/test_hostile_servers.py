@@ -13,12 +13,13 @@ import pytest
 
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import ToolCard, ToolResult
+from cuecard.outside import mcp_process
 from cuecard.outside.mcp import open_server
 from cuecard.outside.mcp_process import ServerCommand
 from unit.adapters.hostile_server import CALLS, LISTS
 
 FOLDER = Path(__file__).parent
-PATIENT, SHORT = 20.0, 1.5
+PATIENT, SHORT = 20.0, 1.0
 HANGS = {"hangs in list", "hangs in call", "bytes in call", "batch", "questions without end"}
 """Those whose answer never comes, or is none that can be told from a line for people: the time limit ends the wait."""
 
@@ -75,10 +76,16 @@ REFUSED = {
     "code of a silent server": "not today",
     "error is a text": "the tool server answered with an error that is not valid JSON-RPC",
     "no": "m" * 99_999,
-    "hangs in call": "the tool did not answer within 1.5 s",
-    "bytes in call": "the tool did not answer within 1.5 s",
+    "hangs in call": "the tool did not answer within 1 s",
+    "bytes in call": "the tool did not answer within 1 s",
 }
 READ = {"NUL and ESC": "a[31mb", "surrogates and NUL": "ab"}
+
+
+@pytest.fixture(autouse=True)
+def little_grace(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Some of them never go by themselves."""
+    monkeypatch.setattr(mcp_process, "GRACE", 0.1)
 
 
 def talk(way: str) -> tuple[tuple[ToolCard, ...], list[Problem], ToolResult]:
@@ -162,7 +169,7 @@ def test_a_late_answer_is_discarded_and_the_next_call_gets_its_own() -> None:
             return [first, await server.call("read", {"say": "in time"})]
 
     assert asyncio.run(call_twice()) == [
-        ToolResult("read", "the tool did not answer within 1.5 s", is_error=True),
+        ToolResult("read", "the tool did not answer within 1 s", is_error=True),
         ToolResult("read", "in time"),
     ]
 
