@@ -150,7 +150,7 @@ LISTS: dict[str, Callable[[Any], object]] = {
     "output schema that takes years": tools([{**TOOL, "outputSchema": YEARS}]),
 }
 CALLS: dict[str, Callable[[Any], object]] = {
-    "dies in call": lambda _: sys.exit(3),
+    "dies in call": lambda _: sys.exit("out of memory"),
     "hangs in call": lambda _: time.sleep(600),
     "bytes in call": lambda _: raw(b'{"\xff": 1}\n'),
     "5 MB result": lambda number: answer(number, text("w" * MEGABYTES)),

@@ -241,12 +241,10 @@ def test_thirty_threads_of_one_graph_stay_apart() -> None:
     assert len(model.requests) == 30 * 4
     seen = [[m.text for m in request if isinstance(m, HumanMessage) and m.text[0] == "#"] for request in model.requests]
     assert all(len({text.partition(" ")[0] for text in texts}) == 1 for texts in seen)
+    alone = json.dumps(run(model.batches, ("#0 one", "#0 two")).wires)
     for number in range(30):
         of_thread = [request for request, texts in zip(model.wires, seen, strict=True) if f"#{number} one" in texts]
-        alone = run(
-            [[("tool_search", PAGES)], [("cms_createPage", {"title": "About"})]], (f"#{number} one", f"#{number} two")
-        )
-        assert of_thread == alone.wires
+        assert json.dumps(of_thread) == alone.replace("#0 ", f"#{number} ")
 
 
 @pytest.mark.parametrize("saver", [None, True], ids=["anew", "going on"])

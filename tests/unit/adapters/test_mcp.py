@@ -82,7 +82,7 @@ def test_a_command_that_never_answers_is_abandoned() -> None:
 
 def test_a_server_that_dies_in_a_call_is_a_clear_error_with_its_last_words() -> None:
     with pytest.raises(ToolServerError) as caught:
-        use(command("odd_server.py"), lambda server: server.call("die", {}))
+        use(command("hostile_server.py", "dies in call"), lambda server: server.call("read", {}))
 
     assert "error[server-died]" in str(caught.value)
     assert "it said: out of memory" in str(caught.value)
@@ -93,7 +93,7 @@ def test_an_error_of_the_caller_comes_out_unchanged() -> None:
         raise LookupError("mine")
 
     with pytest.raises(LookupError, match="mine"):
-        use(command("odd_server.py"), fail)
+        use(command("hostile_server.py"), fail)
 
 
 def test_tools_are_listed_over_all_pages_with_their_source() -> None:
