@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from cuecard.shapes.findings import Findings, inside, seen
@@ -36,10 +36,12 @@ class JsonValue(Shape):
 
     def fits(self, value: Any) -> bool:
         """Whether it is entirely JSON, with every object a dict."""
-        return next(self._problems(value, "", 0, {}, dict), None) is None
+        return self._is_plain([value], 0, {}, dict) or next(self._problems(value, "", 0, {}, dict), None) is None
 
     def take(self, value: Any, at: str, found: Findings) -> Any:
         """The value with every object as a dict; everything that is not JSON is reported."""
+        if self._is_plain([value], 0, {}, Mapping):
+            return _with_dicts(value, {})
         before = len(found.problems)
         for code, place, told, hint in self._problems(value, at, 0, {}, Mapping):
             if code == "not-json":
@@ -47,6 +49,30 @@ class JsonValue(Shape):
             else:
                 found.report("value-too-deep", place, told, hint)
         return _with_dicts(value, {}) if len(found.problems) == before else value
+
+    def _is_plain(self, items: Iterable[Any], depth: int, done: dict[int, bool], kind: Any) -> bool:
+        """Whether these items are plain JSON, as nearly all are: found out without the path of each."""
+        for item in items:
+            known = type(item)
+            if known in _PLAIN or (known is int and item.bit_length() <= MAX_BITS):
+                continue
+            if known is float:
+                if self.finite and not math.isfinite(item):
+                    return False
+            elif not (done[id(item)] if id(item) in done else self._holds_plain(item, depth, done, kind)):
+                return False
+        return True
+
+    def _holds_plain(self, value: Any, depth: int, done: dict[int, bool], kind: Any) -> bool:
+        done[id(value)] = False
+        if depth == MAX_DEPTH:
+            return False
+        if isinstance(value, kind):
+            fine = all(isinstance(key, str) for key in value)
+            done[id(value)] = fine and self._is_plain(value.values(), depth + 1, done, kind)
+        elif isinstance(value, (list, tuple)):
+            done[id(value)] = self._is_plain(value, depth + 1, done, kind)
+        return done[id(value)]
 
     def _number_problems(self, value: float, at: str) -> Iterator[_Told]:
         if isinstance(value, int):
