@@ -16,13 +16,14 @@ from typing import Any
 
 import pytest
 
-from bench.sessions import between_turns, knowing, purposeful, session
+from bench.sessions import Plan, between_turns, knowing, purposeful, session
 from bench.sessions import cms as tools_known
+from cms_agent import cms
 from cuecard import Engine
 from cuecard.adapters import anthropic, gemini, openai
 from cuecard.analysis.cost import Block, Prices, Request, bill
 from cuecard.analysis.replay.blocks import answer_blocks, compact
-from cuecard.analysis.replay.play import Channel, play
+from cuecard.analysis.replay.play import Channel, Sent, play
 from cuecard.analysis.replay.resize import resized
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import (
@@ -48,15 +49,37 @@ def recording() -> TranscriptFile:
     return read_transcript(RECORDING.read_text(encoding="utf-8"), RECORDING.name)
 
 
-@cache
-def cms(delivery: Delivery) -> Engine:
-    return Engine.open(ROOT / "prompts" / "cms", delivery=delivery)
+def drawn() -> TranscriptFile:
+    return between_turns(session(7)).model_copy(update={"tools": recording().tools})
 
 
-TALKS: dict[str, Callable[[], TranscriptFile]] = {
-    "recorded": recording,
-    "drawn": lambda: between_turns(session(7)).model_copy(update={"tools": recording().tools}),
+def with_120_tools() -> tuple[Engine, TranscriptFile]:
+    engine = resized(tools_known(), 120, ())
+    names = [name for name in engine.tools if name not in engine.core_tools]
+    cards = [
+        RecordedTool(name=c.name, description=c.description, input_schema=dict(c.input_schema))
+        for c in engine.tools.values()
+    ]
+    return engine, between_turns(session(11, Plan(turns=2), names)).model_copy(update={"tools": cards})
+
+
+def ahead() -> tuple[Engine, TranscriptFile]:
+    return knowing(), purposeful(3).model_copy(update={"tools": recording().tools})
+
+
+TALKS: dict[str, Callable[[], tuple[Engine, TranscriptFile]]] = {
+    "recorded": lambda: (cms(), recording()),
+    "drawn": lambda: (cms(), drawn()),
+    "120 tools": with_120_tools,
+    "ahead": ahead,
 }
+talked = cache(lambda talk: TALKS[talk]())
+
+
+@cache
+def played(talk: str, delivery: Delivery, channel: Channel) -> tuple[Sent, ...]:
+    engine, transcript = talked(talk)
+    return play(engine, transcript, delivery, channel)
 
 
 @dataclass
@@ -213,47 +236,39 @@ WIRES = {
 }
 
 
-@pytest.mark.parametrize("talk", TALKS)
+@pytest.mark.parametrize("talk", ["recorded", "drawn"])
 @pytest.mark.parametrize("delivery", DELIVERIES)
 @pytest.mark.parametrize("model", WIRES)
 def test_what_a_replay_bills_is_what_the_bodies_cost(model: str, delivery: Delivery, talk: str) -> None:
-    agrees(cms(delivery), TALKS[talk](), model, delivery)
+    agrees(talk, model, delivery)
 
 
 @pytest.mark.parametrize("delivery", DELIVERIES)
 @pytest.mark.parametrize("model", WIRES)
 def test_the_same_holds_for_an_agent_with_120_tools(model: str, delivery: Delivery) -> None:
-    engine = replace(resized(tools_known(), 120, ()), delivery=delivery)
-    names = [name for name in engine.tools if name not in engine.core_tools]
-    cards = [
-        RecordedTool(name=c.name, description=c.description, input_schema=dict(c.input_schema))
-        for c in engine.tools.values()
-    ]
-    talk = between_turns(session(11, tools=names)).model_copy(update={"tools": cards})
-
-    agrees(engine, talk, model, delivery)
+    agrees("120 tools", model, delivery)
 
 
 @pytest.mark.parametrize("model", [*WIRES, "claude-opus-5", "claude-sonnet-5"])
 def test_the_same_holds_where_the_users_words_find_tools(model: str) -> None:
     """Where a message cannot add a tool, every definition stands in front: in the bill, and in the bodies."""
-    talk = purposeful(3).model_copy(update={"tools": recording().tools})
-    agrees(knowing(), talk, model, "append")
+    agrees("ahead", model, "append")
 
 
-def agrees(engine: Engine, transcript: TranscriptFile, model: str, delivery: Delivery) -> None:
+def agrees(talk: str, model: str, delivery: Delivery) -> None:
+    engine, transcript = talked(talk)
     profile = read_models().find(model)
     late = Channel.of(profile)
     late = late if delivery == "append" else replace(late, definitions="all")
     prices = Prices.of(profile)
-    played = bill((sent.request for sent in play(engine, transcript, delivery, late)), prices)
+    replayed = bill((sent.request for sent in played(talk, delivery, late)), prices)
     wire = WIRES.get(model, Anthropic)(profile, late.definitions == "deferred")
-    wired = bill(requests(engine, transcript, wire), prices)
+    wired = bill(requests(replace(engine, delivery=delivery), transcript, wire), prices)
 
-    assert [row.output_tokens for row in wired.rows] == [row.output_tokens for row in played.rows]
+    assert [row.output_tokens for row in wired.rows] == [row.output_tokens for row in replayed.rows]
     assert wired.rewrites == (0 if delivery == "append" else wired.rewrites)
-    assert played.input_tokens == pytest.approx(wired.input_tokens, rel=0.01)
-    assert played.cost == pytest.approx(wired.cost, rel=0.01)
+    assert replayed.input_tokens == pytest.approx(wired.input_tokens, rel=0.01)
+    assert replayed.cost == pytest.approx(wired.cost, rel=0.01)
 
 
 def requests(engine: Engine, transcript: TranscriptFile, wire: Wire) -> Iterator[Request]:
