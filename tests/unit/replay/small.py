@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from cuecard import Engine
+from cuecard.analysis.replay.recommend import Recommendation, recommend
+from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.config.model_profile import ModelProfile
 from cuecard.config.transcript_file import TranscriptFile, read_transcript
 from cuecard.outside.models import read_models
@@ -26,6 +28,18 @@ def pages() -> TranscriptFile:
 
 def profile(name: str = "small-marked") -> ModelProfile:
     return read_models(CASES / "transcripts" / "models.yaml").find(name)
+
+
+@cache
+def report() -> Report:
+    """The conversation of both kinds of models."""
+    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
+
+
+@cache
+def advice() -> Recommendation:
+    """What the report leads to, which takes a second to find."""
+    return recommend(report(), engine(), pages())
 
 
 def conversation(*turns: dict[str, Any], **more: Any) -> TranscriptFile:

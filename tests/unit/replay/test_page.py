@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from dataclasses import dataclass
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
-from cuecard.analysis.replay.recommend import recommend
 from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.cli.replay.charts import Axis, Cut, Series, ceiling, line_chart, share_bars, stack_chart
 from cuecard.cli.replay.page import page
 from cuecard.cli.replay.tables import bar
-from unit.replay.small import conversation, engine, pages, profile
+from unit.replay.small import advice, conversation, engine, profile, report
 
 BROWSER = next(
     (found for name in ("chromium", "chromium-browser", "google-chrome") if (found := shutil.which(name))), ""
@@ -23,14 +25,14 @@ BROWSER = next(
 NEEDS_BROWSER = pytest.mark.skipif(not BROWSER, reason="no chromium on this machine")
 
 
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
+@pytest.fixture(name="report")
+def report_of_pages() -> Report:
+    return report()
 
 
 @pytest.fixture(scope="module")
-def text(report: Report) -> str:
-    return page(report, recommend(report, engine(), pages()))
+def text() -> str:
+    return page(report(), advice())
 
 
 class Elements(HTMLParser):
@@ -105,16 +107,37 @@ def test_a_bar_is_as_long_as_its_value(value: float, shown: str) -> None:
     assert bar(value, 10, 10) == shown
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """What a browser makes of the page: its picture, and its elements with what a script has measured in them."""
+
+    picture: bytes
+    document: str
+
+
+PROBE = (
+    "<script>document.body.dataset.charts=[...document.querySelectorAll('svg')].map(s=>s.getAttribute('aria-label')"
+    "+'|'+(s.getBoundingClientRect().width>600&&s.getBBox().height>40)).join(';');"
+    "document.body.dataset.wide=document.documentElement.scrollWidth>window.innerWidth</script>"
+)
+
+
+@cache
+def drawn(theme: str) -> Drawn:
+    """Both from one browser, which takes a second to start."""
+    with TemporaryDirectory() as folder:
+        document, picture = Path(folder) / "report.html", Path(folder) / "report.png"
+        document.write_text(page(report(), advice()).replace("</body>", f"{PROBE}</body>"), encoding="utf-8")
+        colours = f"--blink-settings=preferredColorScheme={theme}"
+        seen = look(colours, "--window-size=1100,1400", "--dump-dom", f"--screenshot={picture}", document)
+        return Drawn(picture.read_bytes(), seen)
+
+
 @NEEDS_BROWSER
 @pytest.mark.parametrize("theme", ["0", "1"], ids=["dark", "light"])
-def test_a_browser_draws_it(text: str, theme: str, tmp_path: Path) -> None:
-    """The picture has the size that was asked for and is not one colour; the two themes are two pictures."""
-    document, picture = tmp_path / "report.html", tmp_path / "report.png"
-    document.write_text(text, encoding="utf-8")
-    look(
-        f"--blink-settings=preferredColorScheme={theme}", "--window-size=1100,1400", f"--screenshot={picture}", document
-    )
-    data = picture.read_bytes()
+def test_a_browser_draws_it(theme: str) -> None:
+    """The picture has the size that was asked for and is not one colour."""
+    data = drawn(theme).picture
 
     assert data.startswith(b"\x89PNG")
     assert (int.from_bytes(data[16:20]), int.from_bytes(data[20:24])) == (1100, 1400)
@@ -122,16 +145,9 @@ def test_a_browser_draws_it(text: str, theme: str, tmp_path: Path) -> None:
 
 
 @NEEDS_BROWSER
-def test_a_browser_finds_every_chart_with_its_name(text: str, tmp_path: Path) -> None:
+def test_a_browser_finds_every_chart_with_its_name() -> None:
     """Measured by the browser itself: each chart is drawn inside of the page, and nothing is wider than the window."""
-    probe = (
-        "<script>document.body.dataset.charts=[...document.querySelectorAll('svg')].map(s=>s.getAttribute('aria-label')"
-        "+'|'+(s.getBoundingClientRect().width>600&&s.getBBox().height>40)).join(';');"
-        "document.body.dataset.wide=document.documentElement.scrollWidth>window.innerWidth</script>"
-    )
-    document = tmp_path / "report.html"
-    document.write_text(text.replace("</body>", f"{probe}</body>"), encoding="utf-8")
-    seen = look("--window-size=1100,1400", "--dump-dom", document)
+    seen = drawn("0").document
     charts = re.search(r'data-charts="([^"]*)"', seen)
 
     assert charts

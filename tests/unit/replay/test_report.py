@@ -15,17 +15,17 @@ from cuecard.analysis.replay.report_json import report_json
 from cuecard.analysis.replay.resize import needed, resized
 from cuecard.config.model_profile import ModelProfile
 from cuecard.outside.models import read_models
-from unit.replay.small import conversation, engine, pages, profile, search
+from unit.replay.small import advice, conversation, engine, pages, profile, report, search
 
 
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
+@pytest.fixture(name="report")
+def report_of_pages() -> Report:
+    return report()
 
 
-@pytest.fixture(scope="module")
-def advice(report: Report) -> Recommendation:
-    return recommend(report, engine(), pages())
+@pytest.fixture(name="advice")
+def advice_for_pages() -> Recommendation:
+    return advice()
 
 
 def test_the_baselines_are_always_there() -> None:
@@ -99,10 +99,9 @@ def test_the_advice_is_the_cheapest_delivery(report: Report, advice: Recommendat
 
 
 @pytest.mark.repeats
-@pytest.mark.repeats
 def test_the_threshold_is_where_the_bills_cross() -> None:
     """A long conversation with one discovery: frozen pays for every tool, append for the one that was found."""
-    requests = [*(search("list_pages") for _ in range(3)), *({"text": "word " * 30} for _ in range(12))]
+    requests = [*(search("list_pages") for _ in range(3)), *({"text": "word " * 30} for _ in range(5))]
     turns = {"user": "Hi", "requests": requests}
     recorded = conversation(turns)
     report = replay(engine(), recorded, Billing([profile()]))
