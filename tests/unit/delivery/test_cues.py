@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from cms_agent import CMS, cms
 from cuecard import Call, Engine, Json, SpecError, Step, ToolResult, Turn
 from cuecard.agent import build_agent
 from cuecard.agent.agent import Agent
@@ -18,7 +19,6 @@ from cuecard.model import DeliveryWish
 from cuecard.outside.folder import read_agent
 from unit.section_lists.agents import TOOLS, opened
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 GET, DELETE, LIST = "cms_getPage", "cms_deletePage", "cms_listPages"
 
@@ -36,7 +36,7 @@ def engine(delivery: DeliveryWish = "append", budget: BudgetSpec | None = None) 
     agent = timed()
     if budget:
         agent = replace(agent, spec=agent.spec.model_copy(update={"budget": budget}))
-    return replace(Engine.open(CMS, delivery=delivery), agent=agent)
+    return replace(cms(delivery), agent=agent)
 
 
 def found(*names: str, number: int = 1) -> ToolResult:

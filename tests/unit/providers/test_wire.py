@@ -106,7 +106,8 @@ class Wire:
     key: str
     endpoint: str = ""
 
-    def sent(self) -> list[bytes]:
+    @cache  # noqa: B019 - a dozen of them, for as long as the tests run
+    def sent(self) -> Sequence[bytes]:
         """The bytes of every request of the conversation."""
         bodies = [self.request(moment.step, self.form(moment.events)) for moment in moments()]
         with loopback() as server:

@@ -241,21 +241,30 @@ def test_the_anthropic_log_has_the_shapes_of_its_package() -> None:
             types.Message.model_validate(record["response"])
 
 
-@pytest.mark.parametrize("name", ["openai_responses.json", "openai_previous_response.json"])
-def test_the_responses_log_has_the_shapes_of_its_package(name: str) -> None:
+@pytest.fixture(scope="module")
+def responses_shapes() -> tuple[TypeAdapter[Any], TypeAdapter[Any]]:
+    """Those of a request and of an item of the answer."""
     create = pytest.importorskip("openai.types.responses.response_create_params", reason="openai is not installed")
     kind: Any = pytest.importorskip("openai.types.responses").ResponseOutputItem
-    items = TypeAdapter(kind)
+    return TypeAdapter(create.ResponseCreateParamsNonStreaming), TypeAdapter(kind)
+
+
+@pytest.mark.parametrize("name", ["openai_responses.json", "openai_previous_response.json"])
+def test_the_responses_log_has_the_shapes_of_its_package(
+    name: str, responses_shapes: tuple[TypeAdapter[Any], TypeAdapter[Any]]
+) -> None:
+    requests, items = responses_shapes
     for record in json.loads((LOGS / name).read_text(encoding="utf-8")):
-        TypeAdapter(create.ResponseCreateParamsNonStreaming).validate_python(record["request"])
+        requests.validate_python(record["request"])
         for item in record["response"]["output"]:
             items.validate_python(item)
 
 
 def test_the_chat_log_has_the_shapes_of_its_package() -> None:
     create = pytest.importorskip("openai.types.chat.completion_create_params", reason="openai is not installed")
+    bodies = TypeAdapter(create.CompletionCreateParamsNonStreaming)
     for body in json.loads((LOGS / "openai_chat.json").read_text(encoding="utf-8")):
-        TypeAdapter(create.CompletionCreateParamsNonStreaming).validate_python(body)
+        bodies.validate_python(body)
 
 
 def test_the_history_has_the_shape_of_pydantic_ai() -> None:
