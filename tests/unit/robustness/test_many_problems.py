@@ -14,17 +14,17 @@ from unit.robustness.agents import write_agent
 pytestmark = pytest.mark.repeats
 
 BAD = {
-    "NUL in a template": ("agent.xml", "<agent>" + "\0" * 60_000 + "</agent>"),
-    "NUL in a tool file": ("tools/search.yaml", "\0" * 60_000),
-    "invisible characters": ("agent.xml", "<agent>" + "\u200b" * 100_000 + "</agent>"),
-    "invisible characters in lines": ("agent.xml", "<agent>\n" + "\u200b\n" * 30_000 + "</agent>"),
-    "invisible characters by escapes": ("agent.yaml", 'agent: "' + "\\u200b" * 40_000 + '"\n'),
+    "NUL in a template": ("agent.xml", "<agent>" + "\0" * 30_000 + "</agent>"),
+    "NUL in a tool file": ("tools/search.yaml", "\0" * 30_000),
+    "invisible characters": ("agent.xml", "<agent>" + "\u200b" * 50_000 + "</agent>"),
+    "invisible characters in lines": ("agent.xml", "<agent>\n" + "\u200b\n" * 15_000 + "</agent>"),
+    "invisible characters by escapes": ("agent.yaml", 'agent: "' + "\\u200b" * 20_000 + '"\n'),
     "unknown keys in one line": (
         "agent.yaml",
-        "{agent: rows, template: agent.xml, " + ", ".join(f"wrong_key_{n}: 1" for n in range(4_000)) + "}",
+        "{agent: rows, template: agent.xml, " + ", ".join(f"wrong_key_{n}: 1" for n in range(2_000)) + "}",
     ),
-    "anchors in one line": ("agent.yaml", "a: [" + ", ".join(f"&a{n} 1" for n in range(4_000)) + "]"),
-    "values in one line": ("agent.yaml", "agent: rows\ntools: {core: [" + "'{}', " * 4_000 + "]}"),
+    "anchors in one line": ("agent.yaml", "a: [" + ", ".join(f"&a{n} 1" for n in range(2_000)) + "]"),
+    "values in one line": ("agent.yaml", "agent: rows\ntools: {core: [" + "'{}', " * 2_000 + "]}"),
 }
 
 
@@ -41,7 +41,7 @@ def test_a_refusal_is_short_and_takes_little_memory(tmp_path: Path, case: str) -
     finally:
         tracemalloc.stop()
 
-    assert peak < 150 * 1024**2
+    assert peak < 40 * 1024**2
     assert len(drawn) < MAX_PROBLEMS * 1_500
     assert drawn.count("error[") <= MAX_PROBLEMS
     assert "more" in drawn or drawn.count("error[") < MAX_PROBLEMS

@@ -196,8 +196,7 @@ import gc, sys
 from cuecard import compile_template
 
 def reload(number):
-    text = f"{{{{#if a}}}}{number} {{{{a}}}}{{{{/if}}}}{{{{> p}}}}"
-    compile_template(text, partials={"p": "{{a}}"}).render({"a": "x"})
+    compile_template(f"{number} {{{{> p}}}}", partials={"p": "{{a}}"}).render({"a": "x"})
 
 def pages():
     gc.collect()
