@@ -5,20 +5,20 @@ from __future__ import annotations
 import hashlib
 import multiprocessing
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from command_line import run
 from cuecard import Engine
 from cuecard.catalogue.bm25 import Bm25Ranker
 from cuecard.model import ToolCard, ToolInstructions
 from cuecard.outside.cache import Cache, fingerprint
 from cuecard.outside.rankers.lexical import WORTH_KEEPING, lexical_ranker
 from unit.rankers.agents import write_agent
+from unit.rankers.busy import is_right
 
 KEY, VALUE = "key", bytes(range(256)) * 40
 
@@ -162,21 +162,9 @@ def test_what_others_left_half_written_goes_when_it_is_old(tmp_path: Path) -> No
     assert not old.exists()
 
 
-def _busy(folder: str, seed: int) -> bool:
-    cache = Cache(Path(folder), limit=40_000)
-    for n in range(60):
-        key = str((n * 7 + seed) % 10)
-        value = hashlib.sha256(key.encode()).digest() * 200
-        if (found := cache.get(key)) is None:
-            cache.put(key, value)
-        elif found != value:
-            return False
-    return True
-
-
 def test_many_processes_may_share_a_folder(tmp_path: Path) -> None:
     with multiprocessing.get_context("spawn").Pool(3) as pool:
-        assert all(pool.starmap(_busy, [(str(tmp_path), seed) for seed in range(6)]))
+        assert all(pool.starmap(is_right, [(str(tmp_path), seed) for seed in range(6)]))
     assert [file for file in tmp_path.iterdir() if file.suffix == ".new"] == []
 
 
@@ -246,7 +234,12 @@ def test_without_more_said_the_users_cache_folder_keeps_it(tmp_path: Path, monke
 
 
 @pytest.mark.parametrize(("setting", "kept"), [("FOLDER", True), ("off", False)])
-def test_the_setting_says_where_commands_keep_indexes(tmp_path: Path, setting: str, kept: bool) -> None:  # noqa: FBT001 - parametrized
+def test_the_setting_says_where_commands_keep_indexes(
+    tmp_path: Path,
+    setting: str,
+    kept: bool,  # noqa: FBT001 - parametrized
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     tools = "".join(
         f"  tool_{n}: {{description: Do {n}, before: Ask, after: Tell, next: None, gotcha: None}}\n"
         for n in range(WORTH_KEEPING)
@@ -256,18 +249,11 @@ def test_the_setting_says_where_commands_keep_indexes(tmp_path: Path, setting: s
         file.write(tools)
     folder, users = tmp_path / "kept", tmp_path / "users"
     chosen = setting.replace("FOLDER", str(folder))
-    environment = {**os.environ, "CUECARD_CACHE": chosen, "XDG_CACHE_HOME": str(users), "HOME": str(users)}
-    command = [
-        sys.executable,
-        "-c",
-        "from cuecard.cli.main import main; main()",
-        "tools",
-        "search",
-        str(agent),
-        "do 17",
-    ]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+    for name, value in {"CUECARD_CACHE": chosen, "XDG_CACHE_HOME": str(users), "HOME": str(users)}.items():
+        monkeypatch.setenv(name, value)
+    done = run("tools", "search", agent, "do 17")
 
+    assert done.exit_code == 0, done.stderr
     assert "tool_17" in done.stdout
     assert folder.exists() is kept
     assert not users.exists()

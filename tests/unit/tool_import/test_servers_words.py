@@ -40,10 +40,19 @@ tools: {instructions: tools}
 
 
 def imported(monkeypatch: pytest.MonkeyPatch, said: str | None, *words: str, trust: str = "", kind: str = "") -> int:
-    agent = AGENT.replace("TRUST", trust).replace("KIND", kind)
-    write(Path.cwd(), {"agent.yaml": agent, "listing.json": json.dumps({"tools": [TOOL], "instructions": said})})
+    """The exit code of an import from a server at an address, which takes no process."""
+    write(Path.cwd(), {"agent.yaml": AGENT.replace("TRUST", trust).replace("KIND", kind)})
+    server = listing_server({"tools": [TOOL], "instructions": said})
+    with at_an_address(server.streamable_http_app()) as url:
+        return cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", url, *words).code
+
+
+def imported_over_pipes(monkeypatch: pytest.MonkeyPatch, said: str) -> int:
+    """The exit code of an import from a server that the command starts."""
+    listing = json.dumps({"tools": [TOOL], "instructions": said})
+    write(Path.cwd(), {"agent.yaml": AGENT.replace("TRUST", "").replace("KIND", ""), "listing.json": listing})
     command = shlex.join([sys.executable, str(SERVER), "listing.json"])
-    return cuecard(monkeypatch, "tools", "import", ".", "--mcp", command, *words).code
+    return cuecard(monkeypatch, "tools", "import", ".", "--mcp", command).code
 
 
 def section(turn: Turn | None = None) -> str:
@@ -58,7 +67,7 @@ def _here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_hostile_server_is_printed_as_data_within_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    assert imported(monkeypatch, HOSTILE) == 0
+    assert imported_over_pipes(monkeypatch, HOSTILE) == 0
 
     said = section()
 
@@ -88,16 +97,11 @@ def test_the_host_may_hand_it_over_with_each_turn(monkeypatch: pytest.MonkeyPatc
 
 
 def test_a_server_that_says_something_else_fails_the_check(monkeypatch: pytest.MonkeyPatch) -> None:
-    def code(said: str | None, *words: str) -> int:
-        server = listing_server({"tools": [TOOL], "instructions": said})
-        with at_an_address(server.streamable_http_app()) as url:
-            return cuecard(monkeypatch, "tools", "import", ".", "--mcp-url", url, *words).code
-
     assert imported(monkeypatch, "Ask first.\r\nThen wait.\rBye. ") == 0
-    assert code("Ask first.\r\nThen wait.\rBye. ", "--check") == 0
-    assert code("Ask later.", "--check") == 1
-    assert code(None, "--check") == 1
-    assert code(None) == 0
-    assert code(None, "--check") == 0
+    assert imported(monkeypatch, "Ask first.\r\nThen wait.\rBye. ", "--check") == 0
+    assert imported(monkeypatch, "Ask later.", "--check") == 1
+    assert imported(monkeypatch, None, "--check") == 1
+    assert imported(monkeypatch, None) == 0
+    assert imported(monkeypatch, None, "--check") == 0
 
     assert "Ask" not in section()
