@@ -11,7 +11,7 @@ import pytest
 from cuecard import Engine, Entity, Memory, Message, ToolResult, Turn
 from unit.robustness.agents import NOW, write_agent
 
-SESSIONS, STEPS, THREADS = 50, 40, 5
+SESSIONS, STEPS, THREADS = 50, 15, 5
 
 
 @pytest.mark.repeats

@@ -45,7 +45,7 @@ def test_loops_in_loops_are_stopped() -> None:
 )
 def test_long_values_that_are_printed_often_are_refused_before_they_are_joined(text: str) -> None:
     with pytest.raises(TemplateLimitError) as caught:
-        compile_template(text).render({"a": "x" * 1_000_000, "b": [1] * 1_000})
+        compile_template(text).render({"a": "x" * 100_000, "b": [1] * 1_000})
     assert caught.value.problems[0].code == "too-much-output"
 
 
