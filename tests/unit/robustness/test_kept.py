@@ -237,10 +237,10 @@ with watch(sys.argv[1], states=sys.argv[2], cache=sys.argv[3]) as watcher:
 def test_row_63_processes_that_begin_at_once_with_empty_folders_all_serve_the_same(tmp_path: Path) -> None:
     folder = write_agent(tmp_path / "agent")
     command = [sys.executable, "-c", BEGUN, folder, tmp_path / "states", tmp_path / "cache"]
-    running = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    running = [subprocess.Popen(list(map(str, command)), stdout=subprocess.PIPE, text=True) for _ in range(3)]
     said = {each.communicate(timeout=300)[0] for each in running}
 
-    assert [each.returncode for each in running] == [0] * 4
+    assert [each.returncode for each in running] == [0] * 3
     assert len(said) == 1
     assert not [path.name for path in tmp_path.rglob("*") if path.name.endswith((".new", ".unfinished"))]
     assert len([path for path in (tmp_path / "states").iterdir() if len(path.stem) == 64]) == 1
@@ -315,8 +315,8 @@ def test_row_64_a_conversation_comes_back_from_a_real_postgresql(tmp_path: Path)
         for number, name in enumerate(STORED):
             engine, chat, dumped = talked(name, tmp_path / str(number))
             quoted = dumped.replace("'", "''")
-            kept = postgresql.ask(programs, database, f"select '{quoted}'::jsonb::text")
-            same = postgresql.ask(programs, database, f"select '{quoted}'::text")
+            query = f"select '{quoted}'::jsonb::text; select '{quoted}'::text"
+            kept, same = postgresql.ask(programs, database, query).split("\n")
 
             assert same == dumped
             assert json.loads(as_jsonb(dumped)) == json.loads(kept), "what stands for PostgreSQL elsewhere is like it"
