@@ -6,6 +6,7 @@ import sys
 from collections.abc import Iterable
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 import cuecard
 from cuecard.agent.skills import usable_skills_of
@@ -47,8 +48,15 @@ def serve_over_mcp(agent: Path, *, allow_code: bool) -> None:
 
 
 async def _serve(watcher: Watcher[Engine], agent: Path) -> None:
-    import anyio
     from mcp.server.stdio import stdio_server
+
+    async with stdio_server() as streams:
+        await serve_client(watcher, agent, *streams)
+
+
+async def serve_client(watcher: Watcher[Engine], agent: Path, reads: Any, writes: Any) -> None:
+    """Serve the client at the other end of two streams until it closes them."""
+    import anyio
 
     from cuecard.adapters.mcp_following import FollowingServer
 
@@ -63,8 +71,7 @@ async def _serve(watcher: Watcher[Engine], agent: Path) -> None:
 
     async with anyio.create_task_group() as group:
         group.start_soon(follow)
-        async with stdio_server() as (reads, writes):
-            await served.server.run(reads, writes, served.options)
+        await served.server.run(reads, writes, served.options)
         group.cancel_scope.cancel()
 
 

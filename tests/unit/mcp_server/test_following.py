@@ -4,13 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Literal
 
+import anyio
 import pytest
 from mcp import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.stdio import StdioServerParameters
+from mcp.shared.memory import create_client_server_memory_streams
 
+from cuecard import watch
+from cuecard.cli.mcp_command import serve_client
 from unit.mcp_server.alone import run
 from unit.run.talking import write
 
@@ -51,37 +57,46 @@ async def until_it_says(client: Client, text: str) -> None:
             await asyncio.sleep(0.05)  # the protocol tells of new lists, not of new texts
 
 
-async def broken(folder: Path, told: Path) -> None:
+@asynccontextmanager
+async def served(folder: Path, mode: Literal["legacy", "auto"] = "auto") -> AsyncIterator[Client]:
+    """A client of what the command serves, in this process."""
+    agent = folder / "agent"
+
+    @asynccontextmanager
+    async def connection() -> AsyncIterator[Any]:
+        async with create_client_server_memory_streams() as (ours, theirs), anyio.create_task_group() as group:
+            reads, writes = theirs
+            group.start_soon(serve_client, watcher, agent, reads, writes)
+            yield ours
+            group.cancel_scope.cancel()
+
+    with watch(agent, states=folder / "states") as watcher:
+        async with Client(connection(), mode=mode) as client:
+            yield client
+
+
+async def broken(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Break the agent's file, and wait until the server has written that it refuses it."""
-    before = refusals(told)
+    capsys.readouterr()
     write(folder, {"agent.yaml": "agent: [\n"})
     async with asyncio.timeout(PATIENCE):
-        while refusals(told) == before:  # noqa: ASYNC110 - another process writes
+        while "refused " not in capsys.readouterr().err:  # noqa: ASYNC110 - a thread follows the files
             await asyncio.sleep(0.05)
-
-
-def refusals(told: Path) -> int:
-    return told.read_text(encoding="utf-8").count("refused ")
 
 
 @pytest.mark.parametrize("mode", ["legacy", "auto"])
 def test_the_next_prompt_is_of_the_saved_files_and_broken_ones_change_nothing(
-    tmp_path: Path, mode: Literal["legacy", "auto"]
+    tmp_path: Path, mode: Literal["legacy", "auto"], capsys: pytest.CaptureFixture[str]
 ) -> None:
     write(tmp_path / "agent", files())
 
     async def talk() -> None:
-        told = tmp_path / "errors.txt"
-        with told.open("w", encoding="utf-8") as errors:
-            await ask(Client(stdio_client(command(tmp_path), errors), mode=mode), told)
-
-    async def ask(connection: Client, told: Path) -> None:
-        async with connection as client:
+        async with served(tmp_path, mode) as client:
             assert "You help." in await prompt(client)
-            await broken(tmp_path / "agent", told)
+            await broken(tmp_path / "agent", capsys)
             write(tmp_path / "agent", files("You advise."))
             await until_it_says(client, "You advise.")
-            await broken(tmp_path / "agent", told)
+            await broken(tmp_path / "agent", capsys)
             assert "You advise." in await prompt(client)
 
     run(talk())
@@ -116,7 +131,7 @@ def test_a_listening_client_is_notified_of_a_new_argument_of_the_prompt(tmp_path
 
     async def talk() -> None:
         async with (
-            Client(command(tmp_path)) as client,
+            served(tmp_path) as client,
             client.listen(prompts_list_changed=True, tools_list_changed=True) as news,
         ):
             write(tmp_path / "agent", files(inputs="inputs: {name: {type: string, default: Eve}}\n"))
