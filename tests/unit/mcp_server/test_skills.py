@@ -20,6 +20,8 @@ from mcp.types import (
 )
 
 from cuecard import Engine
+from cuecard.adapters.mcp_server import agent_server
+from cuecard.cli.mcp_command import packages_of
 from cuecard.config.skills.packages import digest
 from cuecard.errors import Problem, ToolServerError
 from cuecard.outside.mcp import ToolServer, offered
@@ -27,8 +29,10 @@ from cuecard.outside.mcp_lines import LastWords
 from cuecard.outside.mcp_process import ServerCommand
 from cuecard.outside.mcp_skills import EXTENSION, served_skills
 from unit.mcp_server.alone import run
+from unit.run.address import at_an_address
 from unit.run.talking import cuecard, write
 
+CMS = Path(__file__).parents[3] / "prompts" / "cms"
 MAIN = "---\nname: forms\ndescription: Fills forms.\n---\n\nFill them.\n"
 URI = "skill://x/forms/SKILL.md"
 FILES = {URI: MAIN, "skill://x/forms/refs/a.md": "More.\n"}
@@ -136,7 +140,10 @@ def test_what_one_agent_serves_another_can_use(tmp_path: Path, monkeypatch: pyte
     monkeypatch.chdir(tmp_path)
     command = f"{sys.executable} -c 'from cuecard.cli.main import main; main()' mcp cms"
     first = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp", command, "--json")
-    again = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp", command, "--check")
+    theirs = Engine.open(CMS)
+    served = agent_server(theirs, packages_of(theirs, CMS), "1")
+    with at_an_address(served.streamable_http_app()) as url:
+        again = cuecard(monkeypatch, "skills", "import", "theirs", "--mcp-url", url, "--check")
     write(tmp_path, {"agent.yaml": "agent: a\nsections: [{id: s, skills: {roots: theirs, trust: data}}]\n"})
 
     assert first.code == again.code == 0, first.err
