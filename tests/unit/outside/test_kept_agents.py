@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import subprocess
@@ -11,11 +12,13 @@ from typing import Any
 
 import pytest
 
+from command_line import run
 from cuecard import Engine, SpecError, Turn
 from cuecard.agent import Agent, build_agent
 from cuecard.outside.cache import Cache
 from cuecard.outside.folder import read_agent
 from cuecard.outside.kept_agents import kept_agent
+from unit.robustness.agents import write_agent
 
 ROOT = Path(__file__).parents[3]
 SYSTEMS = sorted((ROOT / "prompts").glob("*/agent.yaml"))
@@ -34,13 +37,14 @@ COMPILER = {
 SAME = "spec sha256 layout protocols names warnings files origins models gate ranker".split()  # noqa: SIM905 - names of fields
 
 SHOW = """
-import contextlib, io, sys
+import contextlib, io, json, sys
 from cuecard.cli.main import main
-sys.argv = ["cuecard", "render", {agent!r}, "--json", "--turn", {turn!r}]
-with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
-    main()
-print(shown.getvalue())
-print(*sys.modules)
+turn, *agents = sys.argv[1:]
+for agent in agents:
+    sys.argv = ["cuecard", "render", agent, "--json", "--turn", turn]
+    with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
+        main()
+    print(json.dumps([shown.getvalue(), [*sys.modules]]))
 """
 SMALL = "agent: small\nsections:\n  - id: told\n    text: Be {{mood}}.\ninputs:\n  mood: {default: kind}\n"
 
@@ -103,21 +107,19 @@ def test_a_kept_agent_is_the_agent(file: Path, tmp_path: Path) -> None:
         ]
 
 
-def test_the_next_process_compiles_nothing_and_shows_the_same(tmp_path: Path) -> None:
-    shown, loaded, turn = [], [], tmp_path / "turn.yaml"
+def test_the_next_process_compiles_nothing_and_shows_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CUECARD_CACHE", str(tmp_path / "cache"))
+    cms, new, turn = ROOT / "prompts" / "cms", write_agent(tmp_path / "new"), tmp_path / "turn.yaml"
     turn.write_text("now: 2026-05-04T10:00:00Z\n", encoding="utf-8")
-    for _ in range(2):
-        script = SHOW.format(agent=str(ROOT / "prompts" / "cms"), turn=str(turn))
-        env = {**os.environ, "CUECARD_CACHE": str(tmp_path / "cache")}
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
-        text, _, modules = done.stdout.rstrip().rpartition("\n")
-        shown.append(text)
-        loaded.append(set(modules.split()))
+    first = run("render", cms, "--json", "--turn", turn)
+    command = [sys.executable, "-c", SHOW, *map(str, (turn, cms, new))]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    (shown, loaded), (_, later) = map(json.loads, done.stdout.splitlines())
 
-    assert '"system"' in shown[0]
-    assert loaded[0] >= COMPILER
-    assert loaded[1] & COMPILER == set()
-    assert shown[1] == shown[0]
+    assert '"system"' in first.stdout
+    assert shown == first.stdout
+    assert COMPILER.isdisjoint(loaded)
+    assert COMPILER.issubset(later), "what is not kept is compiled"
 
 
 def test_a_change_of_a_text_is_seen(tmp_path: Path) -> None:

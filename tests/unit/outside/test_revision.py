@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from pathlib import Path, PurePosixPath
 
@@ -22,15 +23,23 @@ def commit(folder: Path) -> None:
     git(folder, "commit", "--quiet", "--message", "a state")
 
 
-@pytest.fixture
-def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    folder = tmp_path / "repository"
+@pytest.fixture(scope="module")
+def committed(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("committed")
     (folder / "deep" / "er").mkdir(parents=True)
     (folder / "deep" / "er" / "ünï ⟨code⟩.txt").write_text("first", encoding="utf-8")
     (folder / ".gitattributes").write_text("deep export-ignore\n", encoding="utf-8")
-    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "init", "--quiet", "--initial-branch=main", "--template=")
     commit(folder)
     git(folder, "tag", "first")
+    return folder
+
+
+@pytest.fixture
+def repository(committed: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy for each test, which may commit to it."""
+    folder = tmp_path / "repository"
+    shutil.copytree(committed, folder)
     monkeypatch.chdir(folder)
     return folder
 
