@@ -15,6 +15,13 @@ MAX_NODES = 20_000
 _STEPS = {"MappingStartEvent": 1, "SequenceStartEvent": 1, "MappingEndEvent": -1, "SequenceEndEvent": -1}
 """By how much an event changes the depth."""
 
+_TOO_DEEP = f"nested more than {MAX_DEPTH} levels deep", "flatten the file"
+_TOO_MANY = f"more than {MAX_NODES:,} values", "split the file"
+
+
+class ExceededError(SpecError):
+    """Too deep or too many values, and nothing else is wrong before that: both readers find it at the same place."""
+
 
 def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
     """The events, read no further than the limits allow: millions of brackets may follow.
@@ -24,6 +31,8 @@ def checked(events: Iterable[Event], text: str, name: str) -> list[Event]:
     """
     found: list[Event] = []
     problems = list(_problems(events, text, name, found))
+    if [(problem.message, problem.hint) for problem in problems] in ([_TOO_DEEP], [_TOO_MANY]):
+        raise ExceededError(problems)
     if problems:
         raise SpecError(problems)
     return found
@@ -49,8 +58,8 @@ def _problems(events: Iterable[Event], text: str, name: str, found: list[Event])
 
 def _over(depth: int, nodes: int) -> tuple[str, str] | None:
     if depth > MAX_DEPTH:
-        return f"nested more than {MAX_DEPTH} levels deep", "flatten the file"
-    return (f"more than {MAX_NODES:,} values", "split the file") if nodes > MAX_NODES else None
+        return _TOO_DEEP
+    return _TOO_MANY if nodes > MAX_NODES else None
 
 
 def _refusal(event: Event, kind: str, documents: int) -> tuple[str, str] | None:

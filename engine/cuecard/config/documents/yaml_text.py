@@ -8,11 +8,10 @@ nested brackets never reach recursive code.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import suppress
 
 from cuecard.config.documents.document import Document, Path, problem_at
 from cuecard.config.documents.yaml_events import Event, pure_events, quick_events
-from cuecard.config.documents.yaml_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, checked
+from cuecard.config.documents.yaml_limits import MAX_CHARACTERS, MAX_DEPTH, MAX_NODES, ExceededError, checked
 from cuecard.config.documents.yaml_values import MAX_BITS, build, span_of
 from cuecard.errors import InputError, Problem, Span, SpecError
 
@@ -30,9 +29,12 @@ def read_yaml(text: str, name: str) -> Document:
         raise SpecError(
             Problem("yaml-too-large", f"{len(text):,} characters; at most {MAX_CHARACTERS:,}", "split the file", name)
         )
-    with suppress(Exception):
+    try:
         return _document(quick_events(text), text, name)
-    # What the quick reader rejects, the pure one reads after all, or explains better.
+    except ExceededError:
+        raise
+    except Exception:  # noqa: BLE001, S110 - what the quick reader rejects, the pure one reads after all, or explains better
+        pass
     try:
         return _document(pure_events(text), text, name)
     except SpecError:
