@@ -33,9 +33,10 @@ Run = Callable[..., pytest.RunResult]
 
 
 @pytest.fixture(autouse=True)
-def _without_slow_plugins(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Asks for `pytester` because that removes the variable."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:schemathesis -p no:langsmith_plugin")  # as in pyproject.toml
+def _without_other_plugins(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most of the time would go into plugins of others. Asks for `pytester` because that removes a variable."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p cuecard")  # by the name of its entry point
 
 
 @pytest.fixture
@@ -81,7 +82,7 @@ def test_a_failure_tells_section_lines_tokens_and_cache(run: Run, pytester: pyte
     )
 
 
-@pytest.mark.parametrize("workers", [[], ["-n", "1"]])
+@pytest.mark.parametrize("workers", [[], ["-p", "xdist", "-n", "1"]])
 def test_unused_snapshots_are_reported_and_pruned(run: Run, pytester: pytest.Pytester, workers: list[str]) -> None:
     run("--cue-update")
     pytester.makepyfile(test_prompts=TESTS.partition("def test_two")[0])
