@@ -8,7 +8,6 @@ python server.py --data DIR --changes BEFORE.json  print what has changed since 
 from __future__ import annotations
 
 import argparse
-import asyncio
 import json
 import os
 import sqlite3
@@ -53,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stderr.write('serving needs the package mcp: pip install "cuecard[mcp]"\n')
             return 2
         else:
+            import asyncio  # noqa: PLC0415 - a snapshot needs no loop
+
             asyncio.run(_serve(db))
     return 0
 
