@@ -29,7 +29,7 @@ from cuecard.outside.assistant import read_assistant
 
 ROOT = Path(__file__).parents[2]
 ASSISTANT = ROOT / "examples" / "cms" / "assistant.yaml"
-ODD_SERVER = ROOT / "tests" / "unit" / "adapters" / "odd_server.py"
+QUICK_SERVER = ROOT / "tests" / "unit" / "run" / "quick_server.py"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 
 
@@ -143,10 +143,10 @@ def test_a_model_that_does_not_exist_is_an_error_before_anything_runs() -> None:
 
 
 @pytest.fixture
-def odd(tmp_path: Path) -> Path:
-    """An assistant with the odd server and two scenarios, of which one expects what does not come."""
+def small(tmp_path: Path) -> Path:
+    """An assistant with a small server and two scenarios, of which one expects what does not come."""
     file = tmp_path / "assistant.yaml"
-    server = f'command: ["{{python}}", "{ODD_SERVER}"]\n  snapshot: ["{{python}}", -c, "print(\'{{\\"a\\": 1}}\')"]'
+    server = f'command: ["{{python}}", "{QUICK_SERVER}"]\n  snapshot: ["{{python}}", -c, "print(\'{{\\"a\\": 1}}\')"]'
     agent = ROOT / "prompts" / "cms" / "agent.yaml"
     file.write_text(f"agent: {agent}\nscenarios: plays\nserver:\n  {server}\n", encoding="utf-8")
     (tmp_path / "plays").mkdir()
@@ -176,10 +176,10 @@ turns:
 
 
 def test_a_scenario_that_does_not_go_as_it_says_fails_the_run_and_the_others_continue(
-    odd: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(odd.parent)
-    ran = captured(Path("assistant.yaml"), odd.parent)
+    monkeypatch.chdir(small.parent)
+    ran = captured(Path("assistant.yaml"), small.parent)
 
     assert ran.code == 1
     assert ran.out.endswith("\n1 of 2 scenarios did not go as expected: bad\n")
@@ -187,20 +187,20 @@ def test_a_scenario_that_does_not_go_as_it_says_fails_the_run_and_the_others_con
     assert "\x1b" not in ran.out
 
 
-def test_a_server_that_dies_in_a_scenario_ends_the_run_with_its_last_words(odd: Path) -> None:
+def test_a_server_that_dies_in_a_scenario_ends_the_run_with_its_last_words(small: Path) -> None:
     text = GOOD.replace("boom", "die").replace(", fails: the tool broke", "")
-    (odd.parent / "plays" / "good.yaml").write_text(text, encoding="utf-8")
+    (small.parent / "plays" / "good.yaml").write_text(text, encoding="utf-8")
 
     with pytest.raises(ToolServerError, match="it said: out of memory"):
-        captured(odd, odd.parent, scenarios=["good"])
+        captured(small, small.parent, scenarios=["good"])
 
 
 def test_a_server_command_that_does_not_exist_is_named_with_the_file(
-    odd: Path, monkeypatch: pytest.MonkeyPatch
+    small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(odd.parent)
-    text = odd.read_text(encoding="utf-8").replace('command: ["{python}", ', "command: [no-such-server, ")
-    odd.write_text(text.replace("  snapshot", "  # snapshot"), encoding="utf-8")
+    monkeypatch.chdir(small.parent)
+    text = small.read_text(encoding="utf-8").replace('command: ["{python}", ', "command: [no-such-server, ")
+    small.write_text(text.replace("  snapshot", "  # snapshot"), encoding="utf-8")
 
     with pytest.raises(ToolServerError) as caught:
         run(Path("assistant.yaml"), scenarios=["good"])
@@ -212,7 +212,7 @@ def test_a_server_command_that_does_not_exist_is_named_with_the_file(
     )
 
 
-def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(odd: Path, tmp_path: Path) -> None:
+def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(small: Path, tmp_path: Path) -> None:
     asked: list[list[str]] = []
     events: list[Event] = []
     says = iter(["Hello", "  ", "And again", "Go on for ever", None])
@@ -224,7 +224,7 @@ def test_a_chat_keeps_the_history_and_ends_when_nothing_more_is_announced(odd: P
             return ModelResponse([ToolCallPart("acknowledge", {"message": "Yes."})])
         return ModelResponse([TextPart(f"answer {len(asked)}")])
 
-    assistant = read_assistant(odd)
+    assistant = read_assistant(small)
     engine = Engine.open(assistant.agent)
     asyncio.run(chat(assistant, engine, FunctionModel(decide), tmp_path, lambda: next(says), events.append))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 import sys
 from pathlib import Path
@@ -21,8 +20,7 @@ from pydantic_ai.models.function import AgentInfo
 
 from unit.run.talking import AGENT, cuecard, deciding, forget_modules, write
 
-ODD_SERVER = Path(__file__).parents[1] / "adapters" / "odd_server.py"
-LISTING_SERVER = ODD_SERVER.parents[1] / "tool_import" / "listing_server.py"
+QUICK_SERVER = Path(__file__).parent / "quick_server.py"
 TOOLS = '''\
 from decimal import Decimal
 
@@ -142,7 +140,7 @@ def test_tools_of_a_server_and_of_a_module_appear_side_by_side(tmp_path: Path, m
         return ModelResponse([TextPart("done")])
 
     deciding(monkeypatch, decide)
-    server = shlex.join([sys.executable, str(ODD_SERVER)])
+    server = shlex.join([sys.executable, str(QUICK_SERVER)])
     ran = cuecard(
         monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--tools-module", "shop_tools", "--message", "?"
     )
@@ -153,7 +151,7 @@ def test_tools_of_a_server_and_of_a_module_appear_side_by_side(tmp_path: Path, m
 
 def test_a_name_that_two_sources_have_is_reported_and_the_first_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     deciding(monkeypatch, calls_then_answers())
-    server = shlex.join([sys.executable, str(ODD_SERVER)])
+    server = shlex.join([sys.executable, str(QUICK_SERVER)])
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--mcp", server, "--message", "?")
 
     assert ran.code == 0
@@ -163,8 +161,7 @@ def test_a_name_that_two_sources_have_is_reported_and_the_first_counts(monkeypat
 def test_a_tool_that_no_provider_takes_is_reported_and_not_sent(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    listing = {"tools": [{"name": name, "inputSchema": {"type": "object"}} for name in ("alerts/list", "alerts-list")]}
-    write(tmp_path, {"listing.json": json.dumps(listing), "tools.yaml": "described: {alerts/list: {}}"})
+    write(tmp_path, {"tools.yaml": "described: {alerts/list: {}}"})
     write(tmp_path, {"agent.yaml": "agent: a\nsections: [{id: s, text: Hi}]\ntools: {instructions: tools.yaml}\n"})
     shown: list[str] = []
 
@@ -173,7 +170,7 @@ def test_a_tool_that_no_provider_takes_is_reported_and_not_sent(
         return ModelResponse([TextPart("done")])
 
     deciding(monkeypatch, decide)
-    server = shlex.join([sys.executable, str(LISTING_SERVER), "listing.json"])
+    server = shlex.join([sys.executable, str(QUICK_SERVER), "alerts/list", "alerts-list"])
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
 
     assert ran.code == 0
@@ -248,7 +245,7 @@ def test_each_mistake_has_its_error(
 def test_a_server_that_dies_mid_chat_ends_it_with_its_last_words(monkeypatch: pytest.MonkeyPatch) -> None:
     find = ToolCallPart("tool_search", {"query": "die", "limit": 5})
     deciding(monkeypatch, calls_then_answers(find, ToolCallPart("die", {})))
-    server = shlex.join([sys.executable, str(ODD_SERVER)])
+    server = shlex.join([sys.executable, str(QUICK_SERVER)])
     ran = cuecard(monkeypatch, "run", ".", "--model", "x", "--mcp", server, "--message", "?")
 
     assert ran.code == 1
