@@ -34,7 +34,8 @@ class Canvas:
     def polygon(self, points: Sequence[tuple[float, float]], colour: Colour) -> None:
         """Fill a polygon by the even-odd rule."""
         edges = list(zip(points, [*points[1:], points[0]], strict=True))
-        for y in range(HEIGHT):
+        heights = [y for _, y in points]
+        for y in range(max(0, int(min(heights))), min(HEIGHT, int(max(heights)) + 1)):
             middle = y + 0.5
             crossings = sorted(
                 x1 + (middle - y1) * (x2 - x1) / (y2 - y1)
@@ -48,7 +49,7 @@ class Canvas:
         """The picture as a PNG file."""
         header = struct.pack(">IIBBBBB", WIDTH, HEIGHT, 8, 2, 0, 0, 0)
         pixels = b"".join(b"\0" + row for row in self._rows)  # each row says first that it is not filtered
-        chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(pixels, 9)) + _chunk(b"IEND", b"")
+        chunks = _chunk(b"IHDR", header) + _chunk(b"IDAT", zlib.compress(pixels)) + _chunk(b"IEND", b"")
         return b"\x89PNG\r\n\x1a\n" + chunks
 
     def _span(self, y: int, left: float, right: float, colour: Colour) -> None:

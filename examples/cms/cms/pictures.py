@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Final
 
 from cms.canvas import HEIGHT, WIDTH, Canvas, Colour, blend
@@ -30,6 +31,7 @@ _PALETTES: Final[Mapping[str, Palette]] = {
 }
 
 
+@cache
 def draw(motif: str, palette: str) -> bytes:
     """A motif in a palette, as a PNG file."""
     return _MOTIFS[motif](_PALETTES[palette]).png()
