@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 
 from cms.seed import open_site
-from cuecard import Engine
+from cms_agent import cms
 from cuecard.adapters.scripted import Script
 from cuecard.analysis.replay.importers import read_conversation
 from cuecard.cli.run.chat import assistant_on
@@ -30,16 +31,28 @@ ASSISTANT = read_assistant(Path(__file__).parents[2] / "examples" / "cms" / "ass
 SCENARIOS = {scenario.name: scenario for scenario in ASSISTANT.scenarios}
 
 
-def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], Mapping[str, RecordedTool]]:
-    """The messages of the whole conversation, and every tool with its schema."""
+@dataclass(frozen=True)
+class Recording:
+    """The messages of a whole conversation, and every tool with its schema."""
+
+    scenario: Scenario
+    messages: list[ModelMessage]
+    tools: Mapping[str, RecordedTool]
+
+    @property
+    def as_json(self) -> str:
+        return ModelMessagesTypeAdapter.dump_json(self.messages).decode()
+
+
+def record(scenario: Scenario, folder: Path) -> Recording:
+    """Play a scenario to its end."""
     database = open_site(folder, clock=lambda: scenario.file.now)
     tools: dict[str, RecordedTool] = {}
 
     async def play_all() -> Talk:
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
-            engine = Engine.open(ASSISTANT.agent, delivery="append")
-            running = await assistant_on(server, scenario.name, ASSISTANT.file, engine)
+            running = await assistant_on(server, scenario.name, ASSISTANT.file, cms("append"))
             talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
                 model = _model(Script(scenario, number), tools)
@@ -51,15 +64,13 @@ def messages_of(scenario: Scenario, folder: Path) -> tuple[list[ModelMessage], M
 
     talk = asyncio.run(play_all())
     database.connection.close()
-    return list(talk.messages), tools
+    return Recording(scenario, list(talk.messages), tools)
 
 
-def record(scenario: Scenario, folder: Path) -> TranscriptFile:
+def transcript_of(recording: Recording) -> TranscriptFile:
     """The transcript, without what differs from run to run: ids of calls, times, and counts of a scripted model."""
-    messages, tools = messages_of(scenario, folder)
-    read = read_conversation(
-        ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name, "pydantic-ai"
-    ).transcript
+    scenario, tools = recording.scenario, recording.tools
+    read = read_conversation(recording.as_json, scenario.name, "pydantic-ai").transcript
     turns = [_same_every_time(turn, scenario) for turn in read.turns]
     names = sorted(tools)
     return TranscriptFile(source="cuecard run", tools=[tools[name] for name in names], turns=turns)

@@ -6,33 +6,32 @@ import os
 from pathlib import Path
 
 import pytest
-from pydantic_ai.messages import ModelMessagesTypeAdapter
 
-from cuecard import Engine
+from cms_agent import cms
 from cuecard.analysis.replay.importers import read_conversation
 from cuecard.analysis.replay.play import play
 from cuecard.analysis.replay.report import Billing, Report, replay
 from cuecard.config.transcript_file import TranscriptFile
 from cuecard.outside.models import read_models
-from scenarios.recording import ASSISTANT, SCENARIOS, as_text, messages_of, record
+from scenarios.recording import SCENARIOS, Recording, as_text, record, transcript_of
 
 SHIPPED = Path(__file__).parents[2] / "examples" / "cms" / "recordings"
 MODEL = read_models().find("claude-sonnet-5")
 
 
 @pytest.fixture(scope="module")
-def engine() -> Engine:
-    return Engine.open(ASSISTANT.agent)
-
-
-@pytest.fixture(scope="module")
-def transcripts(tmp_path_factory: pytest.TempPathFactory) -> dict[str, TranscriptFile]:
+def recordings(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Recording]:
     return {name: record(scenario, tmp_path_factory.mktemp(name)) for name, scenario in SCENARIOS.items()}
 
 
 @pytest.fixture(scope="module")
-def reports(engine: Engine, transcripts: dict[str, TranscriptFile]) -> dict[str, Report]:
-    return {name: replay(engine, transcript, Billing([MODEL])) for name, transcript in transcripts.items()}
+def transcripts(recordings: dict[str, Recording]) -> dict[str, TranscriptFile]:
+    return {name: transcript_of(recording) for name, recording in recordings.items()}
+
+
+@pytest.fixture(scope="module")
+def reports(transcripts: dict[str, TranscriptFile]) -> dict[str, Report]:
+    return {name: replay(cms(), transcript, Billing([MODEL])) for name, transcript in transcripts.items()}
 
 
 def test_the_shipped_recording_is_what_the_scenario_plays(transcripts: dict[str, TranscriptFile]) -> None:
@@ -68,14 +67,13 @@ def test_every_break_under_rewrite_names_a_discovery_or_the_memory(reports: dict
     assert {broken.cause.partition(" ")[0] for broken in breaks} == {"discovery", "memory"}
 
 
-def test_the_replay_sends_the_prompts_of_the_run(engine: Engine, tmp_path: Path) -> None:
+def test_the_replay_sends_the_prompts_of_the_run(recordings: dict[str, Recording]) -> None:
     """The manifests of a replay name the same sections, tools and tokens as those of the run that was recorded."""
-    scenario = SCENARIOS["about-page"]
-    messages, _ = messages_of(scenario, tmp_path)
-    transcript = read_conversation(ModelMessagesTypeAdapter.dump_json(messages).decode(), scenario.name).transcript
-    last = play(engine, transcript, "append")[-1].manifest
+    recording = recordings["about-page"]
+    transcript = read_conversation(recording.as_json, "about-page").transcript
+    last = play(cms(), transcript, "append")[-1].manifest
     found = [d.tool for d in last.discovered]
-    blocks = [part.content for m in messages for part in m.parts if part.part_kind == "system-prompt"]
+    blocks = [part.content for m in recording.messages for part in m.parts if part.part_kind == "system-prompt"]
 
-    assert last.tokens.appended == sum(engine.count(str(block)) for block in blocks)
+    assert last.tokens.appended == sum(cms().count(str(block)) for block in blocks)
     assert found[:1] == ["cms_createPageWithContent"]

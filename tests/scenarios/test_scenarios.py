@@ -20,7 +20,7 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from cms.database import Database
 from cms.seed import open_site
 from cms.snapshot import Snapshot, changes, snapshot
-from cuecard import Engine
+from cms_agent import cms
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.adapters.scripted import PROFILE, Script, shown_names
 from cuecard.cli.run.chat import assistant_on
@@ -89,8 +89,7 @@ def play(scenario: Scenario, delivery: Delivery, folder: Path) -> Played:
     async def play_all() -> Talk:
         async with Client(build_server(database), mode="legacy") as client:
             server = ToolServer(client, ASSISTANT.server(folder, scenario.file.now), LastWords())
-            engine = Engine.open(ASSISTANT.agent, delivery=delivery)
-            running = await assistant_on(server, scenario.name, ASSISTANT.file, engine)
+            running = await assistant_on(server, scenario.name, ASSISTANT.file, cms(delivery))
             talk = Talk(running.engine.conversation())
             for number, turn in enumerate(scenario.file.turns):
                 model = recorded(Script(scenario, number), requests)
