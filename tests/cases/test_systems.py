@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -55,11 +56,16 @@ def _compare(outcome: str, expected: Path) -> None:
 
 def _outcome(agent: Path, turn: Path) -> str:
     try:
-        engine = Engine.open(agent)
-        _, step = call_from(engine, discovered="", values=[], turn=turn)
+        _, step = call_from(_opened(agent, agent.absolute()), discovered="", values=[], turn=turn)
     except CuecardError as error:
         return f"{type(error).__name__}\n\n{error}\n"
     return "".join([*map(_message, step.messages or (Message("system", step.system),)), _appended(step), _record(step)])
+
+
+@cache
+def _opened(agent: Path, _absolute: Path) -> Engine:
+    """The engine of an agent, opened once; a relative path is another file in each folder."""
+    return Engine.open(agent)
 
 
 def _message(message: Message) -> str:
