@@ -36,14 +36,14 @@ def formatted_yaml(text: str, name: str) -> str:
         SpecError: when it cannot be read as YAML.
         KeptError: when it cannot be formatted without changing its values.
     """
-    read_yaml(text, name)
+    said = _said(read_yaml(text, name).value)
     if _ODD_BREAKS.search(text):
         raise KeptError("it contains line or paragraph separators (U+0085, U+2028, U+2029), where YAML may break lines")
     for _ in range(_ROUNDS):
         laid_out = _once(text)
-        _check(text, laid_out, name)
         if laid_out == text:
             return text
+        _check(text, laid_out, said, name)
         text = laid_out
     raise KeptError("formatting does not converge")
 
@@ -58,14 +58,14 @@ def _once(text: str) -> str:
     return lines.laid_out(edits)
 
 
-def _check(before: str, after: str, name: str) -> None:
-    """Check that only white space was edited and the values are the same.
+def _check(before: str, after: str, said: str, name: str) -> None:
+    """Check that only white space was edited and the values are those that the text had at first.
 
     Raises:
         KeptError: when they are not.
     """
     try:
-        same = _said(read_yaml(before, name).value) == _said(read_yaml(after, name).value)
+        same = _said(read_yaml(after, name).value) == said
     except SpecError as error:
         raise KeptError(f"formatted, it could not be read: {error.problems[0].message}") from None
     if not same or _WHITE.sub("", before) != _WHITE.sub("", after):
