@@ -191,7 +191,7 @@ def test_hostile_texts_stay_in_their_fences(bakery: Path, run: Run) -> None:
 @pytest.mark.repeats
 def test_it_is_never_too_long(bakery: Path, run: Run) -> None:
     only = "when: {equals: {customer: Guest 0}}"  # one turn with many sections is enough
-    sections = "".join(f"  - {{id: part-{n}, {only}, text: {'word ' * (n % 7 * 35 + 1)}}}\n" for n in range(400))
+    sections = "".join(f"  - {{id: part-{n}, {only}, text: {'word ' * (n % 7 * 35 + 1)}}}\n" for n in range(200))
     (bakery / "agent.yaml").write_text(MORE + sections, encoding="utf-8")
     for n in range(60):
         name = f"{n}-{'`|' * 40}.yaml"
