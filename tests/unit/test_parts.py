@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ast
-import subprocess
-import sys
 from importlib.metadata import distribution
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+
+from unit.loaded_modules import loaded_by
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted((ROOT / "engine" / "cuecard").rglob("*.py"))
@@ -43,15 +43,11 @@ def test_no_private_module_or_name_of_another_package_is_used() -> None:
 
 
 @pytest.mark.parametrize("command", ["render AGENT", "check AGENT", "tokens AGENT", "tools search AGENT page"])
-def test_a_command_never_loads_what_downloads_and_no_extra(command: str) -> None:
-    arguments = command.replace("AGENT", "prompts/cms/agent.yaml").split()
-    script = (
-        f"import sys\nfrom cuecard.cli.main import main\nsys.argv = ['cuecard', *{arguments}]\n"
-        "try:\n    main()\nexcept SystemExit:\n    pass\n"
-        "print(*{name.partition('.')[0] for name in sys.modules})"
-    )
-    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)
-    loaded = set(done.stdout.splitlines()[-1].split())
+def test_a_command_never_loads_what_downloads_and_no_extra(
+    command: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    modules = loaded_by(tmp_path_factory, command.replace("AGENT", "prompts/cms/agent.yaml"))
+    loaded = {name.partition(".")[0] for name in modules}
 
     assert "cuecard" in loaded
     assert loaded.isdisjoint(
