@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from functools import cache
 
 from cuecard.config.agent_file import AgentFile
 from cuecard.config.assistant_file import AssistantFile
@@ -33,6 +34,7 @@ def schemas() -> dict[str, str]:
     return {f"{kind}.schema.json": _text(kind, model) for kind, model in FILES.items()}
 
 
+@cache
 def _text(kind: str, model: type[FileModel]) -> str:
     schema: dict[str, Json] = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
