@@ -11,6 +11,7 @@ import json
 import types
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Annotated, Any, Final, Literal, TypeAlias, Union, get_args, get_origin, get_type_hints
 
 from cms.database import Json
@@ -52,6 +53,7 @@ class Parameter:
     required: bool
 
 
+@cache
 def parameters(function: Callable[..., Json]) -> tuple[Parameter, ...]:
     """The parameters of a tool function, without the database."""
     hints = get_type_hints(function, include_extras=True)
