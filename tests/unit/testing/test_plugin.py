@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
 
@@ -160,10 +159,11 @@ def test_the_plugin_imports_the_engine_only_when_a_test_asks(pytester: pytest.Py
     pytester.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=1)
 
 
-def test_a_fixture_of_another_plugin_keeps_its_name(pytester: pytest.Pytester, tmp_path: Path) -> None:
+def test_a_fixture_of_another_plugin_keeps_its_name(pytester: pytest.Pytester) -> None:
+    pytester.syspathinsert()
     pytester.makepyfile(
         syrupy="import pytest\n\n@pytest.fixture\ndef snapshot():\n    return 'theirs'\n",
         test_theirs="def test_theirs(snapshot):\n    assert snapshot == 'theirs'\n",
     )
 
-    pytester.runpytest_subprocess("-p", "syrupy").assert_outcomes(passed=1)
+    pytester.runpytest_inprocess("-p", "syrupy").assert_outcomes(passed=1)
