@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
@@ -33,16 +32,22 @@ class Example(FileModel):
 
     def write(self, folder: Path, text: str, encoding: str = "utf-8") -> None:
         """The base with the example in it."""
-        shutil.copytree(BASE, folder, dirs_exist_ok=True)
         files = dict(self.also)
         if self.place not in {"HTTP", "Python", "command line"} and text:
             files[self.place] = text
-        for name in {*files, "agent.xml"}:
+        for name, before in {**dict.fromkeys(files, ""), **base()}.items():
             path = folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
-            before = path.read_text(encoding="utf-8") if path.exists() else ""
             whole = self.whole and name == self.place
-            path.write_text(files[name] if whole else _joined(before, files.get(name, "")), encoding=encoding)
+            made = files[name] if whole else _joined(before, files.get(name, ""))
+            path.write_text(made, encoding=encoding if name in {*files, "agent.xml"} else "utf-8")
+
+
+@cache
+def base() -> Mapping[str, str]:
+    """The files that an example goes into, by their paths."""
+    paths = [path for path in BASE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    return {path.relative_to(BASE).as_posix(): path.read_text(encoding="utf-8") for path in paths}
 
 
 @cache
