@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import AsyncGenerator, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from runpy import run_path
@@ -28,22 +27,17 @@ from google.genai import types
 from pydantic import Field, PrivateAttr
 from typing_extensions import override
 
-from cuecard import Call, Engine, Entity, InputError, Memory, Step, ToolCard, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Entity, InputError, Memory, Step, ToolCard, Turn
 from cuecard.adapters import adk
 from cuecard.adapters.adk import Cuecard
 from cuecard.model import Delivery
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
 IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
 ABOUT: dict[str, Any] = {"title": "About"}
 Batch = Sequence[tuple[str, dict[str, Any]]]
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 def snapshot(request: LlmRequest) -> LlmRequest:

@@ -10,6 +10,7 @@ from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
 
+from cms_agent import cms
 from cuecard import Turn
 from cuecard.adapters.langchain import Cuecard as Middleware
 from unit.adapters import graph_models, test_langchain, test_openai_agents, test_pydantic_hosts
@@ -18,7 +19,7 @@ ABOUT: dict[str, Any] = {"title": "About"}
 
 
 def test_a_pydantic_ai_stream_that_is_left_in_its_answer() -> None:
-    chat = test_pydantic_hosts.engine().conversation()
+    chat = cms().conversation()
     left, after = (
         test_pydantic_hosts.Model(test_pydantic_hosts.PAGES),
         test_pydantic_hosts.Model(test_pydantic_hosts.ABOUT),
@@ -39,7 +40,7 @@ def test_a_pydantic_ai_stream_that_is_left_in_its_answer() -> None:
 
 
 def test_a_pydantic_ai_run_that_is_left_before_its_results_were_sent() -> None:
-    chat = test_pydantic_hosts.engine().conversation()
+    chat = cms().conversation()
     left, after = (
         test_pydantic_hosts.Model(test_pydantic_hosts.PAGES),
         test_pydantic_hosts.Model(test_pydantic_hosts.ABOUT),
@@ -60,7 +61,7 @@ def test_a_pydantic_ai_run_that_is_left_before_its_results_were_sent() -> None:
 
 
 def test_an_openai_agents_stream_that_is_left_after_its_first_tool() -> None:
-    chat, session = test_openai_agents.engine().conversation(), SQLiteSession("left")
+    chat, session = cms().conversation(), SQLiteSession("left")
     left = test_openai_agents.Host([[("tool_search", test_openai_agents.PAGES)], [("cms_createPage", ABOUT)]])
     after = test_openai_agents.Host([[("cms_createPage", ABOUT)]], name="after-")
     turn = Turn(now=test_openai_agents.NOW)
@@ -84,7 +85,7 @@ def test_an_openai_agents_stream_that_is_left_after_its_first_tool() -> None:
 
 def test_a_langchain_stream_that_is_left_after_its_first_tool() -> None:
     model = graph_models.Model(batches=[[("tool_search", {"query": "create an empty page", "limit": 1})], [], []])
-    card, thread = Middleware(engine=test_langchain.engine()), {"configurable": {"thread_id": "one"}}
+    card, thread = Middleware(engine=cms()), {"configurable": {"thread_id": "one"}}
     agent: Any = create_agent(model, test_langchain.TOOLS, middleware=[card], checkpointer=InMemorySaver())
 
     for update in agent.stream({"messages": [HumanMessage("hello")]}, thread, stream_mode="updates"):

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from shutil import copytree
 from sqlite3 import connect
@@ -24,11 +25,12 @@ from langgraph.graph import START, MessagesState, StateGraph
 from langgraph.prebuilt import ToolNode, tools_condition
 from langgraph.types import Command
 
+from cms_agent import cms as engine
 from cuecard import Call, Engine, InputError, Turn
 from cuecard.adapters import langgraph
 from cuecard.adapters.langchain import Cuecard
 from unit.adapters.graph_models import Model, blocks, kinds, wire
-from unit.adapters.test_langchain import CMS, NOW, PAGES, TALK, THREAD, TOOLS, engine, run
+from unit.adapters.test_langchain import NOW, PAGES, TALK, THREAD, TOOLS, run
 
 WORDS = ("make a page", "and an image")
 ROOT = Path(__file__).parents[3]
@@ -68,7 +70,7 @@ def test_a_run_that_was_interrupted_continues_byte_for_byte() -> None:
 
 ELSEWHERE = """
 import json, sys
-sys.path[:0] = ["tests"]
+sys.path[:0] = ["tests", "examples/cms"]
 from langgraph.checkpoint.sqlite import SqliteSaver
 from unit.adapters.graph_models import Model
 from unit.adapters.test_graph_threads import APPROVED, asking, said, WORDS
@@ -123,8 +125,8 @@ def test_a_new_saver_knows_nothing_of_what_another_one_kept() -> None:
 def edited(folder: Path, text: str) -> Path:
     """The CMS agent with other words in its prompt."""
     if not folder.exists():
-        copytree(CMS.parents[2] / "prompts", folder / "prompts")
-        copytree(CMS.parents[2] / "tool_instructions", folder / "tool_instructions")
+        copytree(ROOT / "prompts", folder / "prompts")
+        copytree(ROOT / "tool_instructions", folder / "tool_instructions")
     core = folder / "prompts" / "cms" / "agent.xml"
     core.write_text(core.read_text(encoding="utf-8").replace("Be friendly and brief", text), encoding="utf-8")
     return folder / "prompts" / "cms"
@@ -151,19 +153,19 @@ def test_a_thread_that_continues_after_its_files_were_edited_gets_one_new_baseli
 
 def test_a_conversation_is_signed_where_the_engine_has_a_key() -> None:
     saver = InMemorySaver()
-    signing = Engine.open(CMS, delivery="append", key=KEY)
+    signing = replace(engine(), key=KEY)
     asking(saver, Model(batches=TALK), engine=signing).invoke(said(WORDS[0]), THREAD)
 
     with pytest.raises(InputError, match="bad-signature"):
         asking(saver, Model(batches=TALK), engine=engine()).invoke(said(WORDS[1]), THREAD)
-    other = Engine.open(CMS, delivery="append", key=f"{KEY}!")
+    other = replace(engine(), key=f"{KEY}!")
     with pytest.raises(InputError, match="bad-signature"):
         asking(saver, Model(batches=TALK), engine=other).invoke(said(WORDS[1]), THREAD)
 
 
 @pytest.mark.parametrize("part", ["begun", "since"])
 def test_a_conversation_that_was_edited_is_refused(part: str) -> None:
-    card = langgraph.Cuecard(engine=Engine.open(CMS, delivery="append", key=KEY))
+    card = langgraph.Cuecard(engine=replace(engine(), key=KEY))
     ready = card.prepare(Model(), [HumanMessage("hello", id="1")], TOOLS, turn=Turn(now=NOW))
     stored = {**ready.cuecard, part: ready.cuecard[part].replace('"results":', '"result":')}
 

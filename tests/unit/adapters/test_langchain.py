@@ -6,9 +6,7 @@ import asyncio
 import json
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -25,13 +23,13 @@ from langchain_core.tools import tool
 from langgraph.checkpoint.memory import InMemorySaver
 from typing_extensions import override
 
-from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.langchain import Cuecard
 from cuecard.model import Delivery
 from unit.adapters.graph_models import Model, blocks, kinds
 from unit.adapters.model_server import Calls
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
 IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
@@ -42,11 +40,6 @@ TALK: list[Calls] = [
     [("tool_search", IMAGES)],
     [("cms_searchImages", {"query": "x"})],
 ]
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 @tool

@@ -7,9 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import anthropic
@@ -20,7 +18,8 @@ from langchain_core.messages import HumanMessage
 from langchain_core.tools import StructuredTool
 from langgraph.checkpoint.memory import InMemorySaver
 
-from cuecard import Call, Engine, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Turn
 from cuecard.adapters.langchain import Cuecard
 from cuecard.model import Delivery
 from property.cue_times import timed
@@ -28,7 +27,6 @@ from unit.adapters.model_server import Calls, Json, model_server
 
 pytestmark = pytest.mark.repeats
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NAMES = ("cms_createPage", "cms_searchImages", "cms_listPages")
 PAGES: Json = {"query": "create an empty page", "limit": 1}
@@ -41,11 +39,6 @@ TALK: list[Calls] = [
     [("cms_searchImages", {})],
 ]
 OPUS, SONNET = "claude-opus-4-8", "claude-sonnet-4-6"
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 def host_tool(name: str) -> StructuredTool:

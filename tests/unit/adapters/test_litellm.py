@@ -8,9 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,13 +20,13 @@ from litellm.exceptions import BadRequestError
 from litellm.litellm_core_utils.logging_worker import GLOBAL_LOGGING_WORKER
 from litellm.router import Router
 
-from cuecard import Call, Engine, Entity, InputError, Memory, Step, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.litellm import Cuecard
 from cuecard.adapters.litellm_callback import CuecardCallback
 from cuecard.model import Delivery
 from unit.adapters.model_server import Calls, Json, ModelServer, model_server
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NAMES = ("cms_createPage", "cms_searchImages", "cms_listPages")
 PAGES: Json = {"query": "create an empty page", "limit": 1}
@@ -53,11 +51,6 @@ def loop_of_the_thread() -> Iterator[None]:
     yield
     asyncio.set_event_loop(None)
     loop.close()
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 def definition(name: str) -> Json:

@@ -7,8 +7,6 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from runpy import run_path
 from typing import Any
 
@@ -32,24 +30,19 @@ from agents.extensions.handoff_filters import remove_all_tools
 from agents.run_config import CallModelData, ModelInputData
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 
-from cuecard import Call, Conversation, Engine, Entity, InputError, Memory, Step, ToolCard, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Conversation, Entity, InputError, Memory, Step, ToolCard, Turn
 from cuecard.adapters import openai_agents
 from cuecard.adapters.openai_agents import Cuecard
 from cuecard.adapters.openai_agents_run import Run
 from cuecard.model import Delivery
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 QUIET = RunConfig(tracing_disabled=True)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
 IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
 ABOUT: dict[str, Any] = {"title": "About"}
 Batch = Sequence[tuple[str, dict[str, Any]]]
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 @function_tool

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
-from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -25,7 +24,8 @@ from agents import (
 )
 from openai import AsyncOpenAI
 
-from cuecard import Call, Engine, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Turn
 from cuecard.adapters.openai_agents import Cuecard
 from unit.adapters.model_server import Calls, Json, ToLoopback, model_server
 
@@ -43,11 +43,6 @@ TALK: list[Calls] = [
     [("tool_search", IMAGES), ("cms_listPages", {})],
     [("cms_searchImages", {})],
 ]
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(ROOT / "prompts" / "cms", delivery="append")
 
 
 def tool(name: str) -> Tool:

@@ -6,8 +6,6 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,21 +17,16 @@ from pydantic_ai.models.function import AgentInfo, FunctionModel
 from pydantic_ai.profiles import ModelProfile
 from typing_extensions import override
 
-from cuecard import Engine, Entity, InputError, Memory, Step, Turn
+from cms_agent import cms as engine
+from cuecard import Entity, InputError, Memory, Step, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.errors import Problem, ToolServerError
 from cuecard.model import Delivery
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 PAGES: dict[str, Any] = {"query": "create an empty page", "limit": 1}
 IMAGES: dict[str, Any] = {"query": "search images", "limit": 1}
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 @dataclass

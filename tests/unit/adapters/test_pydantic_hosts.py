@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Sequence
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -26,12 +24,12 @@ from pydantic_ai.models.function import AgentInfo, DeltaToolCall, DeltaToolCalls
 from pydantic_ai.profiles import ModelProfile
 from pydantic_ai.toolsets import FunctionToolset
 
-from cuecard import Conversation, Engine, Entity, Turn
+from cms_agent import cms as engine
+from cuecard import Conversation, Entity, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_messages import tool_results
 from cuecard.model import Delivery
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 INLINE = ModelProfile(supports_inline_system_prompts=True)
 Call = tuple[str, dict[str, Any]]
@@ -39,11 +37,6 @@ PAGES: Call = ("tool_search", {"query": "create an empty page", "limit": 1})
 ABOUT: Call = ("cms_createPage", {"title": "About"})
 MADE = {"success": True, "page": {"id": "page-1", "title": "About"}}
 every = pytest.mark.parametrize("delivery", ["append", "rewrite", "frozen"])
-
-
-@cache
-def engine(delivery: Delivery = "append") -> Engine:
-    return Engine.open(CMS, delivery=delivery)
 
 
 def cms_createPage(title: str) -> dict[str, Any]:  # noqa: N802 - tools are named as the catalogue names them

@@ -26,7 +26,8 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from pydantic_ai.settings import ModelSettings
 from pydantic_ai.tools import ToolDefinition
 
-from cuecard import Call, Engine, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Turn
 from cuecard.adapters.pydantic_ai import Cuecard
 from cuecard.adapters.pydantic_models import framework_name
 from cuecard.conversation import Conversation
@@ -48,11 +49,6 @@ TALK: list[Calls] = [
 MODELS = ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "chat:gpt-5", "gpt-5", "gpt-5.6", "gpt-4o"]
 every = pytest.mark.parametrize("name", MODELS)
 official = pytest.mark.parametrize("gateway", [False, True], ids=["official", "gateway"])
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(ROOT / "prompts" / "cms", delivery="append")
 
 
 def model_of(name: str, url: str, *, gateway: bool) -> Model:

@@ -5,20 +5,15 @@ from __future__ import annotations
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from functools import cache
-from pathlib import Path
 
 import pytest
 
-from cuecard import Conversation, Engine, Entity, ToolResult, Turn
+from cms_agent import cms as engine
+from cuecard import Conversation, Entity, ToolResult, Turn
 
 pytestmark = pytest.mark.repeats
 
 CONVERSATIONS, STEPS = 50, 20
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(Path(__file__).parents[3] / "prompts" / "cms")
 
 
 @cache

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 
 import pytest
 
+from cms_agent import cms
 from cuecard import Call, Engine, InputError, ToolCard, ToolResult, Turn
 
 PROMPTS = Path(__file__).parents[3] / "prompts"
 FOUND = ToolResult("tool_search", {"tools": ["cms_createPage"]}, "call-1")
-
-
-@cache
-def cms() -> Engine:
-    return Engine.open(PROMPTS / "cms")
 
 
 def codes(error: pytest.ExceptionInfo[InputError]) -> list[str]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, InputError, ToolResult, Turn
+from cms_agent import cms
+from cuecard import InputError, ToolResult, Turn
 from cuecard.model.sealed import seal, unseal
 from cuecard.model.stored import as_plain
 
@@ -46,7 +46,7 @@ def test_another_key_or_none_is_reported(key: str, told: str) -> None:
 
 
 def test_plain_data_is_what_the_standard_library_makes_of_it() -> None:
-    chat = Engine.open(Path(__file__).parents[3] / "prompts" / "cms").conversation()
+    chat = cms().conversation()
     chat.user(Turn())
     chat.step([ToolResult("tool_search", {"tools": ["cms_createPage"]}, "c1")])
 

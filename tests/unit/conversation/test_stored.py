@@ -7,27 +7,21 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
-from pathlib import Path
 from typing import Any, TypeAlias
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cms_agent import cms
 from cuecard import Conversation, CuecardError, Engine, InputError, ToolResult, Turn
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 KEY = "a key of more than sixteen letters"
 
 
 @cache
 def signing() -> Engine:
-    return Engine.open(CMS, key=KEY)
-
-
-@cache
-def unsigned() -> Engine:
-    return Engine.open(CMS)
+    return replace(cms(), key=KEY)
 
 
 def held(engine: Engine) -> Conversation:
@@ -43,11 +37,11 @@ def held(engine: Engine) -> Conversation:
 
 @cache
 def text() -> str:
-    return unsigned().dump(held(unsigned()))
+    return cms().dump(held(cms()))
 
 
 def test_a_conversation_comes_back_equal() -> None:
-    for engine in (signing(), unsigned()):
+    for engine in (signing(), cms()):
         chat = held(engine)
 
         assert engine.load(engine.dump(chat)).state == chat.state
@@ -89,7 +83,7 @@ def test_another_key_is_another_key() -> None:
 
 def test_an_engine_without_the_key_does_not_look_away() -> None:
     with pytest.raises(InputError, match="no key to verify it"):
-        unsigned().load(signing().dump(held(signing())))
+        cms().load(signing().dump(held(signing())))
 
 
 @pytest.mark.parametrize(
@@ -108,13 +102,13 @@ def test_an_engine_without_the_key_does_not_look_away() -> None:
 )
 def test_what_dump_did_not_write_is_refused(stored: str, told: str) -> None:
     with pytest.raises(InputError, match=told):
-        unsigned().load(stored)
+        cms().load(stored)
 
 
 def test_a_text_cut_off_anywhere_is_refused() -> None:
     for end in range(0, len(text()), 97):
         with pytest.raises(InputError, match="truncated"):
-            unsigned().load(text()[:end])
+            cms().load(text()[:end])
 
 
 ODD = st.sampled_from([None, True, 0, -1, 10**30, 1.5, "", "x", "\ud800", "\0", "</agent>", "append", "cms_createPage"])
@@ -135,7 +129,7 @@ def test_an_edited_conversation_continues_or_is_refused_and_nothing_else(changes
     for place, value, gone in changes:
         _edit(data, place, value, gone=gone)
     with suppress(CuecardError):
-        chat = unsigned().load(json.dumps(data))
+        chat = cms().load(json.dumps(data))
         chat.step([ToolResult("tool_search", {"tools": ["cms_getPage"]}, "call-9")]).to_json()
         chat.user(Turn())
         chat.compacted()

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from cms_agent import cms
 from cuecard import Call, ConversationState, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.search_spec import AheadSpec
@@ -18,14 +18,8 @@ from cuecard.model import DeliveryWish
 from cuecard.model.gates import Gates
 from unit.section_lists.agents import TOOLS, opened
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 BIG, SMALL, LAST = "cms_updateSectionImage", "cms_listAllImages", "cms_deletePage"
-
-
-@cache
-def cms() -> Engine:
-    return Engine.open(CMS)
 
 
 def cost(*tools: str) -> int:

@@ -6,25 +6,18 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from functools import cache
-from pathlib import Path
 
 import pytest
 
+from cms_agent import cms
 from cuecard import Call, Engine, InputError, Step, ToolResult, Turn
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.config.search_spec import AheadSpec
 from cuecard.model import DeliveryWish
 from cuecard.model.messages import Message
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DELETE, OTHER = "cms_deletePage", "cms_createPage"
-
-
-@cache
-def cms() -> Engine:
-    return Engine.open(CMS)
 
 
 def ahead(delivery: DeliveryWish = "append", protocols: int | None = None, **spec: float) -> Engine:

@@ -5,24 +5,17 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from functools import cache
-from pathlib import Path
 
-from cuecard import Call, Engine, Entity, Memory, Step, ToolResult, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters import anthropic
 from cuecard.config.agent_file import BudgetSpec
 from cuecard.outside.models import read_models
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 HOME, NEWS = Entity("page", "p1", "Home"), Entity("page", "p2", "News")
 FOUND = ["cms_searchImages", "cms_createPage", "cms_listPages"]
 OPUS = read_models().find("claude-opus-4-8")
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(CMS, delivery="append")
 
 
 def turn(*entities: Entity, hours: int = 0) -> Turn:
@@ -111,7 +104,7 @@ def test_a_second_compaction_keeps_the_order_of_the_first() -> None:
 
 def test_a_compaction_under_frozen_and_rewrite_keeps_what_is_active() -> None:
     for delivery in ("frozen", "rewrite"):
-        one = Engine.open(CMS, delivery=delivery)
+        one = engine(delivery)
         first = one.prepare_call(turn())
         second = one.prepare_call(turn(HOME), HISTORY, previous=first, compacted=True)
 

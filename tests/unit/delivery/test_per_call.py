@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from functools import cache
 from pathlib import Path
 
 import pytest
 
-from cuecard import Call, Engine, Entity, Memory, SpecError, Step, ToolResult, Turn
+from cms_agent import cms as engine
+from cuecard import Call, Entity, Memory, SpecError, Step, ToolResult, Turn
 from cuecard.cli.step import step_from
 from cuecard.model import Delivery, DeliveryWish
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms" / "agent.yaml"
 NOW = datetime(2026, 11, 20, 23, 30, tzinfo=UTC)
 HOME = Memory((Entity("page", "p1", "Home"),))
-
-
-@cache
-def engine() -> Engine:
-    return Engine.open(CMS)
 
 
 def turn(delivery: DeliveryWish | None = None, memory: Memory | None = None) -> Turn:
@@ -36,7 +30,7 @@ SEARCHED = [ToolResult("tool_search", {"tools": ["cms_listPages", "cms_createPag
 @pytest.mark.parametrize("delivery", ["rewrite", "append", "frozen"])
 def test_a_turn_may_ask_for_another_delivery_than_the_engine(delivery: Delivery) -> None:
     step = engine().prepare_step(engine().prepare_call(turn(delivery)), SEARCHED)
-    other = Engine.open(CMS, delivery=delivery)
+    other = engine(delivery)
     same = other.prepare_step(other.prepare_call(turn()), SEARCHED)
 
     assert (step.system, step.appended, step.active_tools) == (same.system, same.appended, same.active_tools)

@@ -8,11 +8,12 @@ from typing import Any
 
 import pytest
 
-from cuecard import Engine, Manifest, Step, Turn
+from cms_agent import cms
+from cuecard import Manifest, Step, Turn
 from cuecard.analysis.explain import with_answer
 from cuecard.model import CacheRecord, Delivery
 from unit.diff import test_command
-from unit.explain.test_provider import CMS, FOUND, claude, gpt, manifests
+from unit.explain.test_provider import FOUND, claude, gpt, manifests
 
 run = test_command.run
 MISSED = {"cache_miss_reason": {"type": "system_changed", "cache_missed_input_tokens": 900}}
@@ -70,7 +71,7 @@ def test_another_model_is_our_reason_whatever_else_changed() -> None:
 
 def stored(folder: Path, delivery: Delivery, answer: dict[str, Any]) -> list[str]:
     """Two steps of a run as files, the later one with what the provider said."""
-    engine = Engine.open(CMS, delivery=delivery)
+    engine = cms(delivery)
     call = engine.prepare_call(Turn())
     one, other = engine.prepare_step(call), engine.prepare_step(call, FOUND)
     manifest = with_answer(one.manifest, other.manifest, answer)
@@ -101,7 +102,7 @@ def test_diff_shows_both(
 
 
 def test_diff_says_what_the_provider_missed_where_nothing_changed(tmp_path: Path, run: test_command.Run) -> None:
-    engine = Engine.open(CMS, delivery="append")
+    engine = cms()
     manifest = engine.prepare_step(engine.prepare_call(Turn())).manifest
     told = {"cache_miss_reason": {"type": "messages_changed", "cache_missed_input_tokens": 5}}
     (tmp_path / "a.json").write_text(json.dumps(manifest.to_json()))

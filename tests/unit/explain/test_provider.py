@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from cuecard import Engine, Manifest, ToolResult, Turn
+from cms_agent import cms
+from cuecard import Manifest, ToolResult, Turn
 from cuecard.analysis.explain import ProviderReason, compare, provider_reason
 from cuecard.model import Delivery
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 FOUND = [ToolResult("tool_search", {"tools": ["cms_createPage"]}, "call-1")]
 
 
 @cache
 def manifests(delivery: Delivery, models: tuple[str, str] = ("claude-opus-4-8",) * 2) -> tuple[Manifest, Manifest]:
     """Two requests of a run, the second after a discovery."""
-    engine = Engine.open(CMS, delivery=delivery)
+    engine = cms(delivery)
     one, other = (engine.prepare_call(Turn(model=model)) for model in models)
     return engine.prepare_step(one).manifest, engine.prepare_step(other, FOUND).manifest
 

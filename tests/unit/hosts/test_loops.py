@@ -24,10 +24,10 @@ import bedrock_loop
 import gemini_loop
 import openai_chat_loop
 import openai_responses_loop
-from cuecard import Conversation, Engine
+from cms_agent import cms
+from cuecard import Conversation
 from cuecard.adapters.functions import Functions
 from loopback_models import (
-    AGENT,
     SCRIPT,
     WORDS,
     Call,
@@ -94,7 +94,7 @@ streamed = pytest.mark.parametrize("stream", [False, True], ids=["whole", "strea
 
 
 def functions() -> Functions:
-    return Functions(Engine.open(AGENT), page_functions())
+    return Functions(cms(), page_functions())
 
 
 def play(
@@ -186,7 +186,7 @@ def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
         tools = Functions(engine, {"cms_createPage": create})
         return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages."])
 
-    engine, script = Engine.open(AGENT), [*SCRIPT[:2], []]
+    engine, script = cms(), [*SCRIPT[:2], []]
     with loopback_models(script) as service, loop.client(service.url) as client, ThreadPoolExecutor(30) as pool:
         played = list(pool.map(one, range(30)))
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from cuecard import Engine, Turn
+from cms_agent import cms
+from cuecard import Turn
 from cuecard.adapters import anthropic, openai
 from cuecard.adapters.placing import reminder
 from cuecard.analysis.cost import Prices
@@ -17,7 +18,6 @@ from cuecard.model import Authority
 from cuecard.outside.models import read_models
 from unit.providers.talk import PROFILES, anthropic_messages, chat_messages, response_items, schemas, two_turns
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 OPUS = "claude-opus-4-8"
 GATEWAY = "https://gateway.example/v1"
 
@@ -61,7 +61,7 @@ def test_an_unknown_model_is_never_billed_as_if_it_cached(name: str) -> None:
 
 
 def test_an_unknown_model_is_announced_once_in_a_conversation() -> None:
-    chat = Engine.open(CMS).conversation()
+    chat = cms().conversation()
     calls = [chat.user(Turn(model="clod-opus-4-8")), chat.user(Turn(model="clod-opus-4-8"))]
 
     assert [[told.code for told in call.record.diagnostics] for call in calls] == [["unknown-model"], []]
@@ -92,7 +92,7 @@ def test_an_unknown_model_is_announced_once_in_a_conversation() -> None:
     ],
 )
 def test_authority_belongs_to_the_endpoint_and_not_to_the_name(endpoint: str, authority: Authority) -> None:
-    engine, moment = Engine.open(CMS), two_turns()
+    engine, moment = cms(), two_turns()
     call = engine.prepare_call(Turn(model=OPUS, endpoint=endpoint))
     body = anthropic.request(moment.step, anthropic_messages(moment.events), model=OPUS, base_url=endpoint)
 
@@ -142,7 +142,7 @@ def test_an_endpoint_of_your_own_is_known_by_your_own_file(tmp_path: Path) -> No
 
 
 def test_the_manifest_names_the_endpoint_without_what_is_secret_in_it() -> None:
-    call = Engine.open(CMS).prepare_call(Turn(model=OPUS, endpoint="https://me:secret@gw.example:8443/v1?key=hidden"))
+    call = cms().prepare_call(Turn(model=OPUS, endpoint="https://me:secret@gw.example:8443/v1?key=hidden"))
 
     assert call.delivery.endpoint == "gw.example:8443/v1"
 
@@ -159,7 +159,7 @@ def test_the_entry_whose_address_says_most_is_meant() -> None:
 
 @pytest.mark.parametrize("name", ["qwen3-32b", "groq:qwen/qwen3-32b", "meta-llama/llama-4-scout-17b", "gpt-oss-120b"])
 def test_a_model_that_never_searches_gets_every_tool_at_once_and_the_manifest_says_why(name: str) -> None:
-    engine = Engine.open(CMS, delivery="auto")
+    engine = cms("auto")
     step = engine.prepare_step(engine.prepare_call(Turn(model=name)))
 
     assert step.manifest.delivery.name == "frozen"
@@ -170,7 +170,7 @@ def test_a_model_that_never_searches_gets_every_tool_at_once_and_the_manifest_sa
 
 
 def test_append_on_request_for_such_a_model_is_granted_with_a_diagnostic() -> None:
-    call = Engine.open(CMS).prepare_call(Turn(model="qwen3-32b", delivery="append"))
+    call = cms().prepare_call(Turn(model="qwen3-32b", delivery="append"))
 
     assert call.delivery.name == "append"
     assert [told.code for told in call.record.diagnostics] == ["no-searches"]

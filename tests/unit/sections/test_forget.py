@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cuecard import Engine, Entity, Memory, ToolResult, Turn
+from cms_agent import cms
+from cuecard import Entity, Memory, ToolResult, Turn
 from cuecard.config.documents.validation import validate
 from cuecard.config.documents.yaml_text import read_yaml
 from cuecard.config.memory_spec import MemorySpec
@@ -22,17 +21,11 @@ from cuecard.sources.memory import memory_text
 
 WORDS = ENGLISH.memory
 
-CMS = Path(__file__).parents[3] / "prompts" / "cms"
 PAGE = Entity("page", "page-4", "About Us")
 SECTION = Entity("section", "sec-9", "Hero")
 POST = Entity("post", "post-5", "Working from anywhere", "working-from-anywhere")
 LINK = Entity("navigation item", "nav-5", "About", "About")
 EVERYTHING = Memory((PAGE, SECTION, POST, LINK))
-
-
-@cache
-def cms() -> Engine:
-    return Engine.open(CMS)
 
 
 def rules(text: str) -> MemorySpec:

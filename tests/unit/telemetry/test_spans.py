@@ -21,6 +21,7 @@ from opentelemetry.sdk.trace import ReadableSpan, TracerProvider
 from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
+import cms_agent
 from cuecard import Call, Engine, Entity, InputError, Memory, Pins, ToolCard, ToolResult, Turn, watch
 from cuecard.analysis.explain import compare
 from cuecard.telemetry import Telemetry
@@ -63,7 +64,7 @@ def seen() -> Seen:
 
 
 def cms(**more: Any) -> Engine:
-    return Engine.open(ROOT / "prompts" / "cms", clock=lambda: NOW, **more)
+    return replace(cms_agent.cms(), clock=lambda: NOW, **more)
 
 
 def search(engine: Engine, query: str, call_id: str, call: Call | None = None) -> ToolResult:

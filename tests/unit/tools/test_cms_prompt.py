@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 
 import pytest
 
-from cuecard import Engine, Entity, Memory, Step, ToolResult, Turn
+from cms_agent import cms
+from cuecard import Entity, Memory, Step, ToolResult, Turn
 from cuecard.model import Delivery
-from cuecard.outside.content import content_root
 
 CORE = ["tool_search", "final_answer", "acknowledge"]
 NAMES = [("page", "About Us"), ("section", "Opening hours"), ("image", "team-photo-2026.jpg"), ("post", "The old mill")]
@@ -19,7 +19,7 @@ TEN = Memory(tuple(Entity(kind, f"{kind}-{n}", name) for n in range(10) for kind
 
 def step(delivery: Delivery, memory: Memory = EMPTY, *, found: int = 0) -> Step:
     """The prompt with the dearest discovered tools."""
-    engine = Engine.open(content_root() / "prompts" / "cms", delivery=delivery)
+    engine = cms(delivery)
     cost = {name: engine.count(protocol.text) for name, protocol in engine.agent.protocols.items()}
     dearest = sorted((name for name in cost if name not in CORE), key=lambda name: -cost[name])[:found]
     call = engine.prepare_call(Turn(memory=memory, now=datetime(2026, 11, 20, tzinfo=UTC)))
