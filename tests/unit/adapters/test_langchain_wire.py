@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -79,6 +80,10 @@ def talk(
         return server.sent
 
 
+plain = cache(talk)
+"""For tests that read the same conversation."""
+
+
 async def _streamed(agent: Any, said: str) -> None:
     async for _ in agent.astream({"messages": [HumanMessage(said)]}, THREAD, stream_mode="messages"):
         pass
@@ -104,7 +109,7 @@ def text(value: Any) -> str:
 @pytest.mark.parametrize("gateway", [False, True], ids=["official", "gateway"])
 @pytest.mark.parametrize("name", [OPUS, SONNET])
 def test_every_request_begins_with_the_one_before_and_its_tools_never_change(name: str, *, gateway: bool) -> None:
-    sent = talk(name, gateway=gateway)
+    sent = plain(name, gateway=gateway)
 
     assert len(sent) == 6
     for before, after in pairwise(sent):
@@ -115,7 +120,7 @@ def test_every_request_begins_with_the_one_before_and_its_tools_never_change(nam
 
 
 def test_definitions_are_deferred_and_revealed_in_the_search_result_that_names_them() -> None:
-    sent = talk(OPUS)
+    sent = plain(OPUS, gateway=False)
 
     assert [(tool["name"], tool.get("defer_loading", False)) for tool in sent[0]["tools"]] == [
         ("tool_search", False), ("cms_createPage", True), ("cms_listPages", True), ("cms_searchImages", True),
@@ -127,7 +132,7 @@ def test_definitions_are_deferred_and_revealed_in_the_search_result_that_names_t
 
 
 def test_blocks_have_the_role_of_the_system_where_it_is_heeded() -> None:
-    sent = talk(OPUS)
+    sent = plain(OPUS, gateway=False)
 
     assert roles(sent[1]) == ["user", "assistant", "user", "system"]
     assert "<cms_createPage>" in text(sent[1]["messages"][3])
@@ -167,7 +172,7 @@ def breakpoints(body: Json) -> list[str]:
 
 
 def test_breakpoints_appear_where_they_pay_and_are_four_at_most() -> None:
-    for body in talk(SONNET):
+    for body in plain(SONNET, gateway=False):
         assert breakpoints(body)[-1] == "body"
         assert 1 <= len(breakpoints(body)) <= 4
 
@@ -187,7 +192,7 @@ def test_the_longer_lifetime_and_no_caching() -> None:
 
 def test_streamed_requests_are_the_same_but_for_the_stream() -> None:
     streamed = [{key: value for key, value in body.items() if key != "stream"} for body in talk(OPUS, streams=True)]
-    invoked = [{key: value for key, value in body.items() if key != "stream"} for body in talk(OPUS)]
+    invoked = [{key: value for key, value in body.items() if key != "stream"} for body in plain(OPUS, gateway=False)]
 
     assert [body["tools"] for body in streamed] == [body["tools"] for body in invoked]
     assert [roles(body) for body in streamed] == [roles(body) for body in invoked]

@@ -8,6 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
 from typing import Any
 
@@ -94,6 +95,12 @@ def sent_by(model: str, made: Cuecard | None = None, words: Sequence[str] = WORD
         return server.sent
 
 
+@cache
+def plain(model: str) -> list[Json]:
+    """For tests that read the same conversation."""
+    return sent_by(model)
+
+
 def finished(asked: Awaitable[Any]) -> Any:
     """What was awaited, and with it what LiteLLM still has to log: its tasks must not outlive the loop."""
 
@@ -118,7 +125,7 @@ def bare(value: Any) -> Any:
 
 @pytest.mark.parametrize("model", [GPT, CLAUDE])
 def test_every_request_begins_with_the_one_before_and_its_tools_never_change(model: str) -> None:
-    sent = [bare(body) for body in sent_by(model)]
+    sent = [bare(body) for body in plain(model)]
 
     assert len(sent) == 6
     for before, after in pairwise(sent):
@@ -156,7 +163,7 @@ def asked(name: str, arguments: str = "{}") -> Json:
 
 
 def test_claude_gets_reminders_since_litellm_moves_messages_of_the_system() -> None:
-    sent = sent_by(CLAUDE)
+    sent = plain(CLAUDE)
 
     assert "<cms_createPage>" not in json.dumps(sent[1]["system"])
     result, block = sent[1]["messages"][2]["content"]
@@ -165,7 +172,7 @@ def test_claude_gets_reminders_since_litellm_moves_messages_of_the_system() -> N
 
 
 def test_claude_gets_breakpoints_at_the_end_of_the_conversation_and_where_they_pay() -> None:
-    for body in sent_by(CLAUDE):
+    for body in plain(CLAUDE):
         assert "cache_control" in body["messages"][-1]["content"][-1]
         assert 1 <= json.dumps(body).count('"cache_control"') <= 4
     assert "cache_control" not in json.dumps(sent_by(CLAUDE, card(cache=None)))
@@ -203,7 +210,7 @@ def test_rewrite_sends_active_tools_and_instructions_in_the_system_prompt() -> N
 
 
 def test_entities_of_results_reach_the_working_memory() -> None:
-    sent = sent_by(GPT)
+    sent = plain(GPT)
 
     assert '"About" (page-1)' in json.dumps(sent[3]["messages"][-1]["content"], ensure_ascii=False).replace("\\", "")
 

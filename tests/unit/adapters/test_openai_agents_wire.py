@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from datetime import UTC, datetime
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,7 @@ def tool(name: str) -> Tool:
     return FunctionTool(name, f"{name} of the host", schema, call)
 
 
+@cache
 def talk(
     model: str, *, official: bool = True, streamed: bool = False, chat: bool = False
 ) -> tuple[list[Json], list[Call]]:
