@@ -41,7 +41,7 @@ def test_a_refusal_is_short_and_takes_little_memory(tmp_path: Path, case: str) -
     finally:
         tracemalloc.stop()
 
-    assert peak < 40 * 1024**2
+    assert peak < 20 * 1024**2
     assert len(drawn) < MAX_PROBLEMS * 1_500
     assert drawn.count("error[") <= MAX_PROBLEMS
     assert "more" in drawn or drawn.count("error[") < MAX_PROBLEMS
