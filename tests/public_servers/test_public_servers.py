@@ -1,4 +1,4 @@
-"""Servers and clients of others: three public servers, and the command line of the official inspector."""
+"""Servers and clients of others: three public servers, and the client of the official inspector."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from pydantic_ai.messages import ModelMessage, ModelResponse, TextPart, ToolCall
 from pydantic_ai.models.function import AgentInfo
 
 from cuecard import Engine
-from public_servers.servers import Unavailable, install, script
+from public_servers.servers import HERE, Unavailable, install, script
 from unit.run.talking import cuecard, deciding, write
 
 AGENT = "agent: helper\nsections: [{id: role, text: Hello.}]\ntools: {instructions: tools}\n"
@@ -23,6 +23,15 @@ SERVERS = {
     "memory": ("server-memory", ["create_entities", "read_graph", "search_nodes"]),
     "filesystem": ("server-filesystem", ["read_text_file", "list_directory", "write_file"]),
 }
+
+ASKED: list[tuple[list[Any], str]] = [
+    (["prompts/list"], "The system prompt of the agent cms"),
+    (["tools/call", "tool_search", {"query": "create a page"}], "cms_createPage"),
+    (["resources/list"], "skill://cms/cms-pages/SKILL.md"),
+    (["resources/read", "skill://cms/cms-pages/SKILL.md"], "allowed-tools"),
+    (["prompts/get", "cms", {"discovered": "cms_createPage"}], "BEFORE: cms_listPages"),
+]
+"""What the inspector calls with which arguments, and what stands in the answer."""
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -84,26 +93,27 @@ def test_a_chat_uses_a_public_server(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert "Buy tea." in ran.of("turn")[0]["answer"]
 
 
-@pytest.mark.parametrize(
-    ("method", "told"),
-    [
-        (["prompts/list"], "The system prompt of the agent cms"),
-        (["tools/call", "--tool-name", "tool_search", "--tool-arg", "query=create a page"], "cms_createPage"),
-        (["resources/list"], "skill://cms/cms-pages/SKILL.md"),
-        (["resources/read", "--uri", "skill://cms/cms-pages/SKILL.md"], "allowed-tools"),
-        (
-            ["prompts/get", "--prompt-name", "cms", "--prompt-args", "discovered=cms_createPage"],
-            "BEFORE: cms_listPages",
-        ),
-    ],
-)
-def test_the_official_inspector_reads_what_cuecard_serves(method: list[str], told: str) -> None:
+@pytest.fixture(scope="module")
+def inspected(_installed: None, tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
+    """What the inspector gets from `cuecard mcp` in one connection."""
     own = [sys.executable, "-c", "from cuecard.cli.main import main; main()", "mcp", "cms"]
-    inspector = ["node", script("inspector-cli", "build/index.js")]
     done = subprocess.run(
-        [*inspector, *own, "--method", *method], capture_output=True, text=True, timeout=60, check=False
+        ["node", str(HERE / "inspect.mjs"), *own],
+        input=json.dumps([method for method, _ in ASKED]),
+        cwd=tmp_path_factory.mktemp("inspected"),
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
     )
-    answer: Any = json.loads(done.stdout or "null")
 
     assert done.returncode == 0, done.stderr
+    answers: list[Any] = json.loads(done.stdout)
+    return answers
+
+
+@pytest.mark.parametrize(("method", "told"), ASKED)
+def test_the_official_inspector_reads_what_cuecard_serves(inspected: list[Any], method: list[Any], told: str) -> None:
+    answer = inspected[ASKED.index((method, told))]
+
     assert told in json.dumps(answer)
