@@ -6,12 +6,14 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from cuecard.config.documents.yaml_text import read_yaml
+from shell import cuecard_in
 
 ROOT = Path(__file__).parents[2]
 ACTION = ROOT / "action.yml"
@@ -97,14 +99,16 @@ def pull_request(top: Path) -> Job:
 
 
 @pytest.fixture
-def job(tmp_path: Path) -> Job:
-    """A pull request of one test."""
-    return pull_request(tmp_path)
+def job(tmp_path: Path) -> Iterator[Job]:
+    """A pull request of one test, in which this process is `cuecard`."""
+    made = pull_request(tmp_path)
+    with cuecard_in(tmp_path / "bin"):
+        yield made
 
 
 @pytest.fixture(scope="module")
 def reported(tmp_path_factory: pytest.TempPathFactory) -> tuple[Job, Done]:
-    """A pull request whose report is written: what reads that, as a comment on it does, changes nothing."""
+    """A pull request whose report is written by the command itself: what reads that, as a comment on it does, changes nothing."""
     made = pull_request(tmp_path_factory.mktemp("reported"))
     return made, made.run("report.sh", CUECARD_MODEL="gpt-4o", CUECARD_PRICE="2.5")
 
