@@ -13,6 +13,8 @@ TEXTS = {".md", ".py", ".yaml", ".yml", ".xml", ".json", ".txt", ".ts"}
 ELSEWHERE = re.compile(
     r"\bseeds? 0\d\d\b|\bDESIGN\b|\b(?:the|CMS) seed(?:'s| page| has| shows|\b \(0)|\(promise \d|seeds\.md"
 )
+WORDS = ("seed", "DESIGN", "(promise ")
+"""One of these is in all that the pattern finds, and in few files."""
 
 
 @pytest.mark.parametrize("folder", FOLDERS)
@@ -22,7 +24,8 @@ def test_no_file_refers_to_a_document_that_readers_do_not_have(folder: str) -> N
         f"{path.relative_to(ROOT)}:{number}: {match[0]}"
         for path in paths
         if path != Path(__file__) and path.is_file()
-        for number, line in enumerate(path.read_text(encoding="utf-8", errors="replace").splitlines(), 1)
+        if any(word in (text := path.read_text(encoding="utf-8", errors="replace")) for word in WORDS)
+        for number, line in enumerate(text.splitlines(), 1)
         for match in ELSEWHERE.finditer(line)
     ]
 
