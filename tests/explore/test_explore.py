@@ -35,9 +35,10 @@ TestMachine = Machine.TestCase
 
 
 @pytest.fixture(autouse=True)
-def _without_slow_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in pyproject.toml, which pytest does not read for a file elsewhere."""
-    monkeypatch.setenv("PYTEST_ADDOPTS", "-p no:schemathesis -p no:langsmith_plugin")
+def _with_few_plugins(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Those that pyproject.toml leaves out, and all others that nothing needs here."""
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_ADDOPTS", "-p xdist.plugin -p _hypothesis_pytestplugin")
 
 
 def test_what_is_found_can_be_replayed(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
