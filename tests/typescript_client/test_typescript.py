@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 
+import server
 from cuecard import watch
 from cuecard.server.agents import open_agents
 from cuecard.server.app import create_app
@@ -102,18 +103,16 @@ def test_its_own_tests_pass(service: str, name: str) -> None:
     assert not re.search(r"^# pass 0$", told, re.MULTILINE)
 
 
-def test_the_example_plays_the_cms_assistant(service: str, tmp_path: Path) -> None:
+def test_the_example_plays_the_cms_assistant(service: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     told = run("node", "examples/cms.mjs", CUECARD_URL=service, CMS_DATA=str(tmp_path))
-    server = ROOT / "examples/cms/server.py"
-    shown = subprocess.run(
-        [sys.executable, server, "--data", tmp_path, "--snapshot"], capture_output=True, text=True, check=True
-    )
-    content = json.loads(shown.stdout)
+    assert server.main(["--data", str(tmp_path), "--snapshot"]) == 0
+    shown = capsys.readouterr().out
+    content = json.loads(shown)
 
     assert "The page About Us is there." in told
     assert "It is in the menu." in told
     assert "about" in [page["slug"] for page in content["pages"].values()]
-    assert '"label": "About"' in shown.stdout
+    assert '"label": "About"' in shown
     assert len((CLIENT / "examples/cms.mjs").read_text(encoding="utf-8").splitlines()) <= 60
 
 
