@@ -10,13 +10,11 @@ from pathlib import Path
 import pytest
 
 from cuecard import Engine
-from cuecard.analysis.replay.recommend import recommend
-from cuecard.analysis.replay.report import Billing, replay
 from cuecard.cli.replay.page import page as replay_page
 from cuecard.cli.report.page import page as field_page
 from once import once
 from unit.field.test_report import TALK, told
-from unit.replay.small import engine, pages, profile
+from unit.replay.small import advice, report
 from unit.replay.test_page import NEEDS_BROWSER, look
 
 LONG = "find_every_page_of_the_site_that_was_changed_since_yesterday_and_is_not_published"
@@ -55,8 +53,7 @@ FRAME = """<iframe name="data-%s" src="%s.html" style="width: 400px; height: 900
 
 
 def _replayed() -> str:
-    report = replay(engine(), pages(), Billing([profile(), profile("small-automatic")]), name="pages.json")
-    return replay_page(report, recommend(report, engine(), pages()))
+    return replay_page(report(), advice())
 
 
 def _field() -> str:
@@ -74,9 +71,9 @@ def shown(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 
 def _show(folder: Path) -> None:
-    names = {report: report.replace(" ", "-") for report in REPORTS}
-    for report, name in names.items():
-        page = REPORTS[report]().replace("</body>", f"{PROBE}</body>")
+    names = {kind: kind.replace(" ", "-") for kind in REPORTS}
+    for kind, name in names.items():
+        page = REPORTS[kind]().replace("</body>", f"{PROBE}</body>")
         (folder / f"{name}.html").write_text(page, encoding="utf-8")
     frames = "".join(FRAME % (name, name) for name in names.values())
     (folder / "frames.html").write_text(FRAMES % frames, encoding="utf-8")
@@ -85,9 +82,9 @@ def _show(folder: Path) -> None:
 
 @pytest.mark.repeats
 @NEEDS_BROWSER
-@pytest.mark.parametrize("report", REPORTS)
-def test_a_report_can_be_read_at_400_px_and_by_keyboard(report: str, shown: str) -> None:
-    (told,) = re.findall(rf'data-{report.replace(" ", "-")}="([^"]*)"', shown)
+@pytest.mark.parametrize("kind", REPORTS)
+def test_a_report_can_be_read_at_400_px_and_by_keyboard(kind: str, shown: str) -> None:
+    (told,) = re.findall(rf'data-{kind.replace(" ", "-")}="([^"]*)"', shown)
     found = json.loads(html.unescape(told))
 
     assert found["width"] == 400
