@@ -58,12 +58,17 @@ class Channel:
 
 @dataclass(frozen=True, slots=True)
 class Sent:
-    """One request as it would be sent: its blocks, its manifest, and the numbers of its turn and step, both from 1."""
+    """One request as it would be sent: its blocks, its step, and the numbers of its turn and request, both from 1."""
 
     request: Request
-    manifest: Manifest
+    step: Step
     turn: int
     number: int
+
+    @property
+    def manifest(self) -> Manifest:
+        """What was sent, why, and what was left out; created on first access."""
+        return self.step.manifest
 
 
 def play(
@@ -118,7 +123,7 @@ class _Stage:
                 self.at = request.at.timestamp() if request.at else self.at
                 answer = answer_blocks(request, self.engine.count)
                 sent = replace(self._request(call, step), answer=sum(block.tokens for block in answer))
-                yield Sent(sent, step.manifest, number, place)
+                yield Sent(sent, step, number, place)
                 self._answer(request, answer, f"{number}.{place}")
 
     def _prepare(self, turn: RecordedTurn) -> Call:
@@ -164,7 +169,8 @@ class _Stage:
         system = [block for held in lines for block in held]
         static = sum(map(len, lines[: stable_part(step.segments)]))
         placed = homes(_READER.read(self.messages), step.appended, step.turns)
-        said = [spoken_block(record) for record in step.manifest.sections if record.placement == "message"]
+        spoken = step.manifest.sections if step.messages else ()  # sections that are messages stand in the stack
+        said = [spoken_block(record) for record in spoken if record.placement == "message"]
         before = 0
         for place, message in enumerate(self.messages):
             if message["role"] == "assistant" and self.messages[place - 1]["role"] != "assistant":
