@@ -46,6 +46,9 @@ TALK: list[Calls] = [
     [("tool_search", IMAGES), ("cms_listPages", {})],
     [("cms_searchImages", {})],
 ]
+SHORT = TALK[:1]
+"""For what holds for each request: before a search, after it, and with the next message."""
+
 MODELS = ["claude-opus-4-8", "claude-sonnet-4-6", "claude-haiku-5-5", "chat:gpt-5", "gpt-5", "gpt-5.6", "gpt-4o"]
 every = pytest.mark.parametrize("name", MODELS)
 official = pytest.mark.parametrize("gateway", [False, True], ids=["official", "gateway"])
@@ -62,6 +65,7 @@ def model_of(name: str, url: str, *, gateway: bool) -> Model:
     return OpenAIChatModel(bare, provider=provider) if bare != name else OpenAIResponsesModel(bare, provider=provider)
 
 
+@cache
 def tool(name: str) -> Tool[Any]:
     def call() -> Json:
         return {"ok": name}
@@ -216,10 +220,10 @@ def test_claude_reads_from_the_cache_all_that_was_sent_before(name: str, gateway
 
 
 def test_caching_is_turned_off_by_one_word() -> None:
-    bodies = talk("claude-opus-4-8", cache=None).bodies
+    bodies = talk("claude-opus-4-8", batches=SHORT, cache=None).bodies
 
     assert not any(b"cache_control" in body for body in bodies)
-    for body in talk("gpt-5.6", cache=None).bodies:
+    for body in talk("gpt-5.6", batches=SHORT, cache=None).bodies:
         assert b"prompt_cache_key" not in body
         assert b"prompt_cache_breakpoint" not in body
 
@@ -230,12 +234,15 @@ def test_caching_is_turned_off_by_one_word() -> None:
     ids=["unified", "of the provider"],
 )
 def test_what_the_host_has_set_holds(settings: ModelSettings) -> None:
-    assert not any(b"cache_control" in body for body in talk("claude-opus-4-8", settings=settings).bodies)
+    bodies = talk("claude-opus-4-8", batches=SHORT, settings=settings).bodies
+
+    assert len(bodies) == 3
+    assert not any(b"cache_control" in body for body in bodies)
 
 
 def test_the_host_chooses_the_lifetime() -> None:
-    hours = talk("claude-opus-4-8", cache="1h").sent
-    own = talk("claude-opus-4-8", settings=ModelSettings(cache="1h")).sent
+    hours = talk("claude-opus-4-8", batches=SHORT, cache="1h").sent
+    own = talk("claude-opus-4-8", batches=SHORT, settings=ModelSettings(cache="1h")).sent
 
     assert {body["cache_control"]["ttl"] for body in (*hours, *own)} == {"1h"}
 
@@ -243,7 +250,7 @@ def test_the_host_chooses_the_lifetime() -> None:
 def test_openai_gets_one_cache_key_for_the_configuration_unless_the_host_has_its_own() -> None:
     mine = OpenAIChatModelSettings(openai_prompt_cache_key="mine")
     keys = {body["prompt_cache_key"] for body in plain("gpt-5", gateway=False).sent}
-    own = {body["prompt_cache_key"] for body in talk("gpt-5", settings=mine).sent}
+    own = {body["prompt_cache_key"] for body in talk("gpt-5", batches=SHORT, settings=mine).sent}
 
     assert keys == {f"cuecard-{engine().agent.sha256[:32]}"}
     assert own == {"mine"}
@@ -296,19 +303,19 @@ def test_the_model_hears_only_of_tools_that_the_agent_has() -> None:
 
 
 def test_tools_that_the_turn_names_hold_over_those_of_the_agent() -> None:
-    got = talk("claude-opus-4-8", turn=Turn(now=NOW, tools=("tool_search", "cms_listPages")))
+    got = talk("claude-opus-4-8", batches=SHORT, turn=Turn(now=NOW, tools=("tool_search", "cms_listPages")))
 
     assert got.calls[0].tools.available == ("tool_search", "cms_listPages")
 
 
 def test_a_model_that_the_turn_names_holds_over_that_of_the_agent() -> None:
-    got = talk("claude-opus-4-8", turn=Turn(now=NOW, model="gpt-5"))
+    got = talk("claude-opus-4-8", batches=SHORT, turn=Turn(now=NOW, model="gpt-5"))
 
     assert got.calls[0].delivery.model == "gpt-5"
 
 
 def test_of_models_that_take_over_from_each_other_the_most_restricted_decides() -> None:
-    got = talk("claude-opus-4-8", backup="claude-sonnet-4-6")
+    got = talk("claude-opus-4-8", batches=SHORT, backup="claude-sonnet-4-6")
 
     assert {call.delivery.authority for call in got.calls} == {"user"}
     assert {call.delivery.model for call in got.calls} == {"claude-opus-4-8"}
@@ -350,7 +357,7 @@ def test_a_tool_that_went_mid_run_and_stays_away_is_not_withdrawn_again(name: st
 
 
 def test_without_a_conversation_each_run_tells_its_model_again() -> None:
-    got = talk("claude-opus-4-8", conversation=None)
+    got = talk("claude-opus-4-8", batches=SHORT, conversation=None)
 
     assert [call.delivery.model for call in got.calls] == ["claude-opus-4-8"] * 2
     assert len({json.dumps(body["tools"]) for body in got.sent}) == 1

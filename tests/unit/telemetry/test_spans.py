@@ -318,8 +318,12 @@ def test_what_is_wrong_is_refused(seen: Seen) -> None:
 OFF = """
 import sys
 import time
+from dataclasses import replace
 from cuecard import Engine, ToolResult, Turn
-engine = Engine.open("prompts/cms")
+from cuecard.model import TokenSource
+from cuecard.outside.tokens import TokenCounter
+letters = TokenCounter(TokenSource("letters", "test", exact=True), len)  # a table of tokens takes long to read
+engine = replace(Engine.open("prompts/cms"), count=letters)
 chat = engine.conversation()
 chat.user(Turn())
 chat.step([ToolResult("tool_search", engine.search_tools("create a page").to_json(), "c-1")]).manifest
