@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
+from threading import local
 from types import ModuleType
 from typing import Any
 
@@ -177,16 +178,17 @@ def test_a_tool_that_was_not_found_is_refused_with_what_to_do(loop: Loop) -> Non
 
 @every
 def test_thirty_conversations_at_once_stay_apart(loop: Loop) -> None:
+    here, script = local(), [*SCRIPT[:2], []]
+
+    def create(title: str) -> Any:
+        return here.make(f"{title} {here.number:03}")
+
+    tools = Functions(cms(), {"cms_createPage": create})
+
     def one(number: int) -> Played:
-        make = page_functions()["cms_createPage"]
-
-        def create(title: str) -> Any:
-            return make(f"{title} {number:03}")
-
-        tools = Functions(engine, {"cms_createPage": create})
+        here.make, here.number = page_functions()["cms_createPage"], number
         return loop.play(client, tools, stream=number % 2 == 0, words=[f"Client {number:03}: make pages."])
 
-    engine, script = cms(), [*SCRIPT[:2], []]
     with loopback_models(script) as service, loop.client(service.url) as client, ThreadPoolExecutor(30) as pool:
         one(30)  # with its first answer a client makes schemas, which thirty threads would make thirty times
         service.bodies.clear()
