@@ -19,11 +19,9 @@ from mcp.types import TextContent, TextResourceContents
 
 from cuecard import Engine
 from cuecard.adapters.mcp_server import agent_server
-from cuecard.agent.skills import usable_skills_of
-from cuecard.config.skills.tool_skills import tool_skills
-from cuecard.model import Turn
-from cuecard.outside.skill_packages import read_packages
+from cuecard.cli.mcp_command import packages_of
 from unit.mcp_server.alone import run
+from unit.run.address import at_an_address
 from unit.run.talking import write
 
 Result = TypeVar("Result")
@@ -64,9 +62,7 @@ def folder(tmp_path: Path) -> Path:
 
 def server(folder: Path) -> Any:
     engine = Engine.open(folder)
-    own, _ = read_packages(usable_skills_of(engine.agent, Turn()), folder)
-    made = tool_skills(engine.name, tuple(engine.tools.values()), engine.instructions)
-    return agent_server(engine, [*own, *made], "1")
+    return agent_server(engine, packages_of(engine, folder), "1")
 
 
 def ask(folder: Path, mode: str, work: Callable[[Client], Awaitable[Result]]) -> Result:
@@ -183,13 +179,8 @@ def test_skills_are_listed_with_the_sha_256_of_each_file_as_fastmcp_reads_them(f
     from fastmcp.client import Client as FastClient  # noqa: PLC0415 - slow to import, and for this test alone
     from fastmcp.skills import SkillsClientExtension  # noqa: PLC0415 - the same
 
-    (folder / "cc.py").write_text("from cuecard.cli.main import main\nmain()\n", encoding="utf-8")
-
-    async def talk() -> tuple[Any, Any, list[bytes]]:
-        from fastmcp.client.transports import StdioTransport  # noqa: PLC0415 - the same
-
-        transport = StdioTransport(sys.executable, ["cc.py", "mcp", "."], cwd=str(folder))
-        async with FastClient(transport, extensions=[SkillsClientExtension()]) as client:
+    async def talk(url: str) -> tuple[Any, Any, list[bytes]]:
+        async with FastClient(url, extensions=[SkillsClientExtension()]) as client:
             listed = await client.list_skills()
             one = await client.get_skill("skill://helper/pdf-forms/SKILL.md")
             read = []
@@ -200,7 +191,8 @@ def test_skills_are_listed_with_the_sha_256_of_each_file_as_fastmcp_reads_them(f
                 read.append(text.encode() if text is not None else b64decode(content.blob))
             return listed, one, read
 
-    listed, one, read = asyncio.run(talk())
+    with at_an_address(server(folder).streamable_http_app()) as url:
+        listed, one, read = asyncio.run(talk(url))
 
     assert [skill.frontmatter.name for skill in listed] == ["pdf-forms", "helper-weather-more"]
     assert one.frontmatter.root == {"name": "pdf-forms", "description": "Fills forms.", "metadata": {"a": "b"}}
