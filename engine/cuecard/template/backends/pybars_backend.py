@@ -14,7 +14,7 @@ import sys
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
+from functools import lru_cache, partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -66,7 +66,9 @@ def _load(text: str, writer: _Writer, runtime: Runtime) -> Body:
     return body
 
 
+@lru_cache(256)
 def _compile(text: str) -> Any:
+    """The function of a text; parts of different templates are often the same text, since their tags are numbers."""
     import pybars  # noqa: PLC0415 - optional, and takes a third of a second to load
 
     with _COMPILING:
