@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,14 +15,19 @@ from cuecard.outside.tokens import bundled_counter
 
 CMS = Path(__file__).parents[3] / "prompts" / "cms"
 TEXTS = ["", "a page", "<agent>\n", "\ud800", "长城"]
+COMMANDS = {"tokens": "tokens", "check": "0 warnings"}
 SHOW = """
-import contextlib, io, sys
+import contextlib, io, json, os, sys
 from cuecard.cli.main import main
-sys.argv = ["cuecard", {command!r}, {agent!r}]
-with contextlib.redirect_stdout(io.StringIO()) as shown, contextlib.suppress(SystemExit):
-    main()
-print(shown.getvalue())
-print("tiktoken" in sys.modules)
+folder, agent, *commands = sys.argv[1:]
+shown = []
+for command in commands:
+    os.environ["CUECARD_CACHE"] = os.path.join(folder, command)
+    sys.argv = ["cuecard", command, agent]
+    with contextlib.redirect_stdout(io.StringIO()) as said, contextlib.suppress(SystemExit):
+        main()
+    shown.append(said.getvalue())
+print(json.dumps([dict(zip(commands, shown)), "tiktoken" in sys.modules]))
 """
 
 
@@ -31,18 +35,25 @@ def counts(folder: Path) -> KeptCounts:
     return KeptCounts("o200k_base", Cache(folder), bundled_counter("o200k_base").count)
 
 
-@pytest.mark.parametrize(("command", "said"), [("tokens", "tokens"), ("check", "0 warnings")])
-def test_the_next_process_counts_without_a_table(tmp_path: Path, command: str, said: str) -> None:
-    shown = []
-    for _ in range(2):
-        script = SHOW.format(command=command, agent=str(CMS))
-        env = {**os.environ, "CUECARD_CACHE": str(tmp_path)}
-        done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, env=env)
-        shown.append(done.stdout.rstrip().rpartition("\n"))
+@pytest.fixture(scope="module")
+def processes(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[dict[str, str], bool]]:
+    """What two processes, one after the other, print for each command, and whether they loaded a table.
 
-    assert [loaded for *_, loaded in shown] == ["True", "False"]
-    assert shown[0][0] == shown[1][0]
-    assert said in shown[0][0]
+    Each command has a cache of its own.
+    """
+    script = [sys.executable, "-c", SHOW, str(tmp_path_factory.mktemp("caches")), str(CMS), *COMMANDS]
+    return [json.loads(subprocess.run(script, capture_output=True, check=True).stdout) for _ in range(2)]
+
+
+@pytest.mark.parametrize(("command", "said"), COMMANDS.items())
+def test_the_next_process_counts_without_a_table(
+    command: str, said: str, processes: list[tuple[dict[str, str], bool]]
+) -> None:
+    (first, first_loaded), (second, second_loaded) = processes
+
+    assert [first_loaded, second_loaded] == [True, False]
+    assert first[command] == second[command]
+    assert said in first[command]
 
 
 def test_what_was_kept_is_what_is_counted(tmp_path: Path) -> None:
