@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import json
-import sys
-from pathlib import Path
 from typing import Any
 
-import anyio
 from mcp.server import Server
-from mcp.server.stdio import stdio_server
 from mcp.types import CallToolResult, ListToolsResult, TextContent, Tool
 
 
@@ -28,12 +23,3 @@ def listing_server(said: dict[str, Any]) -> Server[Any]:
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
-
-
-async def serve(server: Server[Any]) -> None:
-    async with stdio_server() as (reads, writes):
-        await server.run(reads, writes, server.create_initialization_options())
-
-
-if __name__ == "__main__":
-    anyio.run(serve, listing_server(json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))))
