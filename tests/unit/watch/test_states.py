@@ -283,7 +283,7 @@ from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.reload.states import NoState, States
 
 states, found = States(sys.argv[1], most=6), 0
-for number in range(30):
+for number in range(15):
     sources = AgentSources(SourceText("a", "a", f"{number % 12} {'x' * 20_000}"))
     digest = states.save(sources)
     try:
