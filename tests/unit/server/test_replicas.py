@@ -17,16 +17,34 @@ from unit.server.test_endpoints import ask
 
 pytestmark = pytest.mark.repeats
 
+NAMES = ("create-page", "delete-page", "list-posts", "get-image")
 RESULTS = [
     {"tool": "tool_search", "result": {"tools": [name]}, "call_id": f"call-{number}"}
-    for number, name in enumerate(("cms_createPage", "cms_deletePage", "cms_listPosts", "cms_getImage"))
+    for number, name in enumerate(NAMES)
 ]
+PAGES = """\
+agent: pages
+sections: [{id: tools, text: "{{{activeProtocols}}}"}]
+tools: {instructions: tools.yaml, core: [tool_search]}
+"""
 
 
 def write_agent(folder: Path, name: str, *, settings: str = "", role: str) -> Path:
     folder.mkdir(exist_ok=True)
     text = f"agent: {name}\n{settings}sections: [{{id: role, text: {role}}}]\n"
     (folder / "agent.yaml").write_text(text, encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An agent with tools; all three replicas have it."""
+    folder = tmp_path_factory.mktemp("pages")
+    lines = [
+        f"  {name}: {{before: none, after: say it, next: none, gotcha: none}}\n" for name in ("tool_search", *NAMES)
+    ]
+    (folder / "agent.yaml").write_text(PAGES, encoding="utf-8")
+    (folder / "tools.yaml").write_text("tools:\n" + "".join(lines), encoding="utf-8")
     return folder
 
 
@@ -38,7 +56,7 @@ def changing(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def three(tmp_path_factory: pytest.TempPathFactory, changing: Path) -> Iterator[list[Replica]]:
+def three(tmp_path_factory: pytest.TempPathFactory, pages: Path, changing: Path) -> Iterator[list[Replica]]:
     """Three replicas: each with a folder of states and an agent `demo` of its own, sharing nothing but the key.
 
     The third one dies in a test; the others use the first two.
@@ -48,7 +66,7 @@ def three(tmp_path_factory: pytest.TempPathFactory, changing: Path) -> Iterator[
         for number, role in enumerate(("You help.", "You write.", "You read.")):
             folder = tmp_path_factory.mktemp("replica")
             agents = [str(write_agent(folder / "agent", "demo", role=role)), *([] if number else [str(changing)])]
-            made.append(stack.enter_context(replica("cms", *agents, states=folder / "states")))
+            made.append(stack.enter_context(replica(str(pages), *agents, states=folder / "states")))
         yield made
 
 
@@ -71,24 +89,25 @@ def test_three_replicas_answer_in_turn_and_one_dies(three: list[Replica]) -> Non
         for _ in range(3):
             turns += 1
             try:
-                return ask(clients[turns % 3], path, **body)
+                return ask(clients[turns % 3], path, agent="pages", **body)
             except httpx2.TransportError:
                 continue
         raise AssertionError("no replica answers")
 
     call: dict[str, Any] = ask_next("prepare-call")
-    same: dict[str, Any] = ask(alone, "prepare-call")
+    same: dict[str, Any] = ask(alone, "prepare-call", agent="pages")
     for number, result in enumerate(RESULTS):
         if number == 2:
             three[2].kill()
         call = ask_next("prepare-step", conversation=call["conversation"], results=[result])
-        same = ask(alone, "prepare-step", conversation=same["conversation"], results=[result])
+        same = ask(alone, "prepare-step", agent="pages", conversation=same["conversation"], results=[result])
 
         assert call["step"] == same["step"]
+    assert all(name in call["step"]["active_tools"] for name in NAMES)
 
     later = ask_next("prepare-call", conversation=call["conversation"])
 
-    assert later["step"] == ask(alone, "prepare-call", conversation=same["conversation"])["step"]
+    assert later["step"] == ask(alone, "prepare-call", agent="pages", conversation=same["conversation"])["step"]
     assert three[2].process.returncode
     for each in clients:
         each.close()
