@@ -47,9 +47,9 @@ class KeptCounts:
         return tokens
 
     def save(self) -> None:
-        """Store the counts, if there are new ones."""
+        """Store the counts, if there are new ones, beside those that others have stored meanwhile."""
         if self._new and self._known:
-            last = dict(list(self._known.items())[-REMEMBERED:])
+            last = dict(list({**self._read(), **self._known}.items())[-REMEMBERED:])
             self._cache.put(key_of(self._encoding), json.dumps(last).encode())
 
     def _read(self) -> dict[str, int]:

@@ -66,6 +66,17 @@ def test_what_was_kept_is_what_is_counted(tmp_path: Path) -> None:
     assert [later.count(text) for text in TEXTS] == told
 
 
+def test_of_two_that_end_one_after_the_other_both_are_kept(tmp_path: Path) -> None:
+    first, second = counts(tmp_path), counts(tmp_path)
+    for each, text in ((first, "a page"), (second, "a post")):
+        each.count(text)
+    first.save()
+    second.save()
+    later = KeptCounts("o200k_base", Cache(tmp_path), lambda text: pytest.fail(f"counted {text!r} again"))
+
+    assert [later.count(text) for text in ("a page", "a post")] == [2, 2]
+
+
 def test_another_encoding_has_counts_of_its_own(tmp_path: Path) -> None:
     first = counts(tmp_path)
     first.count("长城长城长城")
