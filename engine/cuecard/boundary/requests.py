@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 from cuecard.config.endpoints import endpoint_name
@@ -145,11 +146,17 @@ def admit_definitions(cards: Any, form: Any) -> list[ToolCard]:
 def _profile(model: str | ModelProfile | None, base_url: str) -> ModelProfile:
     """The profile of a named model from the shipped file; the host's own profile is used as it is."""
     if isinstance(model, str):
-        return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
+        return _named(model, base_url)
     if model and base_url and model.endpoint != endpoint_name(base_url):
         there = read_models().find(model.name, endpoint=base_url)
         return replace(model, mid_conversation=there.mid_conversation, adds_tools=there.adds_tools)
     return model or ModelProfile("")
+
+
+@lru_cache(maxsize=256, typed=True)
+def _named(model: str, base_url: str) -> ModelProfile:
+    """Found once: every request of a conversation names the same model."""
+    return replace(read_models().find(model, endpoint=base_url), name=wire_name(model, base_url))
 
 
 def _dicts(
@@ -267,9 +274,8 @@ def _tool(tool: Mapping[str, Any]) -> Iterator[Told]:
             yield from _text(tool, key)
 
 
-def _text(value: Mapping[str, Any], key: str, at: str = "") -> Iterator[Told]:
-    if not isinstance(value.get(key), str):
-        yield Told(f"{at}.{key}", "a text", value.get(key))
+def _text(value: Mapping[str, Any], key: str, at: str = "") -> tuple[Told, ...]:
+    return () if isinstance(value.get(key), str) else (Told(f"{at}.{key}", "a text", value.get(key)),)
 
 
 _FORMS: Mapping[Form, Callable[[Mapping[str, Any]], Iterator[Told]]] = {

@@ -16,7 +16,8 @@ MAX_BITS = 2_048
 """The maximum size of a whole number in bits: by default, Python does not convert longer ones to text."""
 
 _HINT = "values are texts, numbers, booleans, null, lists, and objects with text keys"
-_PLAIN: frozenset[type] = frozenset({str, bool, type(None)})
+_TEXT: frozenset[type] = frozenset({str})
+_PLAIN: frozenset[type] = _TEXT | {bool, type(None)}
 
 _WRONG_KEY = object()
 
@@ -68,7 +69,7 @@ class JsonValue(Shape):
         if depth == MAX_DEPTH:
             return False
         if isinstance(value, kind):
-            fine = all(isinstance(key, str) for key in value)
+            fine = {*map(type, value)} <= _TEXT or all(isinstance(key, str) for key in value)
             done[id(value)] = fine and self._is_plain(value.values(), depth + 1, done, kind)
         elif isinstance(value, (list, tuple)):
             done[id(value)] = self._is_plain(value, depth + 1, done, kind)
