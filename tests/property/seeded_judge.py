@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 Json = dict[str, Any]
-Atoms = list[tuple[str, str]]
+Atoms = list[tuple[str, Any]]
 
 _MARKS = ("cache_control", "cachePoint", "prompt_cache_breakpoint", "prompt_cache_key", "diagnostics")
 
@@ -17,25 +17,25 @@ def atoms(body: Json) -> Atoms:
     return list(_atoms(body))
 
 
-def _atoms(body: Json) -> Iterator[tuple[str, str]]:
+def _atoms(body: Json) -> Iterator[tuple[str, Any]]:
     config = body.get("toolConfig") or {}
     for tool in (*body.get("tools", ()), *config.get("tools", ())):
         declared = tool.get("functionDeclarations") or [tool]
         for each in declared:
             if not each.get("defer_loading"):  # what is deferred is no part of the prefix
-                yield "tool", _text(each)
+                yield "tool", _unmarked(each)
     for part in _parts(body.get("system") or body.get("instructions") or body.get("systemInstruction") or []):
-        yield "system", _text(part)
+        yield "system", _unmarked(part)
     for place, message in enumerate(body.get("messages") or body.get("input") or body.get("contents") or ()):
         if "role" not in message:
-            yield f"{place}", _text(message)
+            yield f"{place}", _unmarked(message)
             continue
         inner = message.get("content", message.get("parts"))
         more = {key: value for key, value in message.items() if key not in ("content", "parts")}
-        yield f"{place} {message['role']}", _text(more)
+        yield f"{place} {message['role']}", _unmarked(more)
         for part in _parts(inner):
             if not isinstance(part, dict) or "cachePoint" not in part:
-                yield f"{place} {message['role']}", _text(part)
+                yield f"{place} {message['role']}", _unmarked(part)
 
 
 def deferred(body: Json) -> set[str]:
@@ -43,10 +43,10 @@ def deferred(body: Json) -> set[str]:
     return {tool["name"] for tool in body.get("tools", ()) if tool.get("defer_loading")}
 
 
-def shown(body: Json) -> set[str]:
+def shown(objects: list[Json]) -> set[str]:
     """The tools that the model can call: defined in front, or anywhere behind."""
     found: set[str] = set()
-    for value in _everything(body):
+    for value in objects:
         if value.get("type") == "tool_reference":
             found.add(value.get("tool_name") or value.get("name") or "")
         elif value.get("defer_loading") and "input_schema" in value:
@@ -73,7 +73,7 @@ def faults(body: Json) -> list[str]:
 
 def _faults_of_claude(body: Json) -> Iterator[str]:
     messages = [{**message, "content": _blocks(message["content"])} for message in body["messages"]]
-    if sum("cache_control" in value for value in _everything(body)) > 4:
+    if sum("cache_control" in value for value in everything(body)) > 4:
         yield "more than four breakpoints"
     if messages[0]["role"] != "user":
         yield "the first message is not the user's"
@@ -105,12 +105,12 @@ def _of_results(content: list[Json], waiting: list[str]) -> Iterator[str]:
     answered = [block["tool_use_id"] for block in content if block["type"] == "tool_result"]
     if sorted(answered) != sorted(waiting):
         yield f"calls {waiting} and results {answered}"
-    if any(block.get("is_error") and "tool_reference" in _text(block) for block in content):
+    if any(block.get("is_error") and "tool_reference" in json.dumps(block) for block in content):
         yield "references in an error"
 
 
 def _of_revealing(body: Json) -> Iterator[str]:
-    found = [value for value in _everything(body["messages"]) if value.get("type") == "tool_reference"]
+    found = [value for value in everything(body["messages"]) if value.get("type") == "tool_reference"]
     revealed = [str(value.get("tool_name") or value.get("name")) for value in found]
     if len(revealed) != len({*revealed}):
         yield f"revealed twice: {revealed}"
@@ -176,20 +176,21 @@ def _faults_of_converse(messages: list[Json]) -> Iterator[str]:
         waiting = [b["toolUse"]["toolUseId"] for b in message["content"] if "toolUse" in b]
 
 
-def said(body: Json) -> str:
+def said(objects: list[Json]) -> str:
     """Every text of a request."""
-    return "\n".join(text for value in _everything(body) for text in value.values() if isinstance(text, str))
+    return "\n".join([text for value in objects for text in value.values() if isinstance(text, str)])
 
 
-def _everything(value: Any) -> Iterator[Json]:
-    waiting = [value]
-    while waiting:
-        each = waiting.pop()
+def everything(value: Any) -> list[Json]:
+    """All objects of a request, itself included."""
+    found, waiting = [], [value]
+    for each in waiting:
         if isinstance(each, dict):
-            yield each
+            found.append(each)
             waiting += each.values()
         elif isinstance(each, list):
             waiting += each
+    return found
 
 
 def _parts(content: Any) -> list[Any]:
@@ -198,10 +199,6 @@ def _parts(content: Any) -> list[Any]:
     if isinstance(content, dict):
         return list(content.get("parts", [content]))
     return content if isinstance(content, list) else [{"type": "text", "text": content}]
-
-
-def _text(value: Any) -> str:
-    return json.dumps(_unmarked(value), sort_keys=True, ensure_ascii=False)
 
 
 def _unmarked(value: Any) -> Any:

@@ -23,7 +23,7 @@ from cuecard.agent import build_agent
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import bundled_counter
-from property.seeded_judge import Json, atoms, deferred, faults, said, shown
+from property.seeded_judge import Atoms, Json, atoms, deferred, everything, faults, said, shown
 from property.seeded_wires import Event, Wire, wires
 
 TOLD = tuple(f"t{n}" for n in range(7))
@@ -92,7 +92,7 @@ class Seat:
 
     wire: Wire
     body: Json | None = None
-    atoms: list[tuple[str, str]] = field(default_factory=list)
+    atoms: Atoms = field(default_factory=list)
     events: int = 0
 
 
@@ -116,7 +116,7 @@ class Host:
         self.events: list[Event] = []
         self.history: list[ToolResult] = []
         self.untold: list[ToolResult] = []
-        self.seats = [Seat(wire) for wire in draw.sample(WIRES, 6)]
+        self.seats = [Seat(wire) for wire in draw.sample(WIRES, 4)]
         self.now = datetime(2026, 11, 20, 20, tzinfo=UTC)
         self.ids = 0
         self.seen: list[Event] = []
@@ -315,6 +315,7 @@ class Host:
         assert again == step
         assert again.manifest == step.manifest
         self.note()
+        self.told = self.engine_versions()
         recorded = first and any(cut.what == "baseline" for cut in step.manifest.cuts)
         restart = self.moved or recorded or step.manifest.delivery.name == "rewrite"
         for seat in self.seats:
@@ -352,34 +353,32 @@ class Host:
             assert deferred(body) == deferred(seat.body), f"{wire.name}: other tools are deferred"
             kept = [*seat.body[wire.key], *wire.write(self.events[seat.events :])]
             assert wire.ask(step, kept) == body, f"{wire.name}: another body for a host that keeps what it sent"
-        text, tools = said(body), shown(body) | {"find"}
+        objects = everything(body)
+        text, tools = said(objects), shown(objects) | {"find"}
         for event in self.events:
             assert event.kind != "user" or event.text in text, f"{wire.name}: lost {event.text!r}"
         for block in step.appended:
             assert block.text in text
-        versions = dict(zip(TOLD, self.engine_versions(), strict=True))
         for name in step.active_tools:
             if name not in step.brought:
                 assert name in tools, f"{wire.name}: {name} is active, and not defined"
-            version = versions.get(name, 0)
+            version = self.told.get(name, 0)
             if version:
                 assert f"B-{name}-v{version}" in text, f"{wire.name}: {name} has no instructions"
         if step.manifest.delivery.name != "frozen":
-            for name in TOLD:
-                assert name in {*self.found, *self.brought} or f"B-{name}-v" not in text, (
-                    f"{wire.name}: {name} was never found"
-                )
+            for name in {*TOLD} - self.found.keys() - self.brought:
+                assert f"B-{name}-v" not in text, f"{wire.name}: {name} was never found"
         seat.body, seat.atoms, seat.events = body, now, len(self.events)
 
     def tail(self, seat: Seat) -> str:
         """What the judge calls a system message at the end of the request before."""
         return f"{len((seat.body or {}).get('messages', ())) - 1} system"
 
-    def engine_versions(self) -> tuple[int, ...]:
+    def engine_versions(self) -> dict[str, int]:
         protocols = self.engine.agent.protocols
-        return tuple(
-            next((v for v in (1, 2) if name in protocols and f"-v{v}" in protocols[name].text), 0) for name in TOLD
-        )
+        return {
+            name: next((v for v in (1, 2) if f"-v{v}" in protocols[name].text), 0) for name in TOLD if name in protocols
+        }
 
     def sums(self, step: Step) -> None:
         tokens = step.manifest.tokens
