@@ -11,6 +11,7 @@ import dataclasses
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from reprlib import recursive_repr
+from types import MemberDescriptorType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:  # to type checkers it is the standard decorator
@@ -117,7 +118,12 @@ def _complete(cls: type, *, frozen: bool) -> None:
         elif not default:
             continue
         value = value if field.init or default == "_made" else default
-        lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
+        slot = cls.__dict__.get(name)
+        if frozen and isinstance(slot, MemberDescriptorType):
+            names[f"_set_{name}"] = slot.__set__  # in two thirds of the time of `object.__setattr__`
+            lines.append(f"_set_{name}(self, {value})")
+        else:
+            lines.append(f"_set(self, {name!r}, {value})" if frozen else f"self.{name} = {value}")
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     given = ", ".join(["self", *usual, *(["*"] if by_keyword else []), *by_keyword])
