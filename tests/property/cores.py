@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.agent import build_agent
+from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import DeliveryWish
 from cuecard.outside.clock import utc_now
@@ -114,9 +115,18 @@ def cores(draw: st.DrawFn, openings: st.SearchStrategy[str] = OPENINGS, *, bare:
     return Core(opening, (*parts[:at], tools, *parts[at:]))
 
 
-def engine_of(spec: Spec, template: str = "", delivery: DeliveryWish = "append", child: Spec | None = None) -> Engine:
-    """The engine of an agent file that is on no disk, and of one that extends it."""
-    agent = build_agent(sources_of(spec, template, child))
+_MEMO = Memo()
+
+
+def engine_of(
+    spec: Spec, template: str = "", delivery: DeliveryWish = "append", child: Spec | None = None, *, anew: bool = False
+) -> Engine:
+    """The engine of an agent file that is on no disk, and of one that extends it.
+
+    What all of them read, tools and partials, is parsed once, but where everything is to be made `anew`.
+    """
+    agent = build_agent(sources_of(spec, template, child), Memo() if anew else _MEMO)
+    _MEMO.forget_unused()
     return Engine(agent, delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 

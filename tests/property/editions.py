@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from cuecard import Engine
 from cuecard.agent import build_agent
+from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model import DeliveryWish, ReloadPolicy
 from cuecard.outside.clock import utc_now
@@ -83,10 +84,14 @@ class Edition:
         return _opened(self)
 
 
+_MEMO = Memo()
+"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
+
+
 @lru_cache(maxsize=512)
 def _opened(edition: Edition) -> Engine:
     """Talks draw the same states of the files again and again."""
-    agent = build_agent(edition.sources)
+    agent = build_agent(edition.sources, _MEMO)
     return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 

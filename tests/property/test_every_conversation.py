@@ -19,6 +19,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, precondition,
 from cuecard import Call, ConversationState, Diagnostic, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.placing import reminder
 from cuecard.agent import build_agent
+from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.model.messages import Message, ToolCall
 from cuecard.outside.clock import utc_now
@@ -58,6 +59,10 @@ SEARCHES = st.lists(st.tuples(NAMES, st.sampled_from(["names", "mcp", "text", "e
 GONE = st.sampled_from([set[str](), {"t_1"}, {"t_2"}, {"t_1", "t_2"}, {"t_4", "t_5"}])
 
 
+_MEMO = Memo()
+"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
+
+
 @cache
 def engine_of(role: int, variants: tuple[int, ...], delivery: str, policy: str, history: str) -> Engine:
     """The engine of one state of the files; a tool of variant 0 has no instructions."""
@@ -70,7 +75,7 @@ def engine_of(role: int, variants: tuple[int, ...], delivery: str, policy: str, 
         SourceText("a.xml", "a.xml", TEMPLATE.format(role=role)),
         instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
     )
-    agent = build_agent(sources)
+    agent = build_agent(sources, _MEMO)
     return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 

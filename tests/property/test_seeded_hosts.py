@@ -20,6 +20,7 @@ import pytest
 from cuecard import Call, Diagnostic, Engine, Entity, Memory, Step, ToolResult, Turn
 from cuecard.adapters.placing import reminder
 from cuecard.agent import build_agent
+from cuecard.agent.memo import Memo
 from cuecard.config.documents.texts import AgentSources, SourceText
 from cuecard.outside.clock import utc_now
 from cuecard.outside.tokens import bundled_counter
@@ -61,6 +62,10 @@ class Setting:
         return self.protocols is not None or self.total is not None
 
 
+_MEMO = Memo()
+"""As a watcher has one: what an edit leaves alone is neither parsed nor compiled again."""
+
+
 @cache
 def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engine:
     told = {name: _instructions(name, version) for name, version in zip(TOLD, versions, strict=True) if version}
@@ -76,7 +81,7 @@ def engine_of(setting: Setting, edition: int, versions: tuple[int, ...]) -> Engi
         SourceText("a.xml", "a.xml", HEAD.replace("{edition}", str(edition)) + USES[setting.use]),
         instructions=(SourceText("t.yaml", "t.yaml", json.dumps({"tools": told, "described": described})),),
     )
-    agent = build_agent(sources)
+    agent = build_agent(sources, _MEMO)
     return Engine(agent, agent.spec.delivery, bundled_counter(agent.spec.tokens.encoding), utc_now)
 
 
